@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+// A map of the package: from the bottom layer to the top; arrows point down only.
+let package = Package(
+    name: "typed-cache",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "TypedCache", targets: ["TypedCache"]),
+        .executable(name: "typed-cache", targets: ["typed-cache"]),
+    ],
+    targets: [
+        // zlib, the one system library.
+        .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["libz-dev"]), .brew(["zlib"])]
+        ),
+
+        // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
+        .target(name: "KeyedArchive", swiftSettings: strict),
+
+        // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
+        .target(name: "ArchiveStore", dependencies: ["CZlib"], swiftSettings: strict),
+
+        // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
+        .target(name: "TypedCache", dependencies: ["KeyedArchive", "ArchiveStore"], swiftSettings: strict),
+
+        // The command's logic, apart from its entry point so that tests can call it.
+        .target(name: "CacheCommand", dependencies: ["TypedCache", "KeyedArchive"], swiftSettings: strict),
+
+        // The command.
+        .executableTarget(name: "typed-cache", dependencies: ["CacheCommand"], swiftSettings: strict),
+
+        .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive"], swiftSettings: strict),
+        .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
+        .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache"], swiftSettings: strict),
+        .testTarget(name: "CacheCommandTests", dependencies: ["CacheCommand"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)
