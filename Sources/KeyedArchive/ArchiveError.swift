@@ -1,0 +1,82 @@
+import Foundation
+
+/// Why an archive could not be written or read.
+public struct ArchiveError: Error, Sendable {
+    /// What kind of failure it is. New codes may be added: always keep a `default` when switching.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Base: String {
+            case
+                corrupted, unknownFormat, unsupportedFormat, limitExceeded, missingValue, typeMismatch, outOfRange,
+                classNotAllowed, unsupportedType, cyclicReference, decodingFailed, encodingFailed
+        }
+        private let base: Base
+
+        /// The bytes break the rules of the format: truncated, garbled, references out of range.
+        public static let corrupted = Code(base: .corrupted)
+        /// The bytes are no property list at all, or one that is no keyed archive.
+        public static let unknownFormat = Code(base: .unknownFormat)
+        /// A known format that is not read or written here.
+        public static let unsupportedFormat = Code(base: .unsupportedFormat)
+        /// Nesting or the number of references is above the limit.
+        public static let limitExceeded = Code(base: .limitExceeded)
+        /// A value that must be there is absent.
+        public static let missingValue = Code(base: .missingValue)
+        /// A value is of another type than the one asked for.
+        public static let typeMismatch = Code(base: .typeMismatch)
+        /// A number does not fit the type asked for.
+        public static let outOfRange = Code(base: .outOfRange)
+        /// The archive names a class that may not be instantiated here.
+        public static let classNotAllowed = Code(base: .classNotAllowed)
+        /// A value of this type cannot be archived.
+        public static let unsupportedType = Code(base: .unsupportedType)
+        /// An object contains itself, and is asked for while it is still being decoded.
+        public static let cyclicReference = Code(base: .cyclicReference)
+        /// A type's own `init(coder:)` or `init(from:)` refused.
+        public static let decodingFailed = Code(base: .decodingFailed)
+        /// A type's own `encode(with:)` or `encode(to:)` failed.
+        public static let encodingFailed = Code(base: .encodingFailed)
+
+        public var description: String { base.rawValue }
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What went wrong, for people. Never contains archived values.
+    public let message: String
+    /// Where in the archive, in bytes from its start; `nil` if no place is to blame.
+    public let offset: Int?
+    /// The keys that lead from the root to the failure, outermost first.
+    public let keyPath: [String]
+    /// The error that a type's own coding threw, if that is the cause.
+    public let cause: (any Error)?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        offset: Int? = nil,
+        keyPath: [String] = [],
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.offset = offset
+        self.keyPath = keyPath
+        self.cause = cause
+    }
+
+    /// The same error, seen from one key further out.
+    func within(_ key: String) -> ArchiveError {
+        ArchiveError(code, message, offset: offset, keyPath: [key] + keyPath, cause: cause)
+    }
+}
+
+extension ArchiveError: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        var text = "\(code): \(message)"
+        if !keyPath.isEmpty { text += ", at \(keyPath.joined(separator: "."))" }
+        if let offset { text += ", byte \(offset)" }
+        return text
+    }
+
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+/// How values of one type are archived, found once per type and process.
+///
+/// Unchecked: the closure captures metatypes and `ArchivedClass`es only, which never change.
+final class ArchiveHandler: @unchecked Sendable {
+    let type: ObjectIdentifier
+    let encode: (Any, KeyedArchiver) -> ArchiveWriter.UID
+
+    private init(_ type: Any.Type, _ encode: @escaping (Any, KeyedArchiver) -> ArchiveWriter.UID) {
+        self.type = ObjectIdentifier(type)
+        self.encode = encode
+    }
+
+    private static let known = Mutex<[ObjectIdentifier: ArchiveHandler]>([:])
+
+    static func `for`(_ type: Any.Type) -> ArchiveHandler {
+        if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
+        let made = make(type)
+        known.withLock { $0[ObjectIdentifier(type)] = made }
+        return made
+    }
+
+    private static func make(_ type: Any.Type) -> ArchiveHandler {
+        if let intrinsic = type as? any ArchiveIntrinsic.Type { return make(intrinsic: intrinsic) }
+        if let representing = type as? any CodableRepresenting.Type { return make(representing: representing) }
+        if let named = type as? any ArchiveNamed.Type { return make(named: named) }
+        if let coding = type as? any NSCoding.Type, !ArchiveHandler.isFoundations(type) {
+            return make(coding: coding)
+        }
+        return ArchiveHandler(type) { _, archiver in unsupported(type, archiver) }
+    }
+
+    /// Whether a class is Foundation's own. Those that are no intrinsics insist on Foundation's own archiver
+    /// inside their coding methods and end the process when they meet another.
+    static func isFoundations(_ type: Any.Type) -> Bool {
+        #if canImport(Darwin)
+            return false
+        #else
+            return ["Foundation.", "FoundationEssentials."].contains {
+                _typeName(type, qualified: true).hasPrefix($0)
+            }
+        #endif
+    }
+
+    private static func unsupported(_ type: Any.Type, _ archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.record(
+            ArchiveError(.unsupportedType, "\(ClassNames.name(of: type)) cannot be archived: it needs NSCoding")
+        )
+        return 0
+    }
+
+    private static func make<T: ArchiveIntrinsic>(intrinsic type: T.Type) -> ArchiveHandler {
+        ArchiveHandler(type) { value, archiver in
+            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            return value.archive(into: archiver)
+        }
+    }
+
+    private static func make<T: CodableRepresenting>(representing type: T.Type) -> ArchiveHandler {
+        ArchiveHandler(type) { value, archiver in
+            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            return archiver.object(codable: value.represented)
+        }
+    }
+
+    private static func make<T: ArchiveNamed>(named type: T.Type) -> ArchiveHandler {
+        ArchiveHandler(type) { value, archiver in
+            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            return archiver.encode(instance: value, as: value.archivedClass) { value.encode(with: archiver) }
+        }
+    }
+
+    private static func make<T: NSCoding>(coding type: T.Type) -> ArchiveHandler {
+        let info = ArchivedClass.of(type)
+        let isSecure = (type as? any NSSecureCoding.Type)?.supportsSecureCoding ?? false
+        return ArchiveHandler(type) { value, archiver in
+            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            if archiver.requiresSecureCoding, !isSecure {
+                archiver.record(ArchiveError(.classNotAllowed, "\(info.name) does not support secure coding"))
+                return 0
+            }
+            return archiver.encode(instance: value as AnyObject, as: info) { value.encode(with: archiver) }
+        }
+    }
+}
+
+/// A wrapper that stands for a Codable value: the archive holds the value itself, not the wrapper.
+package protocol CodableRepresenting: AnyObject {
+    associatedtype Represented: Codable
+    var represented: Represented { get }
+    init(represented: Represented)
+}
+
+/// An object whose class in the archive is said by the object, not by its Swift class.
+package protocol ArchiveNamed: NSObject, NSCoding {
+    var archivedClass: ArchivedClass { get }
+}

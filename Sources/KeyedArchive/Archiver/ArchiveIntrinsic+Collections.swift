@@ -1,0 +1,107 @@
+import Foundation
+
+extension Array: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.collection(.of(NSArray.self)) { members in
+            for element in self { members.append(archiver.uid(of: element)) }
+        }
+    }
+}
+
+extension Set: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.collection(.of(NSSet.self)) { members in
+            for element in self { members.append(archiver.uid(of: element)) }
+        }
+    }
+}
+
+extension Dictionary: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.dictionary(.of(NSDictionary.self)) { keys, values in
+            for key in self.keys { keys.append(archiver.uid(of: key)) }
+            for value in self.values { values.append(archiver.uid(of: value)) }
+        }
+    }
+}
+
+extension AnyHashable: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archiver.uid(of: base) }
+}
+
+extension NSArray: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        let info = ArchivedClass.of(self is NSMutableArray ? NSMutableArray.self : NSArray.self)
+        return archiver.collection(info, of: self) { members in
+            for element in self { members.append(archiver.uid(of: element)) }
+        }
+    }
+}
+
+extension NSSet: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        if self is NSCountedSet {
+            archiver.record(ArchiveError(.unsupportedType, "NSCountedSet cannot be archived"))
+            return 0
+        }
+        let info = ArchivedClass.of(self is NSMutableSet ? NSMutableSet.self : NSSet.self)
+        return archiver.collection(info, of: self) { members in
+            for element in self { members.append(archiver.uid(of: element)) }
+        }
+    }
+}
+
+extension NSDictionary: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        let info = ArchivedClass.of(self is NSMutableDictionary ? NSMutableDictionary.self : NSDictionary.self)
+        return archiver.dictionary(info, of: self) { keys, values in
+            let entries = self.map { ($0.key, $0.value) }
+            for entry in entries { keys.append(archiver.uid(of: entry.0)) }
+            for entry in entries { values.append(archiver.uid(of: entry.1)) }
+        }
+    }
+}
+
+extension KeyedArchiver {
+    /// Writes a collection that keeps its members under `NS.objects`.
+    func collection(
+        _ info: ArchivedClass,
+        of object: AnyObject? = nil,
+        _ body: (inout [ArchiveWriter.UID]) -> Void
+    ) -> ArchiveWriter.UID {
+        container(info, object) {
+            var members: [ArchiveWriter.UID] = []
+            body(&members)
+            writer.set("NS.objects", writer.array(members))
+        }
+    }
+
+    /// Writes a dictionary: all keys first, then all values.
+    func dictionary(
+        _ info: ArchivedClass,
+        of object: AnyObject? = nil,
+        _ body: (inout [ArchiveWriter.UID], inout [ArchiveWriter.UID]) -> Void
+    ) -> ArchiveWriter.UID {
+        container(info, object) {
+            var keys: [ArchiveWriter.UID] = []
+            var values: [ArchiveWriter.UID] = []
+            body(&keys, &values)
+            writer.set("NS.keys", writer.array(keys))
+            writer.set("NS.objects", writer.array(values))
+        }
+    }
+
+    private func container(
+        _ info: ArchivedClass,
+        _ object: AnyObject?,
+        _ body: () -> Void
+    ) -> ArchiveWriter.UID {
+        if let object { return encode(instance: object, as: info, body) }
+        guard enter() else { return 0 }
+        let uid = writer.reserveObject()
+        writer.pushScope()
+        body()
+        if !hasFailed { writer.popObject(uid, class: info) }
+        return uid
+    }
+}

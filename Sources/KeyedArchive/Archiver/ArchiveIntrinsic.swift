@@ -1,0 +1,220 @@
+import Foundation
+
+/// A type that the archiver writes itself, in the form in which Apple's archiver stores its Foundation class.
+///
+/// Foundation's own `encode(with:)` of these types would insist on Foundation's own archiver.
+protocol ArchiveIntrinsic {
+    /// Writes the value as an object and returns its place.
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID
+}
+
+// MARK: Strings, numbers, data
+
+extension String: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archiver.string(self) }
+}
+
+extension Substring: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archiver.string(String(self)) }
+}
+
+extension NSString: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        let text = String(self)
+        guard self is NSMutableString else { return archiver.string(text) }
+        return archiver.place(of: self) { uid in
+            archiver.fillObject(uid, .of(NSMutableString.self), [("NS.string", archiver.writer.string(text))])
+        }
+    }
+}
+
+extension Bool: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.writer.addObject(archiver.writer.scalar(self))
+    }
+}
+
+extension Float: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.writer.addObject(archiver.writer.scalar(self))
+    }
+}
+
+extension Double: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.writer.addObject(archiver.writer.scalar(self))
+    }
+}
+
+extension CGFloat: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { Double(self).archive(into: archiver) }
+}
+
+extension ArchiveIntrinsic where Self: FixedWidthInteger {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        let scalar =
+            Int64(exactly: self).map { archiver.writer.scalar($0) }
+            ?? archiver.writer.scalar(UInt64(truncatingIfNeeded: self))
+        return archiver.writer.addObject(scalar)
+    }
+}
+
+extension Int: ArchiveIntrinsic {}
+extension Int8: ArchiveIntrinsic {}
+extension Int16: ArchiveIntrinsic {}
+extension Int32: ArchiveIntrinsic {}
+extension Int64: ArchiveIntrinsic {}
+extension UInt: ArchiveIntrinsic {}
+extension UInt8: ArchiveIntrinsic {}
+extension UInt16: ArchiveIntrinsic {}
+extension UInt32: ArchiveIntrinsic {}
+extension UInt64: ArchiveIntrinsic {}
+
+extension NSNumber: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        if self is NSDecimalNumber {
+            archiver.record(ArchiveError(.unsupportedType, "NSDecimalNumber cannot be archived"))
+            return 0
+        }
+        if let position = archiver.writer.identities.find(self) {
+            return archiver.writer.identities[position].uid
+        }
+        let uid: ArchiveWriter.UID
+        switch UInt8(bitPattern: objCType.pointee) {
+        case UInt8(ascii: "c"), UInt8(ascii: "B"):
+            // A Boolean is stored as a signed char; numbers of that width are not NSNumber's own choice.
+            uid = isBoolean ? boolValue.archive(into: archiver) : int64Value.archive(into: archiver)
+        case UInt8(ascii: "f"): uid = floatValue.archive(into: archiver)
+        case UInt8(ascii: "d"): uid = doubleValue.archive(into: archiver)
+        case UInt8(ascii: "Q"): uid = uint64Value.archive(into: archiver)
+        default: uid = int64Value.archive(into: archiver)
+        }
+        archiver.writer.identities.add(self, uid: uid, isReserved: false)
+        return uid
+    }
+
+    private var isBoolean: Bool {
+        #if canImport(Darwin)
+            return CFGetTypeID(self) == CFBooleanGetTypeID()
+        #else
+            return self === NSNumber(value: true) || self === NSNumber(value: false)
+                || UInt8(bitPattern: objCType.pointee) == UInt8(ascii: "B")
+        #endif
+    }
+}
+
+extension Data: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.writer.addObject(withUnsafeBytes { archiver.writer.scalar($0) })
+    }
+}
+
+extension NSData: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        guard self is NSMutableData else { return Data(referencing: self).archive(into: archiver) }
+        return archiver.place(of: self) { uid in
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: length)
+            archiver.fillObject(uid, .of(NSMutableData.self), [("NS.data", archiver.writer.scalar(bytes))])
+        }
+    }
+}
+
+// MARK: Values with a class of their own
+
+extension Date: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.newObject(.of(NSDate.self)) {
+            [("NS.time", $0.scalar(timeIntervalSinceReferenceDate))]
+        }
+    }
+}
+
+extension UUID: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.newObject(.of(NSUUID.self)) { writer in
+            [("NS.uuidbytes", withUnsafeBytes(of: uuid) { writer.scalar($0) })]
+        }
+    }
+}
+
+extension URL: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        let uid = archiver.writer.reserveObject()
+        guard archiver.enter() else { return 0 }
+        archiver.writer.pushScope()
+        let base = baseURL?.archive(into: archiver) ?? 0
+        archiver.writer.set("NS.base", archiver.writer.reference(to: base))
+        let relative = archiver.string(relativeString)
+        archiver.writer.set("NS.relative", archiver.writer.reference(to: relative))
+        archiver.writer.popObject(uid, class: .of(NSURL.self))
+        return uid
+    }
+}
+
+extension NSNull: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.place(of: self) { archiver.fillObject($0, .of(NSNull.self), []) }
+    }
+}
+
+extension NSDate: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.place(of: self) { uid in
+            let time = archiver.writer.scalar(timeIntervalSinceReferenceDate)
+            archiver.fillObject(uid, .of(NSDate.self), [("NS.time", time)])
+        }
+    }
+}
+
+extension NSUUID: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.shared(self) { UUID(uuidString: $0.uuidString)?.archive(into: archiver) ?? 0 }
+    }
+}
+
+extension NSURL: ArchiveIntrinsic {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.shared(self) { ($0 as URL).archive(into: archiver) }
+    }
+}
+
+extension Optional: ArchiveIntrinsic {
+    /// An optional inside `Any` or a collection: `nil` is `NSNull`, as in Foundation.
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        switch self {
+        case .none: NSNull().archive(into: archiver)
+        case .some(let value): archiver.uid(of: value)
+        }
+    }
+}
+
+extension KeyedArchiver {
+    /// Fills an object's place with fields that need no scope.
+    func fillObject(
+        _ uid: ArchiveWriter.UID,
+        _ info: ArchivedClass,
+        _ fields: [(String, ArchiveWriter.Reference)]
+    ) {
+        writer.pushScope()
+        for (key, value) in fields { writer.set(key, value) }
+        writer.popObject(uid, class: info)
+    }
+
+    /// Writes a value that is an object in the archive and has no identity here.
+    func newObject(
+        _ info: ArchivedClass,
+        _ fields: (inout ArchiveWriter) -> [(String, ArchiveWriter.Reference)]
+    ) -> ArchiveWriter.UID {
+        let uid = writer.reserveObject()
+        fillObject(uid, info, fields(&writer))
+        return uid
+    }
+
+    /// Writes an immutable object through the value that it stands for, once.
+    func shared<T: AnyObject>(_ object: T, _ body: (T) -> ArchiveWriter.UID) -> ArchiveWriter.UID {
+        if let position = writer.identities.find(object) { return writer.identities[position].uid }
+        let uid = body(object)
+        writer.identities.add(object, uid: uid, isReserved: false)
+        return uid
+    }
+}

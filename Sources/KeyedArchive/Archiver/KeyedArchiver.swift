@@ -1,0 +1,255 @@
+import Foundation
+
+/// Writes objects and values as a keyed archive, in the binary format of Apple's `NSKeyedArchiver`.
+///
+/// Classes that adopt `NSCoding` work unchanged:
+///
+/// ```swift
+/// let data = try KeyedArchiver.archivedData(withRootObject: zoo)
+/// ```
+///
+/// An archiver is used once, from one thread. What goes wrong inside an object's `encode(with:)`, which cannot
+/// throw, is kept and thrown at the end: the first error wins.
+public final class KeyedArchiver: NSCoder {
+    var writer = ArchiveWriter()
+    private var failure: ArchiveError?
+    private var isFinished = false
+    private var lastHandler: ArchiveHandler?
+    private let securely: Bool
+
+    /// How deep objects may nest, for encoding and decoding alike: what was archived can be unarchived.
+    static let depthLimit = 1_000
+
+    /// Creates an archiver for one archive.
+    ///
+    /// - Parameter requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
+    public init(requiringSecureCoding: Bool = false) {
+        securely = requiringSecureCoding
+        super.init()
+    }
+
+    /// Archives one object graph under the key `root`.
+    ///
+    /// - Parameters:
+    ///   - object: an object that adopts `NSCoding`, or a string, number, date, collection, ….
+    ///   - requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
+    /// - Throws: ``ArchiveError`` with code `.unsupportedType` if something in the graph cannot be archived,
+    ///   `.limitExceeded` if it nests more than 1,000 deep, or what an object's own coding recorded.
+    /// - Complexity: O(*n*) in the objects of the graph.
+    public static func archivedData(
+        withRootObject object: Any,
+        requiringSecureCoding: Bool = false
+    ) throws(ArchiveError) -> Data {
+        Data(try archive(object, requiringSecureCoding: requiringSecureCoding))
+    }
+
+    package static func archive(
+        _ object: Any,
+        requiringSecureCoding: Bool = false
+    ) throws(ArchiveError) -> [UInt8] {
+        let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
+        archiver.encode(object, forKey: rootKey)
+        return try archiver.finish()
+    }
+
+    package static let rootKey = "root"
+
+    /// Ends the archive and returns it.
+    ///
+    /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice.
+    public func encodedData() throws(ArchiveError) -> Data { Data(try finish()) }
+
+    package func finish() throws(ArchiveError) -> [UInt8] {
+        if isFinished { record(ArchiveError(.encodingFailed, "the archive is finished already")) }
+        isFinished = true
+        if let failure { throw failure }
+        return writer.finish()
+    }
+
+    // MARK: Errors
+
+    /// Whether an error was recorded: from then on nothing is encoded any more.
+    var hasFailed: Bool { failure != nil }
+
+    func record(_ error: ArchiveError) {
+        if failure == nil { failure = error }
+    }
+
+    /// Names the key under which an error came up, from the inside out.
+    private func locate(_ key: String) {
+        if let found = failure { failure = found.within(key) }
+    }
+
+    /// Records an error from inside an object's `encode(with:)`.
+    public override func failWithError(_ error: any Error) {
+        record(error as? ArchiveError ?? ArchiveError(.encodingFailed, "\(error)", cause: error))
+    }
+
+    /// The first error, or `nil`.
+    public override var error: (any Error)? { failure }
+
+    public override var allowsKeyedCoding: Bool { true }
+    public override var requiresSecureCoding: Bool { securely }
+
+    private var isOpen: Bool {
+        if failure != nil { return false }
+        if isFinished {
+            record(ArchiveError(.encodingFailed, "encoding after the archive was finished"))
+            return false
+        }
+        return true
+    }
+
+    // MARK: Objects
+
+    /// The place of any value in `$objects`; 0 for nil and after an error.
+    func uid(of value: Any) -> ArchiveWriter.UID {
+        let type = type(of: value)
+        // The commonest ones first: comparing metatypes costs less than any cast.
+        if type == String.self, let text = value as? String { return string(text) }
+        if type == Double.self, let number = value as? Double {
+            return writer.addObject(writer.scalar(number))
+        }
+        if let handler = lastHandler, handler.type == ObjectIdentifier(type) {
+            return handler.encode(value, self)
+        }
+        let handler = ArchiveHandler.for(type)
+        lastHandler = handler
+        return handler.encode(value, self)
+    }
+
+    func string(_ text: String) -> ArchiveWriter.UID {
+        // The text that stands for nil cannot be written as itself.
+        if text == "$null" { return mutableString(text) }
+        return writer.stringObject(text)
+    }
+
+    func mutableString(_ text: String) -> ArchiveWriter.UID {
+        let uid = writer.reserveObject()
+        writer.pushScope()
+        writer.set("NS.string", writer.string(text))
+        writer.popObject(uid, class: .of(NSMutableString.self))
+        return uid
+    }
+
+    /// The place of an object, which `body` fills if the object is new.
+    func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
+        if let position = writer.identities.find(object) {
+            let entry = writer.identities[position]
+            guard entry.isReserved else { return entry.uid }
+            writer.identities[position].isReserved = false
+            writer.fill(entry.uid)
+            body(entry.uid)
+            return entry.uid
+        }
+        let uid = writer.reserveObject()
+        writer.identities.add(object, uid: uid, isReserved: false)
+        body(uid)
+        return uid
+    }
+
+    /// Writes an object of a user's class as a scope of its own.
+    func encode(
+        instance object: AnyObject,
+        as info: @autoclosure () -> ArchivedClass,
+        _ body: () -> Void
+    ) -> ArchiveWriter.UID {
+        guard enter() else { return 0 }
+        return place(of: object) { uid in
+            writer.pushScope()
+            body()
+            if !hasFailed { writer.popObject(uid, class: info()) }
+        }
+    }
+
+    /// Whether one more level of nesting is allowed; records the error if not.
+    func enter() -> Bool {
+        if hasFailed { return false }
+        if writer.depth > Self.depthLimit {
+            record(ArchiveError(.limitExceeded, "objects nest more than \(Self.depthLimit) deep"))
+            return false
+        }
+        return true
+    }
+
+    public override func encode(_ object: Any?, forKey key: String) {
+        guard isOpen else { return }
+        let uid = object.map(uid(of:)) ?? 0
+        if hasFailed { return locate(key) }
+        writer.set(key, writer.reference(to: uid))
+    }
+
+    /// Encodes a reference to an object that is in the archive only if something else encodes it too.
+    ///
+    /// Decodes to `nil` otherwise.
+    public override func encodeConditionalObject(_ object: Any?, forKey key: String) {
+        guard isOpen else { return }
+        writer.set(key, writer.reference(to: conditional(object)))
+    }
+
+    private func conditional(_ object: Any?) -> ArchiveWriter.UID {
+        guard let object else { return 0 }
+        guard type(of: object) is AnyClass else { return uid(of: object) }
+        let instance = object as AnyObject
+        if let position = writer.identities.find(instance) { return writer.identities[position].uid }
+        let uid = writer.reserveNull()
+        writer.identities.add(instance, uid: uid, isReserved: true)
+        return uid
+    }
+
+    // MARK: Scalars
+
+    private func set(_ key: String, _ value: @autoclosure () -> ArchiveWriter.Reference) {
+        if isOpen { writer.set(key, value()) }
+    }
+
+    public override func encode(_ value: Bool, forKey key: String) { set(key, writer.scalar(value)) }
+    public override func encode(_ value: Int, forKey key: String) { set(key, writer.scalar(Int64(value))) }
+    public override func encode(_ value: Int32, forKey key: String) { set(key, writer.scalar(Int64(value))) }
+    public override func encode(_ value: Int64, forKey key: String) { set(key, writer.scalar(value)) }
+    public override func encode(_ value: Float, forKey key: String) { set(key, writer.scalar(value)) }
+    public override func encode(_ value: Double, forKey key: String) { set(key, writer.scalar(value)) }
+
+    public override func encodeBytes(_ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String) {
+        set(key, writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
+    }
+
+    // MARK: Unkeyed values
+
+    private func append(_ value: @autoclosure () -> ArchiveWriter.Reference) {
+        guard isOpen else { return }
+        let reference = value()
+        if !hasFailed { writer.setUnkeyed(reference) }
+    }
+
+    public override func encode(_ object: Any?) { append(writer.reference(to: object.map(uid(of:)) ?? 0)) }
+    public override func encodeRootObject(_ object: Any) { encode(object as Any?) }
+    public override func encodeBycopyObject(_ object: Any?) { encode(object) }
+    public override func encodeByrefObject(_ object: Any?) { encode(object) }
+    public override func encodeConditionalObject(_ object: Any?) {
+        append(writer.reference(to: conditional(object)))
+    }
+    public override func encode(_ data: Data) { encode(data as Any?) }
+    public override func encodePropertyList(_ list: Any) { encode(list as Any?) }
+
+    public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
+        append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
+    }
+
+    public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
+        failWithError(Self.rawValues)
+    }
+
+    public override func encodeArray(
+        ofObjCType type: UnsafePointer<CChar>,
+        count: Int,
+        at array: UnsafeRawPointer
+    ) {
+        failWithError(Self.rawValues)
+    }
+
+    private static let rawValues = ArchiveError(
+        .unsupportedType,
+        "values by Objective-C type are not archived: use the methods with a key"
+    )
+}

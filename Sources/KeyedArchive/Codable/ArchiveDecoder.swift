@@ -1,0 +1,254 @@
+import Foundation
+
+extension KeyedUnarchiver {
+    /// Unarchives a Codable value from the key `root`.
+    ///
+    /// The archive may come from `KeyedArchiver.archivedData(encoding:)` or from an `NSCoding` class with the
+    /// same name and fields. The root's class must be the type's name; inside, an object of any class or a
+    /// dictionary gives its keys to whatever type asks for them.
+    ///
+    /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type or a field of another
+    ///   kind, `.missingValue` if a field is missing, `.decodingFailed` with the cause if the type's
+    ///   `init(from:)` throws an error of its own, `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if
+    ///   the bytes are no sound archive, `.limitExceeded` if it nests more than 1,000 deep.
+    /// - Complexity: O(*n*) in the values that are decoded.
+    public static func unarchivedValue<T: Decodable>(
+        of type: T.Type,
+        from data: Data
+    ) throws(ArchiveError) -> T {
+        try unarchive(decoding: type, from: [UInt8](data))
+    }
+
+    package static func unarchive<T: Decodable>(
+        decoding type: T.Type,
+        from bytes: [UInt8]
+    ) throws(ArchiveError) -> T {
+        let unarchiver = try KeyedUnarchiver(bytes, classes: [])
+        guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
+            throw ArchiveError(.missingValue, "the archive has no root object")
+        }
+        do {
+            let value = try unarchiver.decode(T.self, at: root, nil, isRoot: true)
+            // A type that asks for no keys has not been compared with the archive's yet.
+            if !unarchiver.rootIsChecked { try unarchiver.checkClass(at: root, is: T.self) }
+            return value
+        } catch let error as ArchiveError {
+            throw error
+        } catch let error as DecodingError {
+            throw ArchiveError(error)
+        } catch {
+            throw ArchiveError(.decodingFailed, "\(ArchivedClass.of(T.self).name) threw", cause: error)
+        }
+    }
+
+    /// Throws if the root is an object of a class other than `type`'s; it may be one of Foundation's.
+    func checkClass(at reference: BinaryPropertyList.Reference, is type: Any.Type) throws(ArchiveError) {
+        rootIsChecked = true
+        guard let target = try resolve(reference),
+            case .dictionary(let fields) = try source.list.object(target)
+        else { return }
+        let name = try className(classUID(of: fields, at: target))
+        if UnarchivedIntrinsic.named[name] == nil, name != ArchivedClass.of(type).name {
+            throw ArchiveError(
+                .typeMismatch,
+                "the root is \(printable(name)), not \(ArchivedClass.of(type).name)",
+                offset: try source.list.offset(of: target)
+            )
+        }
+    }
+
+    /// Decodes a value of any Codable type.
+    func decode<T: Decodable>(
+        _ type: T.Type,
+        at reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?,
+        isRoot: Bool = false
+    ) throws -> T {
+        try spend(4)
+        if type == String.self || type == Date.self || type == Data.self || type == URL.self || type == UUID.self {
+            return try intrinsic(type, at: reference, path)
+        }
+        guard depth < KeyedArchiver.depthLimit else {
+            throw ArchiveError(.limitExceeded, "values nest more than \(KeyedArchiver.depthLimit) deep")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        if let dictionary = type as? any UnarchivableDictionary.Type,
+            let value = try dictionary.make(self, reference, path)
+        {
+            guard let typed = value as? T else { throw mismatch(type, path) }
+            return typed
+        }
+        return try T(from: ArchiveDecoder(self, reference, path, root: isRoot ? type : nil))
+    }
+
+    /// Decodes a string, date, data, URL or UUID.
+    func intrinsic<T>(
+        _ type: T.Type,
+        at reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?
+    ) throws -> T {
+        guard let value = try object(at: reference) else {
+            throw DecodingError.valueNotFound(type, context("nil, where a \(type) is asked for", path))
+        }
+        guard let typed = value as? T else { throw mismatch(type, path) }
+        return typed
+    }
+
+    /// Decodes a number or Boolean.
+    func number<T>(
+        at reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?,
+        _ convert: (ArchivedNumber) -> T?
+    ) throws -> T {
+        guard let number = try number(at: reference) else {
+            if try isAbsent(reference) {
+                throw DecodingError.valueNotFound(T.self, context("nil, where a \(T.self) is asked for", path))
+            }
+            throw mismatch(T.self, path)
+        }
+        guard let value = convert(number) else {
+            throw DecodingError.dataCorrupted(context("a number that does not fit \(T.self)", path))
+        }
+        return value
+    }
+
+    /// Whether a value is nil, or the `NSNull` that stands for nil in a collection.
+    func isAbsent(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
+        guard let target = try resolve(reference) else { return true }
+        guard case .dictionary(let fields) = try source.list.object(target) else { return false }
+        return try className(classUID(of: fields, at: target)) == "NSNull"
+    }
+
+    func mismatch(_ type: Any.Type, _ path: CodingPath?) -> DecodingError {
+        DecodingError.typeMismatch(type, context("no \(type) here", path))
+    }
+
+    func context(_ text: String, _ path: CodingPath?) -> DecodingError.Context {
+        DecodingError.Context(codingPath: CodingPath.keys(path), debugDescription: text)
+    }
+}
+
+extension ArchiveError {
+    /// The archive's view of an error in the standard library's words.
+    init(_ error: DecodingError) {
+        let (code, context): (Code, DecodingError.Context) =
+            switch error {
+            case .typeMismatch(_, let context): (.typeMismatch, context)
+            case .valueNotFound(_, let context): (.missingValue, context)
+            case .keyNotFound(let key, let context):
+                (
+                    .missingValue,
+                    DecodingError.Context(
+                        codingPath: context.codingPath + [key],
+                        debugDescription: "no value"
+                    )
+                )
+            case .dataCorrupted(let context): (.decodingFailed, context)
+            @unknown default: (.decodingFailed, DecodingError.Context(codingPath: [], debugDescription: ""))
+            }
+        self.init(
+            code,
+            context.debugDescription,
+            keyPath: context.codingPath.map(\.stringValue),
+            cause: error
+        )
+    }
+}
+
+/// Decodes one Codable value.
+struct ArchiveDecoder: Decoder {
+    let unarchiver: KeyedUnarchiver
+    let reference: BinaryPropertyList.Reference
+    let path: CodingPath?
+    /// The type of the root, while that is what is decoded: then its class is compared.
+    private let root: Any.Type?
+
+    init(
+        _ unarchiver: KeyedUnarchiver,
+        _ reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?,
+        root: Any.Type? = nil
+    ) {
+        self.unarchiver = unarchiver
+        self.reference = reference
+        self.path = path
+        self.root = root
+    }
+
+    var codingPath: [any CodingKey] { CodingPath.keys(path) }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if let root { try unarchiver.checkClass(at: reference, is: root) }
+        return KeyedDecodingContainer(
+            try ArchivedKeyedContainer<Key>(unarchiver, reference, path, dictionariesToo: root == nil)
+        )
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try ArchivedArrayContainer(unarchiver, reference, path)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+}
+
+extension ArchiveDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { (try? unarchiver.isAbsent(reference)) ?? false }
+    func decode(_ type: Bool.Type) throws -> Bool { try number(\.bool) }
+    func decode(_ type: String.Type) throws -> String { try unarchiver.intrinsic(type, at: reference, path) }
+    func decode(_ type: Double.Type) throws -> Double { try number(\.double) }
+    func decode(_ type: Float.Type) throws -> Float { try number(\.float) }
+    func decode(_ type: Int.Type) throws -> Int { try number { $0.integer(type) } }
+    func decode(_ type: Int8.Type) throws -> Int8 { try number { $0.integer(type) } }
+    func decode(_ type: Int16.Type) throws -> Int16 { try number { $0.integer(type) } }
+    func decode(_ type: Int32.Type) throws -> Int32 { try number { $0.integer(type) } }
+    func decode(_ type: Int64.Type) throws -> Int64 { try number { $0.integer(type) } }
+    func decode(_ type: UInt.Type) throws -> UInt { try number { $0.integer(type) } }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try number { $0.integer(type) } }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try number { $0.integer(type) } }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try number { $0.integer(type) } }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try number { $0.integer(type) } }
+
+    private func number<T>(_ convert: (ArchivedNumber) -> T?) throws -> T {
+        try unarchiver.number(at: reference, path, convert)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        try unarchiver.decode(type, at: reference, path, isRoot: root != nil)
+    }
+}
+
+/// A dictionary whose keys are strings or integers, read from an `NSDictionary`.
+protocol UnarchivableDictionary {
+    /// Reads the dictionary; `nil` if its keys are of another type, so that Codable's own form is used.
+    static func make(
+        _ unarchiver: KeyedUnarchiver,
+        _ reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?
+    ) throws -> Any?
+}
+
+extension Dictionary: UnarchivableDictionary where Value: Decodable {
+    static func make(
+        _ unarchiver: KeyedUnarchiver,
+        _ reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?
+    ) throws -> Any? {
+        guard Key.self == String.self || Key.self == Int.self else { return nil }
+        guard let entries = try unarchiver.dictionaryEntries(at: reference) else {
+            throw unarchiver.mismatch(Self.self, path)
+        }
+        var dictionary: [Key: Value] = [:]
+        dictionary.reserveCapacity(entries.count)
+        for (keyReference, valueReference) in entries {
+            // `as? Int` too: integers arrive as NSNumber, which bridges.
+            guard let key = try unarchiver.object(at: keyReference) as? Key else {
+                throw unarchiver.mismatch(Key.self, path)
+            }
+            let path = CodingPath(path, ArchiveKey(stringValue: "\(key)"))
+            dictionary[key] = try unarchiver.decode(Value.self, at: valueReference, path)
+        }
+        return dictionary
+    }
+}

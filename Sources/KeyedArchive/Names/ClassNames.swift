@@ -1,0 +1,132 @@
+import Foundation
+import Synchronization
+
+/// Class names as archives carry them, both ways.
+///
+/// A top-level class is `Module.Class`, a Foundation class its Objective-C name, a class nested in a class
+/// `_TtCC6Module5Outer5Inner`. Generic and private classes are named as Swift prints them, less the parts that
+/// differ from run to run; such names are recognised only where the class itself is expected.
+/// `NSStringFromClass` and `NSClassFromString` trap or fail for most of these on Linux.
+enum ClassNames {
+    static func name(of type: Any.Type) -> String {
+        if type is AnyClass, let mangled = _mangledTypeName(type) {
+            if let path = nominalPath(mangled) {
+                if path.count == 2, path[0].name == "Foundation", let cls = type as? AnyClass {
+                    return NSStringFromClass(cls)
+                }
+                if path.count > 2, path.dropFirst().allSatisfy({ $0.kind == "C" }) {
+                    let kinds = path.dropFirst().map { String($0.kind ?? "C") }.joined()
+                    return "_Tt\(kinds)" + path.map { "\($0.name.utf8.count)\($0.name)" }.joined()
+                }
+            }
+        }
+        return stable(_typeName(type, qualified: true))
+    }
+
+    /// The class of a name, among all that the process has; `nil` for names that cannot be looked up.
+    ///
+    /// Only plain `Module.Class` and nested `_TtC…` names reach the runtime, whose demangler is not made for
+    /// hostile input.
+    static func resolve(_ name: String) -> AnyClass? {
+        if let found = resolved.withLock({ $0[name] }) { return found.type }
+        guard let query = runtimeName(name) else { return nil }
+        let found: AnyClass? = _typeByName(query) as? AnyClass
+        resolved.withLock { table in
+            // Names come from archives, so the table must not grow with every name that somebody makes up.
+            if table.count >= 4_096 { table.removeAll(keepingCapacity: true) }
+            table[name] = Resolved(type: found)
+        }
+        return found
+    }
+
+    private struct Resolved: @unchecked Sendable {
+        // A metatype is immutable; AnyClass lacks the conformance only because its instances may not be.
+        let type: AnyClass?
+    }
+
+    private static let resolved = Mutex<[String: Resolved]>([:])
+
+    private static func runtimeName(_ name: String) -> String? {
+        guard name.utf8.count <= 1_024 else { return nil }
+        if name.hasPrefix("_TtC") {
+            let rest = name.dropFirst(3)
+            let depth = rest.prefix { $0 == "C" }.count
+            guard let parts = identifiers(rest.dropFirst(depth)), parts.count == depth + 1 else { return nil }
+            let outer = "\(parts[0].utf8.count)\(parts[0])"
+            return outer + parts.dropFirst().map { "\($0.utf8.count)\($0)C" }.joined()
+        }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy(isIdentifier) else { return nil }
+        return name
+    }
+
+    private static func isIdentifier(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, first < 0x30 || first > 0x39 else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true
+            default: byte >= 0x80
+            }
+        }
+    }
+
+    /// Reads `6Module5Outer5Inner`.
+    private static func identifiers(_ text: Substring) -> [Substring]? {
+        var parts: [Substring] = []
+        var rest = text
+        while !rest.isEmpty {
+            guard let part = takeIdentifier(&rest), isIdentifier(part) else { return nil }
+            parts.append(part)
+        }
+        return parts
+    }
+
+    private static func takeIdentifier(_ rest: inout Substring) -> Substring? {
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard let length = Int(digits), length > 0, digits.count <= 4 else { return nil }
+        rest = rest.dropFirst(digits.count)
+        guard rest.utf8.count >= length else { return nil }
+        guard let end = String.Index(rest.utf8.index(rest.startIndex, offsetBy: length), within: rest)
+        else { return nil }
+        let part = rest[..<end]
+        rest = rest[end...]
+        return part
+    }
+
+    /// Reads a mangled nominal type, `6Module5OuterC5InnerC`; `nil` if it is anything more complicated.
+    private static func nominalPath(_ mangled: String) -> [(name: Substring, kind: Character?)]? {
+        var rest = mangled[...]
+        guard let module = takeIdentifier(&rest) else { return nil }
+        var path: [(name: Substring, kind: Character?)] = [(module, nil)]
+        while !rest.isEmpty {
+            guard let part = takeIdentifier(&rest), isIdentifier(part), let kind = rest.popFirst(),
+                "CVO".contains(kind)
+            else { return nil }
+            path.append((part, kind))
+        }
+        return path.count > 1 ? path : nil
+    }
+
+    /// Takes out of a printed type name what changes from run to run or build to build:
+    /// `(unknown context at $55d3…).` and the discriminator in `(Name in _EFF8…)`.
+    static func stable(_ printed: String) -> String {
+        guard printed.utf8.contains(0x28) else { return printed }
+        var text = ""
+        var rest = printed[...]
+        while let open = rest.firstIndex(of: "(") {
+            text += rest[..<open]
+            let inside = rest[rest.index(after: open)...]
+            guard let close = inside.firstIndex(of: ")") else { break }
+            let word = inside[..<close]
+            rest = inside[inside.index(after: close)...]
+            if word.hasPrefix("unknown context at ") {
+                if rest.first == "." { rest = rest.dropFirst() }
+            } else if let range = word.firstRange(of: " in ") {
+                text += word[..<range.lowerBound]
+            } else {
+                text += "(\(word))"
+            }
+        }
+        return text + rest
+    }
+}

@@ -1,0 +1,304 @@
+/// Reads a binary property list where it lies: nothing is decoded that is not asked for.
+///
+/// Every offset, count and reference is checked against the bytes that are there before it is used, so no
+/// input can make it read outside them or allocate more than they pay for. The layout is drawn on top of
+/// `BinaryPropertyListWriter`.
+struct BinaryPropertyList: Sendable {
+    /// An object's number.
+    typealias Reference = Int
+
+    /// What stands at an object's place. Ranges and starts are byte offsets.
+    enum Object {
+        case null
+        case bool(Bool)
+        case integer(Int64)
+        case unsigned(UInt64)
+        case float(Float)
+        case double(Double)
+        case date(Double)
+        case data(Range<Int>)
+        case ascii(Range<Int>)
+        case utf16(Range<Int>)
+        case uid(UInt32)
+        case array(References)
+        case set(References)
+        case dictionary(Fields)
+    }
+
+    /// A run of references.
+    struct References {
+        let start: Int
+        let count: Int
+    }
+
+    /// A dictionary's keys, followed by its values.
+    struct Fields {
+        let start: Int
+        let count: Int
+    }
+
+    let bytes: [UInt8]
+    let objectCount: Int
+    let top: Reference
+    private let offsetWidth: Int
+    private let referenceWidth: Int
+    private let table: Int
+
+    static let magic: [UInt8] = Array("bplist".utf8)
+    private static let headerLength = 8
+    private static let trailerLength = 32
+
+    /// Checks the header and the trailer. O(1).
+    init(_ bytes: [UInt8]) throws(ArchiveError) {
+        guard bytes.starts(with: Self.magic) else {
+            throw ArchiveError(.unknownFormat, "not a binary property list", offset: 0)
+        }
+        let trailer = bytes.count - Self.trailerLength
+        guard trailer >= Self.headerLength else {
+            throw ArchiveError(.corrupted, "truncated before the trailer", offset: bytes.count)
+        }
+        guard bytes[6] == 0x30 else {
+            throw ArchiveError(.unsupportedFormat, "binary property list of an unknown version", offset: 6)
+        }
+        self.bytes = bytes
+        offsetWidth = Int(bytes[trailer + 6])
+        referenceWidth = Int(bytes[trailer + 7])
+        let count = Self.bigEndian(bytes, trailer + 8, 8)
+        let top = Self.bigEndian(bytes, trailer + 16, 8)
+        let table = Self.bigEndian(bytes, trailer + 24, 8)
+        guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth) else {
+            throw ArchiveError(.corrupted, "trailer with impossible widths", offset: trailer + 6)
+        }
+        let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(offsetWidth))
+        guard !overflow, table >= UInt64(Self.headerLength), table <= UInt64(trailer),
+            length == UInt64(trailer) - table
+        else {
+            throw ArchiveError(.corrupted, "offset table does not fit the file", offset: trailer + 8)
+        }
+        guard top < count else {
+            throw ArchiveError(.corrupted, "top object out of range", offset: trailer + 16)
+        }
+        objectCount = Int(count)
+        self.top = Int(top)
+        self.table = Int(table)
+    }
+
+    // MARK: Objects
+
+    /// Where an object begins.
+    func offset(of reference: Reference) throws(ArchiveError) -> Int {
+        guard reference >= 0, reference < objectCount else {
+            throw ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
+        }
+        let offset = Self.bigEndian(bytes, table + reference * offsetWidth, offsetWidth)
+        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else {
+            throw ArchiveError(
+                .corrupted,
+                "object \(reference) lies outside the file",
+                offset: table + reference * offsetWidth
+            )
+        }
+        return Int(offset)
+    }
+
+    func object(_ reference: Reference) throws(ArchiveError) -> Object {
+        let offset = try offset(of: reference)
+        let marker = bytes[offset]
+        let low = Int(marker & 0x0F)
+        switch marker >> 4 {
+        case 0x0:
+            switch low {
+            case 0x0: return .null
+            case 0x8: return .bool(false)
+            case 0x9: return .bool(true)
+            default: throw unknownMarker(marker, offset)
+            }
+        case 0x1:
+            return try integer(offset)
+        case 0x2:
+            switch low {
+            case 2:
+                let pattern = try number(offset + 1, 4)
+                return .float(Float(bitPattern: UInt32(truncatingIfNeeded: pattern)))
+            case 3: return .double(Double(bitPattern: try number(offset + 1, 8)))
+            default: throw unknownMarker(marker, offset)
+            }
+        case 0x3:
+            guard low == 3 else { throw unknownMarker(marker, offset) }
+            return .date(Double(bitPattern: try number(offset + 1, 8)))
+        case 0x4: return .data(try run(offset, unit: 1))
+        case 0x5: return .ascii(try run(offset, unit: 1))
+        case 0x6: return .utf16(try run(offset, unit: 2))
+        case 0x8: return .uid(try uid(offset, width: low + 1))
+        case 0xA:
+            let range = try run(offset, unit: referenceWidth)
+            return .array(References(start: range.lowerBound, count: range.count / referenceWidth))
+        case 0xC:
+            let range = try run(offset, unit: referenceWidth)
+            return .set(References(start: range.lowerBound, count: range.count / referenceWidth))
+        case 0xD:
+            let range = try run(offset, unit: 2 * referenceWidth)
+            return .dictionary(Fields(start: range.lowerBound, count: range.count / (2 * referenceWidth)))
+        default:
+            throw unknownMarker(marker, offset)
+        }
+    }
+
+    /// The UID that an object is, or `nil` if it is something else.
+    func uid(_ reference: Reference) throws(ArchiveError) -> UInt32? {
+        let offset = try offset(of: reference)
+        guard bytes[offset] >> 4 == 0x8 else { return nil }
+        return try uid(offset, width: Int(bytes[offset] & 0x0F) + 1)
+    }
+
+    // MARK: Containers
+
+    /// - Precondition: `index` is below the run's count.
+    func element(_ run: References, _ index: Int) -> Reference {
+        reference(at: run.start + index * referenceWidth)
+    }
+
+    /// - Precondition: `index` is below the dictionary's count.
+    func key(_ fields: Fields, _ index: Int) -> Reference {
+        reference(at: fields.start + index * referenceWidth)
+    }
+
+    /// - Precondition: `index` is below the dictionary's count.
+    func value(_ fields: Fields, _ index: Int) -> Reference {
+        reference(at: fields.start + (fields.count + index) * referenceWidth)
+    }
+
+    private func reference(at offset: Int) -> Reference {
+        // Out-of-range numbers of 8 bytes are clamped; `offset(of:)` refuses them.
+        Int(clamping: Self.bigEndian(bytes, offset, referenceWidth))
+    }
+
+    // MARK: Strings
+
+    func isString(_ reference: Reference, _ text: StaticString) throws(ArchiveError) -> Bool {
+        let offset = try offset(of: reference)
+        guard bytes[offset] >> 4 == 0x5 else { return false }
+        let range = try run(offset, unit: 1)
+        return text.withUTF8Buffer { same(range, $0) }
+    }
+
+    /// Whether an object is the string whose UTF-8 bytes are `text`.
+    func isString(_ reference: Reference, _ text: UnsafeBufferPointer<UInt8>) throws(ArchiveError) -> Bool {
+        let offset = try offset(of: reference)
+        switch bytes[offset] >> 4 {
+        case 0x5: return same(try run(offset, unit: 1), text)
+        case 0x6:
+            // Compares text outside ASCII by decoding it; keys are hardly ever that.
+            return try string(utf16: run(offset, unit: 2)).utf8.elementsEqual(text)
+        default: return false
+        }
+    }
+
+    private func same(_ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard range.count == text.count else { return false }
+        var at = range.lowerBound
+        for byte in text {
+            if bytes[at] != byte { return false }
+            at &+= 1
+        }
+        return true
+    }
+
+    func string(ascii range: Range<Int>) throws(ArchiveError) -> String {
+        // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
+        guard let text = bytes.withUnsafeBufferPointer({ String(validating: $0[range], as: UTF8.self) })
+        else { throw ArchiveError(.corrupted, "string that is not text", offset: range.lowerBound) }
+        return text
+    }
+
+    func string(utf16 range: Range<Int>) throws(ArchiveError) -> String {
+        var units: [UInt16] = []
+        units.reserveCapacity(range.count / 2)
+        for at in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+            units.append(UInt16(bytes[at]) << 8 | UInt16(bytes[at + 1]))
+        }
+        guard let text = String(validating: units, as: UTF16.self) else {
+            throw ArchiveError(.corrupted, "string with invalid UTF-16", offset: range.lowerBound)
+        }
+        return text
+    }
+
+    /// The string that an object is, or `nil` if it is something else.
+    func string(_ reference: Reference) throws(ArchiveError) -> String? {
+        switch try object(reference) {
+        case .ascii(let range): try string(ascii: range)
+        case .utf16(let range): try string(utf16: range)
+        default: nil
+        }
+    }
+
+    /// The string that an object is, or `nil` if it is something else or not below `length` bytes.
+    func shortString(_ reference: Reference, below length: Int) throws(ArchiveError) -> String? {
+        switch try object(reference) {
+        case .ascii(let range) where range.count < length: try string(ascii: range)
+        case .utf16(let range) where range.count < 2 * length: try string(utf16: range)
+        default: nil
+        }
+    }
+
+    // MARK: Bytes
+
+    private func unknownMarker(_ marker: UInt8, _ offset: Int) -> ArchiveError {
+        ArchiveError(.corrupted, "unknown marker 0x\(String(marker, radix: 16))", offset: offset)
+    }
+
+    private func integer(_ offset: Int) throws(ArchiveError) -> Object {
+        let power = Int(bytes[offset] & 0x0F)
+        guard power <= 4 else { throw unknownMarker(bytes[offset], offset) }
+        if power < 4 { return .integer(Int64(bitPattern: try number(offset + 1, 1 << power))) }
+        let high = Int64(bitPattern: try number(offset + 1, 8))
+        let low = try number(offset + 9, 8)
+        if high == 0 { return Int64(exactly: low).map { .integer($0) } ?? .unsigned(low) }
+        if high == -1, low >> 63 == 1 { return .integer(Int64(bitPattern: low)) }
+        throw ArchiveError(.outOfRange, "integer wider than 64 bits", offset: offset)
+    }
+
+    private func uid(_ offset: Int, width: Int) throws(ArchiveError) -> UInt32 {
+        guard offset + 1 + width <= table else { throw truncated(offset) }
+        for at in offset + 1..<offset + 1 + width - min(width, 4) where bytes[at] != 0 {
+            throw ArchiveError(.corrupted, "UID above the format's range", offset: offset)
+        }
+        let kept = min(width, 4)
+        return UInt32(Self.bigEndian(bytes, offset + 1 + width - kept, kept))
+    }
+
+    /// The bytes of a counted object, whose count stands in the marker or in an integer behind it.
+    private func run(_ offset: Int, unit: Int) throws(ArchiveError) -> Range<Int> {
+        var count = UInt64(bytes[offset] & 0x0F)
+        var start = offset + 1
+        if count == 15 {
+            guard start < table else { throw truncated(offset) }
+            guard bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
+                throw ArchiveError(.corrupted, "count that is no integer", offset: start)
+            }
+            let width = 1 << Int(bytes[start] & 0x0F)
+            count = try number(start + 1, width)
+            start += 1 + width
+        }
+        let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(unit))
+        guard !overflow, length <= UInt64(table - start) else { throw truncated(offset) }
+        return start..<start + Int(length)
+    }
+
+    private func number(_ offset: Int, _ width: Int) throws(ArchiveError) -> UInt64 {
+        guard offset + width <= table else { throw truncated(offset) }
+        return Self.bigEndian(bytes, offset, width)
+    }
+
+    private func truncated(_ offset: Int) -> ArchiveError {
+        ArchiveError(.corrupted, "object reaches beyond the file's objects", offset: offset)
+    }
+
+    /// - Precondition: `offset + width` is within `bytes`, as its array checks.
+    private static func bigEndian(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> UInt64 {
+        if width == 1 { return UInt64(bytes[offset]) }
+        var value: UInt64 = 0
+        for at in offset..<offset + width { value = value << 8 | UInt64(bytes[at]) }
+        return value
+    }
+}

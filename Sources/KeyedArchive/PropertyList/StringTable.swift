@@ -1,0 +1,101 @@
+/// The strings of an archive that is being written, each once.
+///
+/// Compares UTF-8 bytes, never canonical equivalence: two keys that differ in a byte are two keys.
+struct StringTable {
+    struct Entry {
+        let hash: UInt64
+        let text: String
+        /// The string's object in the property list.
+        let reference: BinaryPropertyListWriter.Reference
+        /// The string's place in `$objects`; 0 while it is used as a key only.
+        var uid: UInt32 = 0
+        /// The scope that used this string as a key last, and where in the scope stack its value stands.
+        var scope: UInt32 = 0
+        var slot: Int = 0
+    }
+
+    private(set) var entries: [Entry] = []
+    /// Entry index + 1 by hash, 0 for empty; unused while the table is so small that a scan is faster.
+    private var buckets: [Int] = []
+    private static let scanLimit = 12
+
+    subscript(index: Int) -> Entry {
+        get { entries[index] }
+        _modify { yield &entries[index] }
+    }
+
+    /// The entry of a string whose bytes are `text`, or `nil`.
+    func index(of text: String, hash: UInt64) -> Int? {
+        if buckets.isEmpty {
+            for index in entries.indices where entries[index].hash == hash {
+                if Self.same(entries[index].text, text) { return index }
+            }
+            return nil
+        }
+        let mask = buckets.count &- 1
+        var at = Int(truncatingIfNeeded: hash) & mask
+        while buckets[at] != 0 {
+            let index = buckets[at] &- 1
+            if entries[index].hash == hash, Self.same(entries[index].text, text) { return index }
+            at = (at &+ 1) & mask
+        }
+        return nil
+    }
+
+    /// Adds a string that is not there yet.
+    mutating func add(_ text: String, hash: UInt64, reference: BinaryPropertyListWriter.Reference) -> Int {
+        entries.append(Entry(hash: hash, text: text, reference: reference))
+        let index = entries.count - 1
+        if buckets.isEmpty {
+            if entries.count > Self.scanLimit { rehash(to: 64) }
+        } else if entries.count * 2 > buckets.count {
+            rehash(to: buckets.count * 2)
+        } else {
+            insert(index)
+        }
+        return index
+    }
+
+    private mutating func rehash(to count: Int) {
+        buckets = [Int](repeating: 0, count: count)
+        for index in entries.indices { insert(index) }
+    }
+
+    private mutating func insert(_ index: Int) {
+        let mask = buckets.count &- 1
+        var at = Int(truncatingIfNeeded: entries[index].hash) & mask
+        while buckets[at] != 0 { at = (at &+ 1) & mask }
+        buckets[at] = index + 1
+    }
+
+    private static func same(_ left: String, _ right: String) -> Bool {
+        // Unequal lengths first: `==` would normalize, and equal text of equal length could still differ
+        // in bytes only when it is not ASCII.
+        left.utf8.count == right.utf8.count && left == right
+            && (left.utf8.allSatisfy { $0 < 0x80 } || left.utf8.elementsEqual(right.utf8))
+    }
+
+    /// Mixed so that names from outside cannot be chosen to collide: the seed differs from process to process.
+    static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var hash = seed ^ UInt64(truncatingIfNeeded: text.count)
+        let raw = UnsafeRawBufferPointer(text)
+        var at = 0
+        while at &+ 8 <= raw.count {
+            hash = mix(hash ^ raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+            at &+= 8
+        }
+        var tail: UInt64 = 0
+        while at < raw.count {
+            tail = tail << 8 | UInt64(raw[at])
+            at &+= 1
+        }
+        return mix(hash ^ tail)
+    }
+
+    private static let seed = UInt64.random(in: .min ... .max)
+
+    private static func mix(_ value: UInt64) -> UInt64 {
+        let (high, low) = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return high ^ low
+    }
+}

@@ -1,0 +1,155 @@
+/// A keyed archive's parts, checked as far as can be checked without reading the objects.
+struct ArchiveSource: Sendable {
+    let list: BinaryPropertyList
+    let objects: BinaryPropertyList.References
+    /// The outermost scope.
+    let top: BinaryPropertyList.Fields
+
+    /// Finds the four parts of a keyed archive. O(1) in the number of objects.
+    init(_ bytes: [UInt8]) throws(ArchiveError) {
+        list = try BinaryPropertyList(bytes)
+        guard case .dictionary(let parts) = try list.object(list.top) else {
+            throw ArchiveError(.unknownFormat, "a property list, but no keyed archive")
+        }
+        var archiver: BinaryPropertyList.Reference?
+        var version: BinaryPropertyList.Reference?
+        var top: BinaryPropertyList.Reference?
+        var objects: BinaryPropertyList.Reference?
+        for index in 0..<min(parts.count, 64) {
+            let key = list.key(parts, index)
+            if try list.isString(key, "$archiver") {
+                archiver = list.value(parts, index)
+            } else if try list.isString(key, "$version") {
+                version = list.value(parts, index)
+            } else if try list.isString(key, "$top") {
+                top = list.value(parts, index)
+            } else if try list.isString(key, "$objects") {
+                objects = list.value(parts, index)
+            }
+        }
+        guard let archiver, let version, let top, let objects else {
+            throw ArchiveError(.unknownFormat, "a property list, but no keyed archive")
+        }
+        guard try list.isString(archiver, "NSKeyedArchiver") else {
+            throw ArchiveError(
+                .unsupportedFormat,
+                "archive of an unknown archiver",
+                offset: try list.offset(of: archiver)
+            )
+        }
+        guard case .integer(100_000) = try list.object(version) else {
+            throw ArchiveError(
+                .unsupportedFormat,
+                "keyed archive of an unknown version",
+                offset: try list.offset(of: version)
+            )
+        }
+        guard case .dictionary(let scope) = try list.object(top), case .array(let table) = try list.object(objects)
+        else {
+            throw ArchiveError(
+                .corrupted,
+                "$top or $objects is of the wrong kind",
+                offset: try list.offset(of: top)
+            )
+        }
+        self.top = scope
+        self.objects = table
+    }
+
+    /// The property-list object of a UID.
+    func reference(ofObject uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference {
+        guard uid < objects.count else {
+            throw ArchiveError(.corrupted, "reference to object \(uid) of \(objects.count)")
+        }
+        return list.element(objects, Int(uid))
+    }
+}
+
+/// The keys of one object while it is decoded.
+///
+/// Objects are decoded in the order in which they were encoded nearly always, so the search for a key begins
+/// behind the key that was found last.
+struct ArchiveScope {
+    let fields: BinaryPropertyList.Fields
+    /// The object's own place in the archive; `nil` for the outermost scope.
+    let uid: UInt32?
+    private var cursor = 0
+    /// The number of the next unkeyed value.
+    private var unkeyed = 0
+    /// The positions of all keys, made once a large object is not read in order.
+    private var index: [String: Int]?
+
+    private static let scanLimit = 64
+    private static let indexedKeyLength = 256
+
+    init(_ fields: BinaryPropertyList.Fields, uid: UInt32?) {
+        self.fields = fields
+        self.uid = uid
+    }
+
+    /// The value of a key as the user gave it, or `nil`.
+    mutating func value(
+        of key: String,
+        in list: BinaryPropertyList
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list)
+    }
+
+    /// The next value that was encoded without a key, or `nil`.
+    mutating func nextUnkeyed(
+        in list: BinaryPropertyList
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        defer { unkeyed += 1 }
+        return try stored("$\(unkeyed)", in: list)
+    }
+
+    /// The value of a key as it stands in the archive, or `nil`.
+    mutating func stored(
+        _ key: String,
+        in list: BinaryPropertyList
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        let count = fields.count
+        let isIndexed = count > Self.scanLimit && key.utf8.count < Self.indexedKeyLength
+        var position = cursor
+        for step in 0..<count {
+            if position >= count { position = 0 }
+            if try Self.matches(list.key(fields, position), key, list) {
+                cursor = position + 1
+                return list.value(fields, position)
+            }
+            position += 1
+            if isIndexed, step == 0 { return try look(up: key, in: list) }
+        }
+        return nil
+    }
+
+    private static func matches(
+        _ reference: BinaryPropertyList.Reference,
+        _ key: String,
+        _ list: BinaryPropertyList
+    ) throws(ArchiveError) -> Bool {
+        var key = key
+        let outcome = key.withUTF8 { utf8 in
+            Result { () throws(ArchiveError) in try list.isString(reference, utf8) }
+        }
+        return try outcome.get()
+    }
+
+    private mutating func look(
+        up key: String,
+        in list: BinaryPropertyList
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        if index == nil {
+            var made: [String: Int] = [:]
+            for position in (0..<fields.count).reversed() {
+                if let text = try list.shortString(list.key(fields, position), below: Self.indexedKeyLength) {
+                    made[text] = position
+                }
+            }
+            index = made
+        }
+        guard let position = index?[key] else { return nil }
+        cursor = position + 1
+        return list.value(fields, position)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Which classes an archive may bring to life.
+struct ExpectedClasses {
+    let classes: [AnyClass]
+    /// Whether strings, numbers, dates, collections, … are welcome without being named.
+    let intrinsicsToo: Bool
+
+    init(_ classes: [AnyClass], intrinsicsToo: Bool) {
+        self.classes = classes
+        self.intrinsicsToo = intrinsicsToo
+    }
+
+    /// The class of a name, if it is one of these or a subclass of one.
+    func find(_ name: String) -> AnyClass? {
+        for cls in classes where ArchivedClass.of(cls).name == name { return cls }
+        guard !classes.isEmpty, let found = ClassNames.resolve(name), allows(found) else { return nil }
+        return found
+    }
+
+    func allows(_ cls: AnyClass) -> Bool {
+        classes.contains { isSubclass(cls, of: $0) }
+    }
+
+    /// Whether a decoded object is of one of the classes, or bridges to one.
+    func allows(_ object: Any) -> Bool {
+        if intrinsicsToo { return true }
+        if let cls = type(of: object) as? AnyClass { return allows(cls) }
+        let bridged: AnyClass? =
+            switch object {
+            case is String: NSString.self
+            case is Double: NSNumber.self
+            case is Data: NSData.self
+            case is Date: NSDate.self
+            case is URL: NSURL.self
+            case is UUID: NSUUID.self
+            case is [Any]: NSArray.self
+            case is [AnyHashable: Any]: NSDictionary.self
+            case is Set<AnyHashable>: NSSet.self
+            default: nil
+            }
+        return bridged.map(allows) ?? false
+    }
+}
+
+func isSubclass(_ cls: AnyClass, of other: AnyClass) -> Bool {
+    var next: AnyClass? = cls
+    while let current = next {
+        if current == other { return true }
+        next = _getSuperclass(current)
+    }
+    return false
+}

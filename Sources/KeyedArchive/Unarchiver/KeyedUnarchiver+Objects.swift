@@ -1,0 +1,208 @@
+import Foundation
+
+/// What an archive's class stands for here.
+enum ResolvedClass {
+    case intrinsic(UnarchivedIntrinsic)
+    case coding(any NSCoding.Type)
+}
+
+private enum Decoded {
+    static let inProgress = UInt32.max
+}
+
+extension KeyedUnarchiver {
+    /// The object that a value refers to, `nil` if it refers to nothing.
+    func resolve(
+        _ reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        guard let uid = try source.list.uid(reference) else { return reference }
+        let target = try source.reference(ofObject: uid)
+        return try source.list.isString(target, "$null") ? nil : target
+    }
+
+    /// The value at a place in a scope: an object by reference, or a scalar inline, which is boxed.
+    func object(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+        if let uid = try source.list.uid(reference) { return try object(uid) }
+        return try scalar(at: reference)
+    }
+
+    /// The object in a place of `$objects`; one place is one object, however often it is referred to.
+    func object(_ uid: UInt32) throws(ArchiveError) -> Any? {
+        let reference = try source.reference(ofObject: uid)
+        let fields: BinaryPropertyList.Fields
+        switch try source.list.object(reference) {
+        case .dictionary(let found): fields = found
+        case .ascii(let range) where range.count > Self.sharedLength,
+            .utf16(let range) where range.count > Self.sharedLength,
+            .data(let range) where range.count > Self.sharedLength:
+            // Decoded once, so that references to one long text cost no memory each.
+            if let known = try known(uid, reference) { return known }
+            let value = try scalar(at: reference)
+            remember(value, as: uid)
+            return value
+        default:
+            return try source.list.isString(reference, "$null") ? nil : scalar(at: reference)
+        }
+        if let known = try known(uid, reference) { return known }
+        try spend(16)
+        guard depth < KeyedArchiver.depthLimit else {
+            throw ArchiveError(
+                .limitExceeded,
+                "objects nest more than \(KeyedArchiver.depthLimit) deep",
+                offset: try source.list.offset(of: reference)
+            )
+        }
+        depth += 1
+        defer { depth -= 1 }
+        states[Int(uid)] = Decoded.inProgress
+        let value =
+            switch try resolvedClass(of: fields, at: reference) {
+            case .intrinsic(let intrinsic): try decode(intrinsic, fields, uid)
+            case .coding(let type): instance(of: type, fields, uid)
+            }
+        if states[Int(uid)] == Decoded.inProgress { remember(value, as: uid) }
+        return value
+    }
+
+    private static let sharedLength = 64
+
+    /// The object that was decoded already.
+    private func known(
+        _ uid: UInt32,
+        _ reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> Any?? {
+        if states.isEmpty { states = [UInt32](repeating: 0, count: source.objects.count) }
+        let state = states[Int(uid)]
+        if state == 0 { return nil }
+        if state != Decoded.inProgress { return .some(values[Int(state) - 1]) }
+        throw ArchiveError(
+            .cyclicReference,
+            "object \(uid) contains itself",
+            offset: try source.list.offset(of: reference)
+        )
+    }
+
+    func remember(_ value: Any?, as uid: UInt32) {
+        values.append(value)
+        states[Int(uid)] = UInt32(values.count)
+    }
+
+    private func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
+        scopes.append(ArchiveScope(fields, uid: uid))
+        defer { scopes.removeLast() }
+        return type.init(coder: self)
+    }
+
+    /// A scalar as an object.
+    private func scalar(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+        try spend(1)
+        switch try source.list.object(reference) {
+        case .double(let value):
+            // `as? Double` is five times faster on a Double. But one that an integer or a Float could hold may
+            // be asked for as such, which only NSNumber answers.
+            return Double(Float(value)) == value || value.rounded() == value ? NSNumber(value: value) : value
+        case .bool(let value): return NSNumber(value: value)
+        case .integer(let value): return NSNumber(value: value)
+        case .unsigned(let value): return NSNumber(value: value)
+        case .float(let value): return NSNumber(value: value)
+        case .ascii(let range):
+            try spend(range.count)
+            return try source.list.string(ascii: range)
+        case .utf16(let range):
+            try spend(range.count)
+            return try source.list.string(utf16: range)
+        case .data(let range):
+            try spend(range.count)
+            return Data(source.list.bytes[range])
+        case .date(let seconds):
+            // GNUstep stores dates in this form.
+            return Date(timeIntervalSinceReferenceDate: seconds)
+        case .null: return nil
+        case .uid, .array, .set, .dictionary:
+            throw ArchiveError(
+                .corrupted,
+                "no object where one is referred to",
+                offset: try source.list.offset(of: reference)
+            )
+        }
+    }
+
+    // MARK: Classes
+
+    private func resolvedClass(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ResolvedClass {
+        let uid = try classUID(of: fields, at: reference)
+        if let known = classes[uid] {
+            guard case .coding(let type) = known else { return known }
+            // What was allowed for one key need not be for another.
+            if let cls = type as? AnyClass, expected.allows(cls) { return known }
+        }
+        let name = try className(uid)
+        let resolved: ResolvedClass
+        if let intrinsic = UnarchivedIntrinsic.named[name] {
+            resolved = .intrinsic(intrinsic)
+        } else if let cls = expected.find(name), let type = cls as? any NSCoding.Type,
+            !ArchiveHandler.isFoundations(cls)
+        {
+            resolved = .coding(type)
+        } else {
+            throw ArchiveError(
+                .classNotAllowed,
+                "class \(printable(name)) is not among those expected here",
+                offset: try source.list.offset(of: reference)
+            )
+        }
+        classes[uid] = resolved
+        return resolved
+    }
+
+    /// The UID of an object's class.
+    func classUID(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> UInt32 {
+        let list = source.list
+        // Most writers put the class last or first, and use one string object for the key.
+        for index in (0..<fields.count).reversed() {
+            let key = list.key(fields, index)
+            if key == classKey {
+            } else if try list.isString(key, "$class") {
+                classKey = key
+            } else {
+                continue
+            }
+            guard let uid = try list.uid(list.value(fields, index)) else { break }
+            return uid
+        }
+        throw ArchiveError(.corrupted, "object without a class", offset: try list.offset(of: reference))
+    }
+
+    /// The name in a class dictionary.
+    func className(_ uid: UInt32) throws(ArchiveError) -> String {
+        let reference = try source.reference(ofObject: uid)
+        if case .dictionary(let fields) = try source.list.object(reference) {
+            var scope = ArchiveScope(fields, uid: nil)
+            if let value = try scope.stored("$classname", in: source.list),
+                let name = try source.list.shortString(value, below: 4_096)
+            {
+                return name
+            }
+        }
+        throw ArchiveError(
+            .corrupted,
+            "class without a name",
+            offset: try source.list.offset(of: reference)
+        )
+    }
+
+    /// A name from an archive, fit to be shown in a message.
+    func printable(_ name: String) -> String {
+        let kept = name.unicodeScalars.prefix(200).map { scalar in
+            scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+                ? "\u{FFFD}" : Character(scalar)
+        }
+        return String(kept)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+
+@testable import KeyedArchive
+
+@Suite struct UnarchiverTests {
+    private func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? ArchiveError)?.code
+        }
+    }
+
+    @Test func anotherClassIsNotInstantiated() throws {
+        let data = try KeyedArchiver.archivedData(withRootObject: Point(x: 1, y: 2))
+        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Base.self, from: data) } == .classNotAllowed)
+        #expect(
+            code { try KeyedUnarchiver.unarchivedObject(ofClass: Derived.self, from: data) } == .classNotAllowed
+        )
+        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Point.self, from: data) } == nil)
+    }
+
+    @Test func aSuperclassIsNoSubclass() throws {
+        let data = try KeyedArchiver.archivedData(withRootObject: Base(title: "x"))
+        #expect(
+            code { try KeyedUnarchiver.unarchivedObject(ofClass: Derived.self, from: data) } == .classNotAllowed
+        )
+    }
+
+    @Test func classesInsideMustBeExpectedToo() throws {
+        let data = try KeyedArchiver.archivedData(withRootObject: Pair(Base(title: "x"), nil))
+        let error = #expect(throws: ArchiveError.self) {
+            try KeyedUnarchiver.unarchivedObject(ofClass: Pair.self, from: data)
+        }
+        #expect(error?.code == .classNotAllowed)
+        #expect(error?.keyPath == ["root", "first"])
+        #expect(error?.offset != nil)
+    }
+
+    @Test func anInitializerThatRefusesIsAnError() throws {
+        final class Empty: NSObject, NSCoding {
+            override init() {}
+            required init?(coder: NSCoder) { nil }
+            func encode(with coder: NSCoder) {}
+        }
+        let data = try KeyedArchiver.archivedData(withRootObject: Empty())
+        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Empty.self, from: data) } == .decodingFailed)
+    }
+
+    @Test func nestedPrivateAndGenericClassesComeBackWhereTheyAreExpected() throws {
+        class Holder<T>: NSObject, NSCoding {
+            override init() {}
+            required init?(coder: NSCoder) {}
+            func encode(with coder: NSCoder) {}
+        }
+        let hidden = try KeyedArchiver.archivedData(withRootObject: Hidden())
+        #expect(try KeyedUnarchiver.unarchivedObject(ofClass: Hidden.self, from: hidden).isDecoded)
+        let inner = try KeyedArchiver.archivedData(withRootObject: Outer.Inner())
+        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Outer.Inner.self, from: inner)
+        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Outer.self, from: inner)
+        let generic = try KeyedArchiver.archivedData(withRootObject: Holder<Int>())
+        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Holder<Int>.self, from: generic)
+        #expect(
+            code { try KeyedUnarchiver.unarchivedObject(ofClass: Holder<String>.self, from: generic) }
+                == .classNotAllowed
+        )
+    }
+
+    @Test func classNamesAreThoseOfApple() {
+        #expect(ArchivedClass.of(NSMutableArray.self).chain == ["NSMutableArray", "NSArray", "NSObject"])
+        #expect(ArchivedClass.of(Point.self).name == "KeyedArchiveTests.Point")
+        #expect(ArchivedClass.of(Outer.Inner.self).name == "_TtCC17KeyedArchiveTests5Outer5Inner")
+        #expect(
+            ArchivedClass.of(Derived.self).chain == [
+                "KeyedArchiveTests.Derived", "KeyedArchiveTests.Base", "NSObject",
+            ]
+        )
+        #expect(ArchivedClass.of(Hidden.self).name == "KeyedArchiveTests.Hidden")
+        #expect(ArchivedClass.of(City.self).chain == ["KeyedArchiveTests.City", "NSObject"])
+        struct Local {}
+        #expect(ArchivedClass.of(Local.self).name == "KeyedArchiveTests.UnarchiverTests.Local")
+        for name in [
+            "", ".", "A.", ".A", "A.B.C", "4main", "_TtC", "_TtCC1a1b", "_TtC9999999999a", "$sSi", "A.1", "Si",
+        ] {
+            #expect(ClassNames.resolve(name) == nil)
+        }
+    }
+
+    @Test func numbersConvertOnlyWhereNothingIsLost() {
+        #expect(ArchivedNumber.integer(1 << 40).integer(Int32.self) == nil)
+        #expect(ArchivedNumber.double(2).integer(Int.self) == 2)
+        #expect(ArchivedNumber.double(2.5).integer(Int.self) == nil)
+        #expect(ArchivedNumber.double(1e300).integer(Int.self) == nil)
+        #expect(ArchivedNumber.integer(1 << 60 + 1).double == nil)
+        #expect(ArchivedNumber.integer(7).double == 7)
+        #expect(ArchivedNumber.double(1e300).float == nil)
+        #expect(ArchivedNumber.double(0.1).float == 0.1)
+        #expect(ArchivedNumber.double(.infinity).float == .infinity)
+        #expect(ArchivedNumber.integer(300).bool == nil)
+        #expect(ArchivedNumber.integer(1).bool == true)
+        #expect(ArchivedNumber.bool(true).integer(Int.self) == 1)
+    }
+
+    @Test func garbageAndTruncationsThrow() throws {
+        let archives = try [
+            [UInt8](KeyedArchiver.archivedData(withRootObject: Everything())),
+            [UInt8](KeyedArchiver.archivedData(encoding: Samples.city)),
+        ]
+        for archive in archives {
+            for length in 0..<archive.count {
+                let error = #expect(throws: ArchiveError.self) { try Self.read(Array(archive[..<length])) }
+                #expect(error?.offset != nil)
+            }
+        }
+        #expect(code { try Self.read(Array("not an archive at all".utf8)) } == .unknownFormat)
+        #expect(code { try Self.read([]) } == .unknownFormat)
+    }
+
+    @Test func everyFlippedByteThrowsOrGivesSomeValueButNeverTraps() throws {
+        let archives = try [
+            [UInt8](KeyedArchiver.archivedData(withRootObject: Everything())),
+            [UInt8](KeyedArchiver.archivedData(encoding: Samples.city)),
+        ]
+        for archive in archives {
+            for index in archive.indices {
+                for mask in [0x01, 0x02, 0x10, 0x40, 0x80, 0xFF] as [UInt8] {
+                    var broken = archive
+                    broken[index] ^= mask
+                    do { try Self.read(broken) } catch is ArchiveError {}
+                }
+            }
+        }
+    }
+
+    private static func read(_ bytes: [UInt8]) throws {
+        do {
+            _ = try KeyedUnarchiver.unarchive(Everything.self, from: bytes)
+        } catch  where error.code == .classNotAllowed {
+            _ = try KeyedUnarchiver.unarchive(decoding: City.self, from: bytes)
+        }
+    }
+
+    @Test func sharedPartsDoNotMultiplyWithoutBound() throws {
+        // Each array holds the one below twenty times: 20^30 values, in a few kilobytes.
+        let archiver = KeyedArchiver()
+        var list = archiver.string("leaf")
+        for _ in 0..<30 {
+            list = archiver.collection(.of(NSArray.self)) { $0 = Array(repeating: list, count: 20) }
+        }
+        archiver.writer.set("root", archiver.writer.reference(to: list))
+        let data = try archiver.encodedData()
+        #expect(data.count < 20_000)
+        // The same members are the same object: linear work.
+        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: [Any].self, from: data) } == nil)
+        // A Codable type sees each of them anew.
+        indirect enum Nest: Decodable {
+            case leaf
+            case list([Nest])
+            init(from decoder: any Decoder) throws {
+                if var container = try? decoder.unkeyedContainer() {
+                    var members: [Nest] = []
+                    while !container.isAtEnd { members.append(try container.decode(Nest.self)) }
+                    self = .list(members)
+                } else {
+                    self = .leaf
+                }
+            }
+        }
+        #expect(code { try KeyedUnarchiver.unarchivedValue(of: Nest.self, from: data) } == .limitExceeded)
+    }
+}
+
+private final class Hidden: NSObject, NSCoding {
+    var isDecoded = false
+    override init() {}
+    required init?(coder: NSCoder) { isDecoded = true }
+    func encode(with coder: NSCoder) {}
+}
+
+class Outer: NSObject, NSCoding {
+    override init() {}
+    required init?(coder: NSCoder) {}
+    func encode(with coder: NSCoder) {}
+
+    final class Inner: Outer {}
+}
