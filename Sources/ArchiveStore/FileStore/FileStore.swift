@@ -66,7 +66,7 @@ package final class FileStore: ArchiveStore {
         opened = Mutex(try StoreDirectory(path: path, create: create))
     }
 
-    private static func absolutePath(_ directory: String) throws(StoreError) -> String {
+    static func absolutePath(_ directory: String) throws(StoreError) -> String {
         let action = "opening a store"
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
             throw StoreError(.invalidDirectory, path: directory, action: action, reason: "this is no path")
