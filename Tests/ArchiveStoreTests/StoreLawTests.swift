@@ -139,4 +139,30 @@ import Testing
             #expect(faults.all == [])
         }
     }
+
+    /// Each thread has a store and a key of its own, so it knows at any time what it must find.
+    @Test(arguments: StoreUnderTest.allCases)
+    func keepsWhatEachThreadSaved(_ kind: StoreUnderTest) throws {
+        try kind.withPlace { open in
+            let stores = try (0..<4).map { _ in try open() }
+            let faults = Faults()
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                let key = String(repeating: "k", count: 2 * thread + 1)
+                let store = stores[thread]
+                do {
+                    for round in 0..<150 {
+                        let archive = [UInt8(thread), UInt8(round)]
+                        try store.save(archive, forKey: key, storedAt: .now, expiresAt: nil)
+                        if try store.fetch(forKey: key)?.archive != archive { faults.add("\(key) was lost") }
+                        guard round % 3 == 0 else { continue }
+                        if try !store.remove(forKey: key) { faults.add("\(key) was removed by others") }
+                        if try store.fetch(forKey: key) != nil { faults.add("\(key) came back") }
+                    }
+                } catch {
+                    faults.add("\(error)")
+                }
+            }
+            #expect(faults.all == [])
+        }
+    }
 }
