@@ -30,7 +30,8 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             model[Array(key.utf8)] = (archive, storedAt, expiresAt)
         case 7..<12:
             let stored = try store.fetch(forKey: key)
-            #expect(stored?.archive == expected?.archive, place)
+            let isSame = stored?.archive == expected?.archive
+            #expect(isSame, place)
             #expect(stored.map { matches($0.information) } ?? true, place)
         case 12..<14:
             let information = try store.information(forKey: key)
@@ -55,7 +56,8 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
                 #expect(seen.insert(Array(information.key.utf8)).inserted && matches(information), place)
                 return true
             }
-            #expect(seen == Set(model.keys), place)
+            let isSame = seen == Set(model.keys)
+            #expect(isSame, place)
             #expect(try store.removeDamagedEntries() == 0, place)
         case 18:
             store = try open()
