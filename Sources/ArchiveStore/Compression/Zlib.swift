@@ -1,0 +1,95 @@
+import CZlib
+
+/// zlib streams (RFC 1950) and CRC-32, one call each; C stops in this folder.
+///
+/// Streams are pooled (see `DeflateSettings` for what that saves) and every function may be called from any
+/// thread.
+package enum Zlib {
+    /// No zlib stream holds more than this many times its own bytes (258 bytes per 2 bits of DEFLATE, and
+    /// change).
+    static let largestRatio = 1032
+
+    /// The most bytes that one call takes or gives: zlib counts in 32 bits.
+    static let largestByteCount = Int(UInt32.max >> 1)
+
+    private static let smallDeflaters = StreamPool(capacity: 8) { DeflateStream(.small) }
+    private static let largeDeflaters = StreamPool(capacity: 4) { DeflateStream(.large) }
+    private static let inflaters = StreamPool(capacity: 8) { InflateStream() }
+
+    /// Deflates `bytes` to a zlib stream; what does not shrink is stored in one, at 5 bytes per 65,535 and 6
+    /// in all.
+    ///
+    /// - Precondition: `bytes` has at most 2³¹ − 1 bytes.
+    package static func deflate(_ bytes: [UInt8]) -> [UInt8] {
+        let bound = StoredBlocks.byteCount(for: bytes.count)
+        return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
+            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer)) }
+        }
+    }
+
+    /// Deflates `input` to the start of `output` and returns how many bytes it took there.
+    ///
+    /// - Precondition: `output` has room for `StoredBlocks.byteCount(for: input.count)` bytes.
+    static func deflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
+        let bound = StoredBlocks.byteCount(for: input.count)
+        precondition(input.count <= largestByteCount, "zlib cannot take more than 2³¹ − 1 bytes at once")
+        precondition(output.count >= bound, "the output is too small for the input, stored")
+
+        // One byte less than stored blocks would take: what does not fit there is better stored.
+        let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
+        let isSmall = input.count <= DeflateSettings.largestSmallInput
+        let streams = isSmall ? smallDeflaters : largeDeflaters
+        let deflated = streams.withStream { $0.deflate(input, into: target) }
+        return deflated ?? StoredBlocks.write(input, into: output)
+    }
+
+    /// Inflates one zlib stream that is known to hold exactly `byteCount` bytes.
+    ///
+    /// Allocates those bytes once, after checking that a stream of this length could hold them at all.
+    ///
+    /// - Throws: ``InflateError`` if the stream is damaged, has bytes after it, or holds another number of
+    ///   bytes.
+    package static func inflate(
+        _ bytes: [UInt8],
+        expecting byteCount: Int,
+        limit: Int
+    ) throws(InflateError) -> [UInt8] {
+        try inflate(prefix: bytes.count, of: bytes, expecting: byteCount, limit: limit)
+    }
+
+    /// As ``inflate(_:expecting:limit:)``, of the first `length` bytes, which are not copied first.
+    static func inflate(
+        prefix length: Int,
+        of bytes: [UInt8],
+        expecting byteCount: Int,
+        limit: Int
+    ) throws(InflateError) -> [UInt8] {
+        precondition(length >= 0 && length <= bytes.count, "the prefix is longer than the bytes")
+        guard byteCount >= 0, byteCount / largestRatio <= length else { throw .impossibleLength }
+        guard byteCount <= min(limit, largestByteCount), length <= largestByteCount else { throw .tooLarge }
+
+        var isWhole = false
+        // One byte more than expected, never filled: zlib refuses an output without an address.
+        let archive = [UInt8](unsafeUninitializedCapacity: byteCount + 1) { buffer, count in
+            let output = UnsafeMutableRawBufferPointer(
+                rebasing: UnsafeMutableRawBufferPointer(buffer)[..<byteCount]
+            )
+            isWhole = bytes.withUnsafeBytes { input in
+                inflaters.withStream {
+                    $0.inflate(UnsafeRawBufferPointer(rebasing: input[..<length]), filling: output)
+                }
+            }
+            // Bytes that zlib left alone are not initialized, so a damaged stream gives none.
+            count = isWhole ? byteCount : 0
+        }
+        guard isWhole else { throw .damaged }
+        return archive
+    }
+
+    /// The CRC-32 (as in RFC 1952) of `bytes`, continued from the one of the bytes before them.
+    package static func crc32(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
+        let start = bytes.bindMemory(to: UInt8.self).baseAddress
+        guard start != nil else { return checksum }
+        return UInt32(CZlib.crc32_z(UInt(checksum), start, bytes.count))
+    }
+}

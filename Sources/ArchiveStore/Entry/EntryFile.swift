@@ -1,0 +1,135 @@
+import Foundation
+
+/// The file of one entry: its archive as a zlib stream, then its key, then a footer.
+///
+///     0            Z              Z + K                                                      Z + K + 48
+///     | zlib …     | key, UTF-8 … | dates  lengths  flags  version  checksum  magic          |
+///
+/// The zlib stream comes first, so any zlib tool that leaves alone what follows can inflate the file. Worked
+/// example, the archive `hello` for the key `k`, stored at second 0.5 and kept for ever; `EntryFooter` names
+/// the footer's fields:
+///
+///     00  48 0d cb 48 cd c9 c9 07 00 06 2c 02 15                          zlib stream, 13 bytes
+///     0d  6b                                                              key
+///     0e  3f e0 00 00 00 00 00 00  7f f0 00 00 00 00 00 00                stored at, expires at
+///     1e  00 00 00 00 00 00 00 05  00 00 00 00 00 00 00 0d                archive length, zlib length
+///     2e  00 00 00 01  00 00  00 01                                       key length, flags, version
+///     36  d8 ef b5 a3  54 43 41 45                                        checksum, magic
+///
+/// Whatever byte changes, the checksum or the magic tells; whatever the length changes to, so do the last
+/// bytes.
+struct EntryFile {
+    let footer: EntryFooter
+    /// The file's last bytes, at least key and footer; all of them, if its archive is wanted.
+    private let bytes: [UInt8]
+
+    /// Takes all bytes of a file, after checking all of them.
+    init(verifying bytes: [UInt8]) throws(EntryFault) {
+        let checksum = bytes.withUnsafeBytes {
+            Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(EntryFooter.sealByteCount)))
+        }
+        footer = try EntryFooter(bytes, fileByteCount: bytes.count, checksum: checksum)
+        self.bytes = bytes
+    }
+
+    /// Takes the last bytes of a file whose checksum was calculated elsewhere; `nil`: it is not looked at.
+    init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
+        footer = try EntryFooter(tail, fileByteCount: fileByteCount, checksum: checksum)
+        guard footer.keyByteCount + EntryFooter.byteCount <= tail.count else {
+            throw .damaged("the lengths do not add up")
+        }
+        bytes = tail
+    }
+
+    private var keyBytes: ArraySlice<UInt8> {
+        let end = bytes.count - EntryFooter.byteCount
+        return bytes[(end - footer.keyByteCount)..<end]
+    }
+
+    /// Whether this is the entry of `key`.
+    func holds(_ key: StoreKey) -> Bool {
+        key.bytes.count == footer.keyByteCount && keyBytes.elementsEqual(key.bytes)
+    }
+
+    /// The key.
+    func key() throws(EntryFault) -> StoreKey {
+        guard let string = String(validating: keyBytes, as: UTF8.self) else {
+            throw .damaged("the key is not UTF-8")
+        }
+        do {
+            return try StoreKey(string)
+        } catch {
+            throw .damaged(error.reason)
+        }
+    }
+
+    /// Inflates the archive.
+    ///
+    /// - Precondition: this was made from all of the file's bytes.
+    func archive(limit: Int) throws(EntryFault) -> [UInt8] {
+        do {
+            return try Zlib.inflate(
+                prefix: footer.zlibByteCount,
+                of: bytes,
+                expecting: footer.archiveByteCount,
+                limit: limit
+            )
+        } catch {
+            switch error {
+            case .damaged: throw .damaged("the zlib stream is not whole")
+            case .impossibleLength: throw .damaged("the archive's length is impossible")
+            case .tooLarge: throw .tooLarge(byteCount: UInt64(footer.archiveByteCount))
+            }
+        }
+    }
+
+    /// The dates and lengths, for people and policies.
+    func information(key: String, identity: EntryIdentity) -> EntryInformation {
+        EntryInformation(
+            key: key,
+            storedAt: Date(timeIntervalSinceReferenceDate: footer.storedAt),
+            expiresAt: footer.expiresAt == .infinity
+                ? nil : Date(timeIntervalSinceReferenceDate: footer.expiresAt),
+            archiveByteCount: footer.archiveByteCount,
+            storedByteCount: footer.zlibByteCount + footer.keyByteCount + EntryFooter.byteCount,
+            identity: identity
+        )
+    }
+
+    /// The most bytes that a file takes whose archive has `archiveByteCount`.
+    static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
+        StoredBlocks.byteCount(for: archiveByteCount) + StoreKey.largestByteCount + EntryFooter.byteCount
+    }
+
+    /// All bytes of the file, deflated, sealed and allocated in one go.
+    ///
+    /// - Precondition: neither date is a NaN.
+    static func bytes(
+        archive: [UInt8],
+        key: StoreKey,
+        storedAt: Double,
+        expiresAt: Double
+    ) -> [UInt8] {
+        let bound = StoredBlocks.byteCount(for: archive.count) + key.bytes.count + EntryFooter.byteCount
+        return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
+            let output = UnsafeMutableRawBufferPointer(buffer)
+            let zlib = archive.withUnsafeBytes { Zlib.deflate($0, into: output) }
+            UnsafeMutableRawBufferPointer(rebasing: output[zlib...]).copyBytes(from: key.bytes)
+            let footer = zlib + key.bytes.count
+            EntryFooter.write(
+                storedAt: storedAt,
+                expiresAt: expiresAt,
+                archiveByteCount: archive.count,
+                zlibByteCount: zlib,
+                keyByteCount: key.bytes.count,
+                to: UnsafeMutableRawBufferPointer(rebasing: output[footer...])
+            )
+            count = footer + EntryFooter.byteCount
+            let seal = count - EntryFooter.sealByteCount
+            EntryFooter.writeSeal(
+                Zlib.crc32(UnsafeRawBufferPointer(rebasing: output[..<seal])),
+                to: UnsafeMutableRawBufferPointer(rebasing: output[seal...])
+            )
+        }
+    }
+}

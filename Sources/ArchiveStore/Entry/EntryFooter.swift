@@ -1,0 +1,93 @@
+/// The last 48 bytes of an entry's file; `EntryFile` has the diagram of the whole.
+///
+///     offset from the end
+///     -48  8  stored at       Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN
+///     -40  8  expires at      likewise; +infinity: never
+///     -32  8  archive length  UInt64, bytes before compression
+///     -24  8  zlib length     UInt64, bytes of the zlib stream, from the file's start
+///     -16  4  key length      UInt32, 1 to 1,024 bytes of UTF-8, right after the zlib stream
+///     -12  2  flags           UInt16, 0
+///     -10  2  version         UInt16, 1
+///      -8  4  checksum        UInt32, CRC-32 of every byte of the file before it
+///      -4  4  magic           54 43 41 45, "TCAE"
+///
+/// Numbers are big-endian, as they are in zlib streams and binary property lists. The last ten bytes keep
+/// their place and meaning in every later version, so that each version can tell a newer entry from a damaged
+/// one.
+struct EntryFooter {
+    static let byteCount = 48
+    static let version = 1
+    /// The bytes that the checksum does not cover: itself and the magic.
+    static let sealByteCount = 8
+    private static let magic: UInt32 = 0x5443_4145
+
+    /// Seconds since 2001-01-01 UTC.
+    let storedAt: Double
+    /// Seconds since 2001-01-01 UTC; infinity if never.
+    let expiresAt: Double
+    let archiveByteCount: Int
+    let zlibByteCount: Int
+    let keyByteCount: Int
+    let checksum: UInt32
+
+    /// Parses the last 48 bytes of `tail`, which are the last ones of a file.
+    ///
+    /// - Parameter checksum: The CRC-32 of what came before the seal; `nil` to take the fields on trust.
+    init(_ tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
+        guard tail.count >= Self.byteCount else { throw .damaged("the file is shorter than a footer") }
+        let start = tail.count - Self.byteCount
+        func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
+            tail[(start + offset)...].prefix(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number($1) }
+        }
+
+        guard number(44, as: UInt32.self) == Self.magic else { throw .damaged("the magic bytes are missing") }
+        self.checksum = number(40, as: UInt32.self)
+        guard checksum == nil || checksum == self.checksum else {
+            throw .damaged("the checksum does not match")
+        }
+        let version = Int(number(38, as: UInt16.self))
+        guard version <= Self.version else { throw .unsupportedVersion(version) }
+        guard version == Self.version, number(36, as: UInt16.self) == 0 else {
+            throw .damaged("the version or the flags are none that were ever written")
+        }
+        storedAt = Double(bitPattern: number(0, as: UInt64.self))
+        expiresAt = Double(bitPattern: number(8, as: UInt64.self))
+        guard !storedAt.isNaN, !expiresAt.isNaN else { throw .damaged("a date is not a number") }
+
+        let keyByteCount = Int(number(32, as: UInt32.self))
+        guard (1...StoreKey.largestByteCount).contains(keyByteCount) else {
+            throw .damaged("the key's length is impossible")
+        }
+        guard let zlibByteCount = Int(exactly: number(24, as: UInt64.self)),
+            let archiveByteCount = Int(exactly: number(16, as: UInt64.self)),
+            zlibByteCount == fileByteCount - Self.byteCount - keyByteCount
+        else { throw .damaged("the lengths do not add up") }
+        self.keyByteCount = keyByteCount
+        self.zlibByteCount = zlibByteCount
+        self.archiveByteCount = archiveByteCount
+    }
+
+    /// Writes a footer, but for the seal, to `output`; ``writeSeal(_:to:)`` completes it.
+    static func write(
+        storedAt: Double,
+        expiresAt: Double,
+        archiveByteCount: Int,
+        zlibByteCount: Int,
+        keyByteCount: Int,
+        to output: UnsafeMutableRawBufferPointer
+    ) {
+        output.storeBytes(of: storedAt.bitPattern.bigEndian, toByteOffset: 0, as: UInt64.self)
+        output.storeBytes(of: expiresAt.bitPattern.bigEndian, toByteOffset: 8, as: UInt64.self)
+        output.storeBytes(of: UInt64(archiveByteCount).bigEndian, toByteOffset: 16, as: UInt64.self)
+        output.storeBytes(of: UInt64(zlibByteCount).bigEndian, toByteOffset: 24, as: UInt64.self)
+        output.storeBytes(of: UInt32(keyByteCount).bigEndian, toByteOffset: 32, as: UInt32.self)
+        output.storeBytes(of: 0, toByteOffset: 36, as: UInt16.self)
+        output.storeBytes(of: UInt16(version).bigEndian, toByteOffset: 38, as: UInt16.self)
+    }
+
+    /// Writes the last eight bytes of a footer to `output`, which are those eight.
+    static func writeSeal(_ checksum: UInt32, to output: UnsafeMutableRawBufferPointer) {
+        output.storeBytes(of: checksum.bigEndian, toByteOffset: 0, as: UInt32.self)
+        output.storeBytes(of: magic.bigEndian, toByteOffset: 4, as: UInt32.self)
+    }
+}

@@ -1,0 +1,15 @@
+/// Tells one save from every other one for the same key; means nothing outside the store that gave it.
+///
+/// A file's number alone would not do, since the next file may get it, and no clock of a file system is fine
+/// enough to tell the two apart. So the checksum over content, key and dates belongs to it.
+package struct EntryIdentity: Sendable, Hashable {
+    private let volume: UInt64
+    private let file: UInt64
+    private let checksum: UInt32
+
+    package init(volume: UInt64, file: UInt64, checksum: UInt32) {
+        self.volume = volume
+        self.file = file
+        self.checksum = checksum
+    }
+}

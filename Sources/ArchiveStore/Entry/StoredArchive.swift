@@ -1,0 +1,10 @@
+/// An archive as it was saved, and what the store knows about it.
+package struct StoredArchive: Sendable {
+    package let archive: [UInt8]
+    package let information: EntryInformation
+
+    package init(archive: [UInt8], information: EntryInformation) {
+        self.archive = archive
+        self.information = information
+    }
+}

@@ -1,0 +1,102 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Where one store writes files before they get their names.
+///
+///     <directory>/.drafts/8c5f0d1be2a94733.lock     locked (`flock`) as long as the session lives
+///                         8c5f0d1be2a94733.17       its draft number 17
+///
+/// A draft becomes an entry by a rename, in one step, so that no name ever shows part of one. A process that
+/// was killed leaves drafts; whoever can take the lock of their session knows that it is dead, and deletes
+/// them.
+///
+/// Between making a lock file and locking it, another process may take the session for dead and delete the
+/// file. So a session counts only once its locked file is seen to have its name still; else a new one is
+/// tried.
+final class DraftSession: Sendable {
+    static let directoryName = ".drafts"
+
+    let directory: Directory
+    private let path: String
+    private let name: String
+    private let lock: OpenFile
+    private let count = Atomic<UInt64>(0)
+
+    /// Starts a session in `.drafts` of `root`, made if it is missing, and cleans up after dead ones.
+    init(in root: Directory, path rootPath: String) throws(StoreError) {
+        path = rootPath + "/" + Self.directoryName
+        do {
+            try root.makeDirectory(Self.directoryName)
+            directory = try root.directory(Self.directoryName)
+        } catch {
+            throw StoreError(directory: error, path: path, action: "opening the directory of drafts")
+        }
+        do {
+            while true {
+                let candidate = DraftName.randomSession()
+                guard let file = try Self.lock(candidate, in: directory) else { continue }
+                name = candidate
+                lock = file
+                break
+            }
+        } catch {
+            throw StoreError(error, path: path, action: "starting a session of drafts")
+        }
+        DraftCleaner(directory: directory, ownSession: name).clean()
+    }
+
+    deinit {
+        // Only tidies: without its lock, the file would be deleted by the next session anyway.
+        _ = Result { () throws(SystemError) in try directory.remove(name + ".lock") }
+    }
+
+    /// Makes and locks the lock file of a new session; `nil` if that cannot have this name.
+    private static func lock(_ session: String, in directory: Directory) throws(SystemError) -> OpenFile? {
+        do {
+            let file = try directory.makeFile(session + ".lock")
+            try file.lock(waits: false)
+            let own = try file.status().identity
+            guard try directory.status(session + ".lock")?.identity == own else { return nil }
+            return file
+        } catch {
+            if error.number == EEXIST || error.number == EWOULDBLOCK { return nil }
+            throw error
+        }
+    }
+
+    /// Writes `bytes` to a new draft and returns its name; nothing is left behind if that fails.
+    ///
+    /// - Parameter synchronized: Whether to wait until the bytes are on the device, not only with the system.
+    func write(_ bytes: [UInt8], synchronized: Bool = false) throws(StoreError) -> String {
+        let (_, number) = count.add(1, ordering: .relaxed)
+        let draft = "\(name).\(number)"
+        do throws(SystemError) {
+            let file = try directory.makeFile(draft)
+            do throws(SystemError) {
+                try file.write(bytes)
+                if synchronized { try file.synchronize() }
+                try file.closeChecked()
+            } catch {
+                discard(draft)
+                throw error
+            }
+        } catch {
+            throw StoreError(error, path: path + "/" + draft, action: "writing a draft")
+        }
+        return draft
+    }
+
+    /// Deletes a draft that did not become anything.
+    func discard(_ draft: String) {
+        // What cannot be deleted now is deleted after this session; the failure that led here is the one to
+        // report.
+        _ = Result { () throws(SystemError) in try directory.remove(draft) }
+    }
+}

@@ -1,0 +1,65 @@
+/// Where the entries of some keys are: 32 hexadecimal digits, of which the first two name the shard, and a
+/// slot.
+///
+///     <directory>/a3/817f04ba25a8e66df67214c7550293.0
+///                 │  └ 30 digits                    └ slot
+///                 └ shard
+///
+/// The digits are the SipHash-2-4-128 of the key's bytes. Keys that share a name have slots 0, 1, 2 and so
+/// on, without gaps.
+struct EntryName: Hashable {
+    static let shardCount = 256
+
+    private let high: UInt64
+    private let low: UInt64
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The name that a key has by default.
+    init(_ key: StoreKey) {
+        let hash = SipHash128(key.bytes)
+        self.init(high: hash.high, low: hash.low)
+    }
+
+    /// The name and slot of the file `fileName` in `shard`; `nil` if no store names a file like that.
+    static func parse(_ fileName: String, shard: Int) -> (name: EntryName, slot: Int)? {
+        let bytes = Array(fileName.utf8)
+        guard bytes.count > 31, bytes[30] == UInt8(ascii: ".") else { return nil }
+        var high = UInt64(shard)
+        var low: UInt64 = 0
+        for (index, byte) in bytes[..<30].enumerated() {
+            guard let digit = digits.firstIndex(of: byte) else { return nil }
+            if index < 14 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
+        }
+        guard let slot = Int(String(decoding: bytes[31...], as: UTF8.self)), slot >= 0 else { return nil }
+        let name = EntryName(high: high, low: low)
+        return name.fileName(slot: slot) == fileName ? (name, slot) : nil
+    }
+
+    var shard: Int { Int(high >> 56) }
+
+    func fileName(slot: Int) -> String {
+        String(unsafeUninitializedCapacity: 31 + 20) { buffer in
+            for index in 0..<30 {
+                let rest = index < 14 ? high >> UInt64(52 - index * 4) : low >> UInt64(116 - index * 4)
+                buffer[index] = Self.digits[Int(rest & 15)]
+            }
+            buffer[30] = UInt8(ascii: ".")
+            var count = 31
+            for digit in String(slot).utf8 {
+                buffer[count] = digit
+                count += 1
+            }
+            return count
+        }
+    }
+
+    static func shardName(_ shard: Int) -> String {
+        String(decoding: [digits[shard >> 4], digits[shard & 15]], as: UTF8.self)
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+}

@@ -1,0 +1,38 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What the system says about a file (`stat`): what kind it is, how long, and which.
+struct FileStatus {
+    let identity: FileIdentity
+    let byteCount: Int
+    let isRegular: Bool
+    let isSymbolicLink: Bool
+
+    init(_ status: stat) {
+        identity = FileIdentity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            number: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+        byteCount = Int(clamping: status.st_size)
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// The status of what `path` names, which is not followed if it is a link.
+    init(path: String) throws(SystemError) {
+        var status = stat()
+        _ = try SystemError.checking { lstat(path, &status) }
+        self.init(status)
+    }
+}
+
+/// Which file it is, whatever its name, as long as it exists.
+struct FileIdentity: Hashable {
+    let device: UInt64
+    let number: UInt64
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+extension FileStore {
+    /// Implementation: `openat`, `fstat`, `pread`, `close`; for a miss, `openat` fails, and `lstat` confirms
+    /// that the directory was the right one.
+    package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let key = try StoreKey(key)
+        return try reading(naming(key)) { chain, shard throws(StoreError) -> StoredArchive? in
+            guard let (entry, status) = try find(key, .archive, chain, shard) else { return nil }
+            let information = entry.information(key: key.string, identity: identity(entry, status))
+            do throws(EntryFault) {
+                let archive = try entry.archive(limit: maximumArchiveByteCount)
+                return StoredArchive(archive: archive, information: information)
+            } catch {
+                // Rightly sealed, but not by a store: its checksum says nothing about what is in it.
+                if case .damaged = error { try remove(information, key, chain, shard) }
+                throw chain.error(error, slot: 0)
+            }
+        }
+    }
+
+    /// Implementation: as ``fetch(forKey:)``; a large file is read a piece at a time.
+    package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        let key = try StoreKey(key)
+        return try reading(naming(key)) { chain, shard throws(StoreError) -> EntryInformation? in
+            guard let (entry, status) = try find(key, .information, chain, shard) else { return nil }
+            return entry.information(key: key.string, identity: identity(entry, status))
+        }
+    }
+
+    private func find(
+        _ key: StoreKey,
+        _ extent: SlotContent.Extent,
+        _ chain: SlotChain,
+        _ shard: Shard
+    ) throws(StoreError) -> (EntryFile, FileStatus)? {
+        switch try chain.content(0, extent) {
+        case .absent: return nil
+        case .entry(let entry, let status) where entry.holds(key): return (entry, status)
+        default: break
+        }
+        // Damaged, or another key's. Slots may change meanwhile, so look again when they cannot.
+        return try shard.changing(chain.reader.directory) { () throws(StoreError) in
+            let found = try chain.find(key, extent)
+            if let match = found.match { return (match.entry, match.status) }
+            if let error = found.obstacle ?? chain.takeAway(found.damaged) { throw error }
+            return nil
+        }
+    }
+
+    func identity(_ entry: EntryFile, _ status: FileStatus) -> EntryIdentity {
+        EntryIdentity(
+            volume: status.identity.device,
+            file: status.identity.number,
+            checksum: entry.footer.checksum
+        )
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+extension FileStore {
+    /// Implementation: a look at the slot and `unlinkat`, while the shard is locked (`flock`).
+    @discardableResult
+    package func remove(forKey key: String) throws(StoreError) -> Bool {
+        let key = try StoreKey(key)
+        return try reading(naming(key)) { chain, shard throws(StoreError) in
+            try shard.changing(chain.reader.directory) { () throws(StoreError) in
+                try remove(key, from: chain) ? true : nil
+            }
+        } ?? false
+    }
+
+    private func remove(_ key: StoreKey, from chain: SlotChain) throws(StoreError) -> Bool {
+        let found = try chain.find(key, .tail)
+        if let match = found.match {
+            try chain.vacate(match.slot, of: key)
+            return true
+        }
+        // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
+        let damaged = try chain.find(key, .information).damaged
+        for (slot, _) in damaged.reversed() { try chain.vacate(slot, of: nil) }
+        if let obstacle = found.obstacle { throw obstacle }
+        return !damaged.isEmpty
+    }
+
+    /// Implementation: as ``remove(forKey:)``.
+    @discardableResult
+    package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
+        let key = try StoreKey(entry.key)
+        return try reading(naming(key)) { chain, shard throws(StoreError) in
+            try remove(entry, key, chain, shard) ? true : nil
+        } ?? false
+    }
+
+    @discardableResult
+    func remove(
+        _ information: EntryInformation,
+        _ key: StoreKey,
+        _ chain: SlotChain,
+        _ shard: Shard
+    ) throws(StoreError) -> Bool {
+        try shard.changing(chain.reader.directory) { () throws(StoreError) in
+            guard let match = try chain.find(key, .tail).match else { return false }
+            guard
+                match.entry.information(key: key.string, identity: identity(match.entry, match.status))
+                    == information
+            else { return false }
+            try chain.vacate(match.slot, of: key)
+            return true
+        }
+    }
+
+    /// Implementation: lists one shard after another, and locks it for each name. Only files that are named
+    /// as entries, in directories that are named as shards, are removed; the directories stay.
+    package func removeAll() throws(StoreError) {
+        for (index, shard) in try refreshedShards().enumerated() {
+            guard let folder = try shard.refreshedDirectory() else { continue }
+            var lastSlots: [EntryName: Int] = [:]
+            for (name, slot) in try names(in: folder, of: shard, index) {
+                lastSlots[name] = max(slot, lastSlots[name] ?? 0)
+            }
+            for (name, slot) in lastSlots {
+                try shard.changing(folder) { () throws(StoreError) in
+                    try chain(name, in: folder, of: shard).removeAll(lastSeen: slot)
+                }
+            }
+        }
+    }
+}

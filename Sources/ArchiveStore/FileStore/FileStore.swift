@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A store with one file per entry, shared by any number of processes.
+///
+///     <directory>/format                                    whose directory it is, and its version
+///                 .drafts/<session>.lock, <session>.<n>     files that are being written
+///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
+///
+/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Entries are not
+/// waited for until they are on the device: a killed process loses nothing, a power failure may lose the
+/// latest saves, which then are missing or reported as `.corrupted`.
+///
+/// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now,
+/// and the next save makes it again.
+package final class FileStore: ArchiveStore {
+    /// The largest archive in bytes, 1 GiB by default.
+    package let maximumArchiveByteCount: Int
+    /// The absolute path of the store's directory.
+    package let path: String
+
+    let naming: @Sendable (StoreKey) -> EntryName
+    private let opened: Mutex<StoreDirectory>
+
+    /// Opens the store in `directory`, which is its own: nothing else should be in it.
+    ///
+    /// Reading needs no more than this: locks and drafts are made at the first save.
+    ///
+    /// - Parameters:
+    ///   - directory: A path whose last component is not a symbolic link.
+    ///   - create: Whether the directory, and those above it, are made if missing. An empty directory counts as
+    ///     missing.
+    /// - Throws: `.invalidDirectory` if it is not a store's, `.unsupportedVersion` if a later version made
+    ///   it, `.io` with `ENOENT` if it is missing and `create` is false. Nothing was touched then.
+    package convenience init(
+        directory: String,
+        create: Bool,
+        maximumArchiveByteCount: Int = 1 << 30
+    ) throws(StoreError) {
+        try self.init(
+            directory: directory,
+            create: create,
+            maximumArchiveByteCount: maximumArchiveByteCount,
+            naming: { EntryName($0) }
+        )
+    }
+
+    /// - Parameter naming: The name that a key's entry gets; tests give many keys one name.
+    init(
+        directory: String,
+        create: Bool,
+        maximumArchiveByteCount: Int = 1 << 30,
+        naming: @escaping @Sendable (StoreKey) -> EntryName
+    ) throws(StoreError) {
+        path = try Self.absolutePath(directory)
+        self.maximumArchiveByteCount = min(max(0, maximumArchiveByteCount), Zlib.largestByteCount)
+        self.naming = naming
+        opened = Mutex(try StoreDirectory(path: path, create: create))
+    }
+
+    static func absolutePath(_ directory: String) throws(StoreError) -> String {
+        let action = "opening a store"
+        guard !directory.isEmpty, !directory.utf8.contains(0) else {
+            throw StoreError(.invalidDirectory, path: directory, action: action, reason: "this is no path")
+        }
+        var path = directory
+        if !path.hasPrefix("/") {
+            guard let current = getcwd(nil, 0) else { throw StoreError(.last, path: path, action: action) }
+            defer { free(current) }
+            path = String(cString: current) + "/" + path
+        }
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    // MARK: - The directory
+
+    var current: StoreDirectory { opened.withLock { $0 } }
+
+    /// Opens the directory at the store's path anew, in place of `stale`.
+    private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
+        if current !== stale { return }
+        let fresh = try StoreDirectory(path: path, create: create)
+        let former = opened.withLock { opened in
+            defer { if opened === stale { opened = fresh } }
+            return opened
+        }
+        _ = consume former
+    }
+
+    /// The shards of the directory that is at the store's path now; none if there is none.
+    func refreshedShards() throws(StoreError) -> [Shard] {
+        let directory = current
+        if try directory.isCurrent() { return directory.shards }
+        do throws(StoreError) {
+            try reopen(directory, create: false)
+        } catch {
+            if error.isMissingFile { return [] }
+            throw error
+        }
+        return current.shards
+    }
+
+    /// Has `body` run in the shard of `name`; `nil` if it gives `nil`, or there is no such shard.
+    ///
+    /// Before `nil` is believed, the shard is checked to be still the one that is found by the store's path.
+    func reading<Result>(
+        _ name: EntryName,
+        _ body: (SlotChain, Shard) throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        var attempts = 0
+        while true {
+            let directory = current
+            let shard = directory.shards[name.shard]
+            let folder = try shard.directory(create: false)
+            if let folder, let result = try body(chain(name, in: folder, of: shard), shard) { return result }
+
+            let isCurrent = if let folder { try shard.isNamed(folder) } else { try directory.isCurrent() }
+            attempts += 1
+            if isCurrent || attempts > 2 { return nil }
+            do throws(StoreError) {
+                try reopen(directory, create: false)
+            } catch {
+                if error.isMissingFile { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// Has `body` run in the current directory, once more if it turns out to be gone, then in one made again.
+    func writing<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        var attempts = 0
+        while true {
+            let directory = current
+            do throws(StoreError) {
+                return try body(directory)
+            } catch {
+                attempts += 1
+                guard error.isMissingFile, attempts < 3 else { throw error }
+            }
+            try reopen(directory, create: true)
+        }
+    }
+
+    func chain(_ name: EntryName, in folder: Directory, of shard: Shard) -> SlotChain {
+        let reader = SlotReader(directory: folder, path: shard.path, limit: maximumArchiveByteCount)
+        return SlotChain(reader: reader, name: name, naming: naming)
+    }
+}

@@ -1,0 +1,112 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// One of the 256 directories among which the entries of a store are spread.
+final class Shard: Sendable {
+    let path: String
+    private let name: String
+    private let root: Directory
+    private let held = Mutex<Directory?>(nil)
+    private let changing = Mutex<Void>(())
+
+    init(_ index: Int, of root: Directory, path: String) {
+        name = EntryName.shardName(index)
+        self.path = path + "/" + name
+        self.root = root
+    }
+
+    /// The open directory, made if it is missing and `create` is true; `nil` if it is missing.
+    ///
+    /// - Throws: `.invalidDirectory` if a link or a file has its name.
+    func directory(create: Bool) throws(StoreError) -> Directory? {
+        if let directory = held.withLock({ $0 }) { return directory }
+        do throws(SystemError) {
+            let reservation = DescriptorReservation.make()
+            let directory: Directory
+            do throws(SystemError) {
+                directory = try root.directory(name, reservation: reservation)
+            } catch {
+                guard error.number == ENOENT else { throw error }
+                guard create else { return nil }
+                try root.makeDirectory(name)
+                directory = try root.directory(name, reservation: reservation)
+            }
+            if reservation != nil {
+                let former = held.withLock { held in
+                    defer { held = directory }
+                    return held
+                }
+                _ = consume former
+            }
+            return directory
+        } catch {
+            throw StoreError(directory: error, path: path, action: "opening a directory of entries")
+        }
+    }
+
+    /// Whether `directory` is still the one that has this shard's name below the store's path.
+    func isNamed(_ directory: Directory) throws(StoreError) -> Bool {
+        do {
+            return try FileStatus(path: path).identity == directory.identity
+        } catch {
+            if error.number == ENOENT || error.number == ENOTDIR { return false }
+            throw StoreError(error, path: path, action: "looking for a directory of entries")
+        }
+    }
+
+    /// The open directory that has this shard's name now; `nil` if there is none.
+    func refreshedDirectory() throws(StoreError) -> Directory? {
+        guard let directory = try directory(create: false) else { return nil }
+        if try isNamed(directory) { return directory }
+        let former = held.withLock { $0.take() }
+        _ = consume former
+        return try self.directory(create: false)
+    }
+
+    /// Has `body` run while nobody else, in this process or another, changes names in `directory`, which is
+    /// this shard's.
+    ///
+    /// The one lock under which a store does I/O: looking at slots and renaming or removing them must be one
+    /// step. It is one of 256, held for a few system calls; archives are written, and mostly read, outside of
+    /// it.
+    func changing<Result>(
+        _ directory: Directory,
+        _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try changing.withLock { _ throws(StoreError) in
+            do throws(SystemError) {
+                try directory.lock()
+            } catch {
+                throw StoreError(error, path: path, action: "locking a directory of entries")
+            }
+            defer { directory.unlock() }
+            return try body()
+        }
+    }
+}
+
+extension StoreError {
+    /// `.invalidDirectory` if something else stands where a directory should, else `.io`.
+    init(directory error: SystemError, path: String, action: String) {
+        switch error.number {
+        case ENOTDIR, ELOOP, EMLINK:
+            let reason = "a file or a symbolic link stands where a directory should (\(error.text))"
+            self.init(
+                .invalidDirectory,
+                path: path,
+                action: action,
+                reason: reason,
+                errorNumber: error.number
+            )
+        default:
+            self.init(error, path: path, action: action)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+/// The slots of one name. All but ``SlotReader/content(_:_:)`` of slot 0 is done while the shard is locked.
+///
+/// Slots have no gaps, so the first absent one ends a search, and no entry of this name exists if slot 0 is
+/// absent. That holds at every instant: an entry is added behind the last one, and one that is removed is
+/// replaced by the last one in the same rename.
+struct SlotChain {
+    let reader: SlotReader
+    let name: EntryName
+    /// The name that a key should have.
+    let naming: @Sendable (StoreKey) -> EntryName
+
+    /// What a search found.
+    struct Found {
+        var match: (slot: Int, entry: EntryFile, status: FileStatus)?
+        var damaged: [(slot: Int, reason: String)] = []
+        /// Why an entry that may be the one can be neither used nor thrown away.
+        var obstacle: StoreError?
+        /// How many slots were looked at, all taken.
+        var count = 0
+    }
+
+    func content(_ slot: Int, _ extent: SlotContent.Extent) throws(StoreError) -> SlotContent {
+        try reader.content(name.fileName(slot: slot), extent)
+    }
+
+    /// Looks for `key`, slot by slot.
+    func find(_ key: StoreKey, _ extent: SlotContent.Extent) throws(StoreError) -> Found {
+        var found = Found()
+        while true {
+            let slot = found.count
+            switch try content(slot, extent) {
+            case .absent:
+                return found
+            case .entry(let entry, let status) where entry.holds(key):
+                found.match = (slot, entry, status)
+                return found
+            case .entry(let entry, _):
+                if !belongsHere(entry) { found.damaged.append((slot, "its key has another name")) }
+            case .fault(.damaged(let reason)):
+                found.damaged.append((slot, reason))
+            case .fault(let fault):
+                found.obstacle = found.obstacle ?? error(fault, slot: slot)
+            }
+            found.count += 1
+        }
+    }
+
+    /// The slot in which `key` is to be saved: its own, one whose entry is lost anyway, or a new one.
+    func slot(saving key: StoreKey) throws(StoreError) -> Int {
+        switch try content(0, .tail) {
+        case .absent: return 0
+        case .entry(let entry, _) where entry.holds(key): return 0
+        default: break
+        }
+        let found = try find(key, .information)
+        if let match = found.match { return match.slot }
+        if let damaged = found.damaged.first { return damaged.slot }
+        if let obstacle = found.obstacle { throw obstacle }
+        return found.count
+    }
+
+    /// Takes the file at `slot`, which holds `key` if that is known, out of the way.
+    func vacate(_ slot: Int, of key: StoreKey?) throws(StoreError) {
+        var last = slot
+        while try changing(slot, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
+        while last > slot {
+            // Were slots missing once, an old entry of the same key may stand behind: it must not come back.
+            guard let key, case .entry(let entry, _) = try content(last, .tail), entry.holds(key) else {
+                break
+            }
+            try changing(last) { () throws(SystemError) in try remove(last) }
+            last -= 1
+        }
+        try changing(slot) { () throws(SystemError) in
+            if last > slot { try move(last, to: slot) } else { try remove(slot) }
+        }
+    }
+
+    private func exists(_ slot: Int) throws(SystemError) -> Bool {
+        try reader.directory.status(name.fileName(slot: slot)) != nil
+    }
+
+    private func move(_ slot: Int, to target: Int) throws(SystemError) {
+        let names = (name.fileName(slot: slot), name.fileName(slot: target))
+        try reader.directory.rename(names.0, to: names.1, in: reader.directory)
+    }
+
+    private func remove(_ slot: Int) throws(SystemError) {
+        try reader.directory.remove(name.fileName(slot: slot))
+    }
+
+    private func changing<Result>(
+        _ slot: Int,
+        _ body: () throws(SystemError) -> Result
+    ) throws(StoreError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw StoreError(error, path: path(slot), action: "removing an entry")
+        }
+    }
+
+    /// Removes all slots, the last one first, so that there is no gap at any instant.
+    func removeAll(lastSeen: Int) throws(StoreError) {
+        var last = lastSeen
+        while try changing(last, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
+        for slot in stride(from: last, through: 0, by: -1) {
+            try changing(slot) { () throws(SystemError) in try remove(slot) }
+        }
+    }
+
+    /// Takes damaged files out of the way and returns the error that reports the first one.
+    func takeAway(_ damaged: [(slot: Int, reason: String)]) -> StoreError? {
+        guard let first = damaged.first else { return nil }
+        var reason = first.reason
+        // From the last one on, so that none is moved before its turn.
+        for (slot, _) in damaged.reversed() {
+            do {
+                try vacate(slot, of: nil)
+            } catch {
+                reason += "; it could not be removed: \(error.reason)"
+            }
+        }
+        return StoreError(.corrupted, path: path(first.slot), action: "reading an entry", reason: reason)
+    }
+
+    func path(_ slot: Int) -> String {
+        reader.path + "/" + name.fileName(slot: slot)
+    }
+
+    /// Whether this is where the entry's own key says it is: else its file was given another one's name.
+    func belongsHere(_ entry: EntryFile) -> Bool {
+        do {
+            return naming(try entry.key()) == name
+        } catch {
+            return false
+        }
+    }
+
+    func error(_ fault: EntryFault, slot: Int) -> StoreError {
+        StoreError(fault, path: path(slot), limit: reader.limit)
+    }
+}
+
+extension StoreError {
+    init(_ fault: EntryFault, path: String, limit: Int) {
+        let action = "reading an entry"
+        switch fault {
+        case .damaged(let reason):
+            self.init(.corrupted, path: path, action: action, reason: reason)
+        case .unsupportedVersion(let version):
+            let reason = "the entry has format version \(version), this is \(EntryFooter.version)"
+            self.init(.unsupportedVersion, path: path, action: action, reason: reason)
+        case .tooLarge(let byteCount):
+            let reason = "\(byteCount) bytes are more than the limit of \(limit)"
+            self.init(.tooLarge, path: path, action: action, reason: reason)
+        }
+    }
+}

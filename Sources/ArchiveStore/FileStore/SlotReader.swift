@@ -1,0 +1,77 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Reads the files of a shard as entries.
+struct SlotReader {
+    let directory: Directory
+    /// The shard's path, for errors.
+    let path: String
+    /// The largest archive, in bytes.
+    let limit: Int
+
+    /// Files up to this long are read in one go.
+    private static let chunk = 65536
+
+    /// What the file `fileName` holds.
+    ///
+    /// A link, a pipe or whatever else is no regular file is a damaged entry; it is not followed nor read.
+    func content(_ fileName: String, _ extent: SlotContent.Extent) throws(StoreError) -> SlotContent {
+        do {
+            let file = try directory.file(fileName)
+            let status = try file.status()
+            guard status.isRegular else { return .fault(.damaged("it is no regular file")) }
+            return try content(of: file, status, extent)
+        } catch {
+            switch error.number {
+            case ENOENT: return .absent
+            case ELOOP, EMLINK: return .fault(.damaged("it is a symbolic link"))
+            case ENXIO, EOPNOTSUPP: return .fault(.damaged("it is no regular file"))
+            default: throw StoreError(error, path: path + "/" + fileName, action: "reading an entry")
+            }
+        }
+    }
+
+    private func content(
+        of file: borrowing OpenFile,
+        _ status: FileStatus,
+        _ extent: SlotContent.Extent
+    ) throws(SystemError) -> SlotContent {
+        let byteCount = status.byteCount
+        let isTooLarge = byteCount > EntryFile.largestByteCount(forArchiveOf: limit)
+        if !isTooLarge, extent == .archive || (extent == .information && byteCount <= Self.chunk) {
+            let bytes = try file.read(byteCount, at: 0)
+            return SlotContent(status) { () throws(EntryFault) in try EntryFile(verifying: bytes) }
+        }
+
+        let tailCount = min(byteCount, StoreKey.largestByteCount + EntryFooter.byteCount)
+        let tail = try file.read(tailCount, at: byteCount - tailCount)
+        var checksum: UInt32?
+        if !isTooLarge, extent == .information {
+            checksum = try self.checksum(of: file, byteCount: byteCount - EntryFooter.sealByteCount)
+        }
+        return SlotContent(status) { () throws(EntryFault) in
+            let entry = try EntryFile(tail: tail, fileByteCount: byteCount, checksum: checksum)
+            if isTooLarge, extent != .tail { throw .tooLarge(byteCount: UInt64(byteCount)) }
+            return entry
+        }
+    }
+
+    /// The CRC-32 of the first `byteCount` bytes, read a chunk at a time.
+    private func checksum(of file: borrowing OpenFile, byteCount: Int) throws(SystemError) -> UInt32 {
+        var checksum: UInt32 = 0
+        var offset = 0
+        while offset < byteCount {
+            let bytes = try file.read(min(Self.chunk, byteCount - offset), at: offset)
+            // Shorter than it was: whatever checksum comes out will not be the one at the end.
+            if bytes.isEmpty { break }
+            checksum = bytes.withUnsafeBytes { Zlib.crc32($0, continuing: checksum) }
+            offset += bytes.count
+        }
+        return checksum
+    }
+}

@@ -1,0 +1,54 @@
+/// What went wrong in a store: facts for the program, and a sentence for people.
+///
+/// Neither ever holds a key or an archive's bytes.
+package struct StoreError: Error, Sendable {
+    /// The kind of failure; more may come.
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Base: String {
+            case io, corrupted, unsupportedVersion, tooLarge, invalidDirectory, invalidArgument
+        }
+
+        private let base: Base
+
+        /// A system call failed; `errorNumber` says how.
+        package static let io = Code(base: .io)
+        /// An entry's bytes are not those that were saved.
+        package static let corrupted = Code(base: .corrupted)
+        /// A newer version of this format, whole as far as can be told; nothing was touched.
+        package static let unsupportedVersion = Code(base: .unsupportedVersion)
+        /// An archive is larger than the store's limit; nothing was touched.
+        package static let tooLarge = Code(base: .tooLarge)
+        /// A directory is not a cache's own, or a link stands where a directory should; nothing was touched.
+        package static let invalidDirectory = Code(base: .invalidDirectory)
+        /// A key that is not 1 to 1,024 UTF-8 bytes, or a date that is not a number; nothing was touched.
+        package static let invalidArgument = Code(base: .invalidArgument)
+
+        package var description: String { base.rawValue }
+    }
+
+    package let code: Code
+    /// The file or directory it is about; empty if it is about none.
+    package let path: String
+    /// What was being done, such as "writing a draft".
+    package let action: String
+    /// Why it failed, in words.
+    package let reason: String
+    /// The system's error number, for `.io` and some `.invalidDirectory`.
+    package let errorNumber: Int32?
+
+    package init(_ code: Code, path: String = "", action: String, reason: String, errorNumber: Int32? = nil) {
+        self.code = code
+        self.path = path
+        self.action = action
+        self.reason = reason
+        self.errorNumber = errorNumber
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        let place = path.isEmpty ? "" : " at \(path)"
+        let number = errorNumber.map { " (errno \($0))" } ?? ""
+        return "\(code) while \(action)\(place): \(reason)\(number)"
+    }
+}

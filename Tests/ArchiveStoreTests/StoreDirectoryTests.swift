@@ -1,0 +1,246 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// What a file store makes of the directory that it is given, and what it makes in it.
+@Suite struct StoreDirectoryTests {
+    private let files = FileManager.default
+
+    private func error(_ body: () throws -> Void) -> StoreError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? StoreError
+        }
+    }
+
+    private func save(_ byte: UInt8, _ key: String = "key", in store: FileStore) throws {
+        try store.save([byte], forKey: key, storedAt: .now, expiresAt: nil)
+    }
+
+    @Test func keepsOthersOut() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path + "/a/b/cache", create: true)
+            try save(1, in: store)
+            let paths = try #require(files.enumerator(atPath: path)?.compactMap { $0 as? String })
+            #expect(paths.count == 8)
+            for name in paths {
+                var isDirectory: ObjCBool = false
+                #expect(files.fileExists(atPath: path + "/" + name, isDirectory: &isDirectory))
+                #expect(
+                    try permissions(path + "/" + name) == (isDirectory.boolValue ? 0o700 : 0o600),
+                    "\(name)"
+                )
+            }
+        }
+    }
+
+    @Test func writesNothingWhenReading() throws {
+        try withTemporaryDirectory { path in
+            do { try save(1, in: FileStore(directory: path, create: true)) }
+            let before = try files.subpathsOfDirectory(atPath: path).sorted()
+            let store = try FileStore(directory: path, create: true)
+            #expect(try store.fetch(forKey: "key")?.archive == [1])
+            #expect(try store.fetch(forKey: "other") == nil)
+            try store.forEachEntry { _ in true }
+            #expect(try files.subpathsOfDirectory(atPath: path).sorted() == before)
+        }
+    }
+
+    @Test func isNotMadeUnlessAsked() throws {
+        try withTemporaryDirectory { path in
+            let missing = error { _ = try FileStore(directory: path + "/cache", create: false) }
+            #expect(missing?.code == .io && missing?.errorNumber == ENOENT)
+            #expect(!files.fileExists(atPath: path + "/cache"))
+            let empty = error { _ = try FileStore(directory: path, create: false) }
+            #expect(empty?.code == .invalidDirectory)
+        }
+    }
+
+    @Test func refusesAFolderOfOthers() throws {
+        try withTemporaryDirectory { path in
+            for name in ["photo.jpg", "ab", ".hidden", "format"] {
+                let folder = path + "/" + name
+                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try writeFile([1], folder + "/" + name)
+                for create in [true, false] {
+                    let refused = error { _ = try FileStore(directory: folder, create: create) }
+                    #expect(refused?.code == .invalidDirectory, "\(name)")
+                }
+                #expect(try files.contentsOfDirectory(atPath: folder) == [name])
+            }
+        }
+    }
+
+    @Test func refusesLaterVersions() throws {
+        try withTemporaryDirectory { path in
+            for text in ["typed-cache file store, format 2\n", "typed-cache file store, format 10 and more"] {
+                try writeFile(Array(text.utf8), path + "/format")
+                #expect(
+                    error { _ = try FileStore(directory: path, create: true) }?.code == .unsupportedVersion
+                )
+            }
+            for text in [
+                "", "typed-cache file store, format 0\n", "typed-cache file store, format \n", "else",
+            ] {
+                try writeFile(Array(text.utf8), path + "/format")
+                #expect(error { _ = try FileStore(directory: path, create: true) }?.code == .invalidDirectory)
+            }
+            #expect(try files.contentsOfDirectory(atPath: path) == ["format"])
+        }
+    }
+
+    @Test func completesADirectoryThatWasBegun() throws {
+        try withTemporaryDirectory { path in
+            try files.createDirectory(atPath: path + "/.drafts", withIntermediateDirectories: true)
+            try writeFile([1], path + "/.drafts/0123456789abcdef.0")
+            try save(1, in: FileStore(directory: path, create: true))
+            #expect(try FileStore(directory: path, create: false).fetch(forKey: "key")?.archive == [1])
+        }
+    }
+
+    @Test func removesOnlyItsOwnFiles() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path, create: true)
+            for index in 0..<50 { try save(1, "key \(index)", in: store) }
+            let shard = try #require(entries(in: path).first).dropLast(32)
+            try writeFile([1], path + "/photo.jpg")
+            try writeFile([1], shard + "photo.jpg")
+            try store.removeAll()
+            #expect(entries(in: path) == [])
+            #expect(
+                files.fileExists(atPath: path + "/photo.jpg") && files.fileExists(atPath: shard + "photo.jpg")
+            )
+        }
+    }
+
+    @Test func followsNoLinks() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path + "/cache", create: true)
+            try save(1, in: store)
+            let entry = try #require(entries(in: store.path).first)
+            let shard = String(entry.dropLast(33))
+            let elsewhere = path + "/elsewhere"
+
+            // An entry.
+            try files.moveItem(atPath: entry, toPath: elsewhere)
+            try files.createSymbolicLink(atPath: entry, withDestinationPath: elsewhere)
+            #expect(error { _ = try store.fetch(forKey: "key") }?.code == .corrupted)
+            #expect(files.fileExists(atPath: elsewhere) && entries(in: store.path) == [])
+            try files.createSymbolicLink(atPath: entry, withDestinationPath: elsewhere)
+            let bytes = try readFile(elsewhere)
+            try save(2, in: store)
+            #expect(try readFile(elsewhere) == bytes)
+            #expect(try store.fetch(forKey: "key")?.archive == [2])
+
+            // A shard.
+            try files.moveItem(atPath: shard, toPath: path + "/shard")
+            try files.createSymbolicLink(atPath: shard, withDestinationPath: path + "/shard")
+            for store in [store, try FileStore(directory: path + "/cache", create: true)] {
+                #expect(error { try save(3, in: store) }?.code == .invalidDirectory)
+            }
+            let reader = try FileStore(directory: path + "/cache", create: true)
+            #expect(error { _ = try reader.fetch(forKey: "key") }?.code == .invalidDirectory)
+            #expect(error { try reader.removeAll() }?.code == .invalidDirectory)
+            #expect(try files.contentsOfDirectory(atPath: path + "/shard").count == 1)
+            try files.removeItem(atPath: shard)
+
+            // The drafts.
+            try files.moveItem(atPath: path + "/cache/.drafts", toPath: path + "/drafts")
+            let drafts = try files.contentsOfDirectory(atPath: path + "/drafts")
+            try files.createSymbolicLink(
+                atPath: path + "/cache/.drafts",
+                withDestinationPath: path + "/drafts"
+            )
+            #expect(error { try save(4, in: reader) }?.code == .invalidDirectory)
+            #expect(try files.contentsOfDirectory(atPath: path + "/drafts") == drafts)
+
+            // The directory itself.
+            try files.createSymbolicLink(atPath: path + "/link", withDestinationPath: path + "/cache")
+            #expect(
+                error { _ = try FileStore(directory: path + "/link", create: true) }?.code
+                    == .invalidDirectory
+            )
+            #expect(
+                error { _ = try FileStore(directory: path + "/link/", create: true) }?.code
+                    == .invalidDirectory
+            )
+        }
+    }
+
+    @Test func isNotHeldUpByAPipe() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path, create: true)
+            try save(1, in: store)
+            let entry = try #require(entries(in: path).first)
+            for make in [{ mkfifo(entry, 0o600) }, { mkdir(entry, 0o700) }] {
+                try files.removeItem(atPath: entry)
+                #expect(make() == 0)
+                #expect(error { _ = try store.fetch(forKey: "key") }?.code == .corrupted)
+                #expect(!files.fileExists(atPath: entry))
+                try save(2, in: store)
+                #expect(try store.fetch(forKey: "key")?.archive == [2])
+            }
+        }
+    }
+
+    @Test func isMadeAgainAfterItVanished() throws {
+        try withTemporaryDirectory { path in
+            let cache = path + "/cache"
+            let store = try FileStore(directory: cache, create: true)
+            let other = try FileStore(directory: cache, create: true)
+            for part in ["", ".drafts", "moved"] + (0..<256).map(EntryName.shardName) {
+                try save(1, in: store)
+                try save(1, in: other)
+                if part == "moved" {
+                    try files.moveItem(atPath: cache, toPath: path + "/moved")
+                } else if files.fileExists(atPath: cache + "/" + part) {
+                    try files.removeItem(atPath: cache + "/" + part)
+                } else {
+                    continue
+                }
+                // Who has a directory open goes on reading in it, wherever it was moved, until it is missed there.
+                if part != "moved", entries(in: cache) == [] {
+                    #expect(try store.fetch(forKey: "key") == nil)
+                    #expect(try !store.remove(forKey: "key"))
+                }
+                #expect(try store.fetch(forKey: "missing") == nil)
+                try save(2, in: store)
+                #expect(try other.fetch(forKey: "missing") == nil)
+                try store.forEachEntry { entry in
+                    #expect((try? entry.get().key).map(["key", "other"].contains) == true)
+                    return true
+                }
+                #expect(try store.fetch(forKey: "key")?.archive == [2])
+                #expect(try FileStore(directory: cache, create: false).fetch(forKey: "key")?.archive == [2])
+                try save(3, "other", in: other)
+                #expect(try other.fetch(forKey: "key")?.archive == [2])
+                #expect(try store.fetch(forKey: "other")?.archive == [3])
+            }
+        }
+    }
+
+    @Test func findsNothingInADirectoryThatIsGone() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path + "/cache", create: true)
+            try save(1, in: store)
+            try files.removeItem(atPath: path + "/cache")
+            #expect(try store.fetch(forKey: "key") == nil)
+            #expect(try store.information(forKey: "key") == nil)
+            try store.forEachEntry { _ in
+                Issue.record("there is an entry")
+                return true
+            }
+            try store.removeAll()
+            #expect(!files.fileExists(atPath: path + "/cache"))
+        }
+    }
+
+    @Test func isFoundAfterTheWorkingDirectoryChanged() throws {
+        #expect(try FileStore.absolutePath("cache//") == files.currentDirectoryPath + "/cache")
+        #expect(error { _ = try FileStore.absolutePath("") }?.code == .invalidDirectory)
+        #expect(error { _ = try FileStore.absolutePath("a\0b") }?.code == .invalidDirectory)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+@Suite struct StoreErrorTests {
+    private func error(_ body: () throws -> Void) throws -> StoreError {
+        try #require(#expect(throws: StoreError.self, performing: body))
+    }
+
+    @Test func namesPathAndCause() throws {
+        try withTemporaryDirectory { path in
+            try writeFile([1], path + "/file")
+            let error = try error { _ = try FileStore(directory: path + "/file/cache", create: true) }
+            #expect(error.errorNumber == ENOTDIR)
+            #expect(error.path == path + "/file/cache")
+            #expect("\(error)".contains(String(cString: strerror(ENOTDIR))))
+        }
+    }
+
+    @Test func aFailedSaveLeavesTheOldEntryAndNoDraft() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path, create: true)
+            try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            let entry = try #require(entries(in: path).first)
+            // A directory that is not empty can be neither replaced nor removed.
+            try FileManager.default.removeItem(atPath: entry)
+            try FileManager.default.createDirectory(
+                atPath: entry + "/secret",
+                withIntermediateDirectories: true
+            )
+            let error = try error { try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil) }
+            #expect(error.code == .io && error.path == entry)
+            #expect(error.errorNumber == EISDIR || error.errorNumber == ENOTEMPTY)
+            #expect(!"\(error)".contains("key"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts").count == 1)
+            let damage = try self.error { _ = try store.fetch(forKey: "key") }
+            #expect(damage.code == .corrupted && damage.reason.contains("could not be removed"))
+        }
+    }
+
+    @Test func datesMustBeNumbers() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path, create: true)
+            let nan = Date(timeIntervalSinceReferenceDate: .nan)
+            #expect(
+                try error { try store.save([], forKey: "a", storedAt: nan, expiresAt: nil) }.code
+                    == .invalidArgument
+            )
+            #expect(
+                try error { try store.save([], forKey: "a", storedAt: .now, expiresAt: nan) }.code
+                    == .invalidArgument
+            )
+            try store.save([], forKey: "a", storedAt: .distantPast, expiresAt: .distantFuture)
+            #expect(try store.information(forKey: "a")?.expiresAt == .distantFuture)
+        }
+    }
+
+    #if os(Linux)
+        /// Needs a file system that fills up, so the right to mount one.
+        @Test func aFullDiskLeavesTheOldEntry() throws {
+            try withTemporaryDirectory { path in
+                guard try run("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", path) == 0 else {
+                    print("not run: no file system of 256 KiB could be mounted")
+                    return
+                }
+                let result = Result {
+                    let store = try FileStore(directory: path + "/cache", create: true)
+                    try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+                    var random = SeededGenerator(seed: 1)
+                    let archive = (0..<500_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+                    let error = try error {
+                        try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
+                    }
+                    #expect(error.code == .io && error.errorNumber == ENOSPC)
+                    #expect("\(error)".contains(String(cString: strerror(ENOSPC))))
+                    #expect(error.path.hasPrefix(store.path + "/.drafts/"))
+                    #expect(try store.fetch(forKey: "key")?.archive == [1])
+                    #expect(
+                        try FileManager.default.contentsOfDirectory(atPath: store.path + "/.drafts").count
+                            == 1
+                    )
+                    try store.save([2], forKey: "key", storedAt: .now, expiresAt: nil)
+                }
+                #expect(try run("umount", "-l", path) == 0)
+                try result.get()
+            }
+        }
+
+        private func run(_ arguments: String...) throws -> Int32 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = arguments
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+    #endif
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// One random life of a store beside a dictionary that says what it should hold, reopened now and then.
+func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
+    var random = SeededGenerator(seed: seed)
+    var store = try open()
+    var model: [[UInt8]: (archive: [UInt8], storedAt: Date, expiresAt: Date?)] = [:]
+    var remembered: [EntryInformation] = []
+    let keys = (0..<6).map { "key \($0)" } + StoreLawTests.keys.shuffled(using: &random).prefix(4)
+
+    func matches(_ information: EntryInformation) -> Bool {
+        guard let entry = model[Array(information.key.utf8)] else { return false }
+        return information.storedAt == entry.storedAt && information.expiresAt == entry.expiresAt
+            && information.archiveByteCount == entry.archive.count
+    }
+
+    for step in 0..<80 {
+        let place: Comment = "seed \(seed), step \(step)"
+        let key = keys.randomElement(using: &random) ?? "key"
+        let expected = model[Array(key.utf8)]
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<7:
+            let archive = random.archive()
+            let storedAt = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
+            let expiresAt = Bool.random(using: &random) ? storedAt.addingTimeInterval(0.1) : nil
+            try store.save(archive, forKey: key, storedAt: storedAt, expiresAt: expiresAt)
+            model[Array(key.utf8)] = (archive, storedAt, expiresAt)
+        case 7..<12:
+            let stored = try store.fetch(forKey: key)
+            let isSame = stored?.archive == expected?.archive
+            #expect(isSame, place)
+            #expect(stored.map { matches($0.information) } ?? true, place)
+        case 12..<14:
+            let information = try store.information(forKey: key)
+            #expect((information == nil) == (expected == nil), place)
+            #expect(information.map(matches) ?? true, place)
+            if let information { remembered.append(information) }
+        case 14..<16:
+            #expect(try store.remove(forKey: key) == (expected != nil), place)
+            model[Array(key.utf8)] = nil
+        case 16:
+            guard let old = remembered.randomElement(using: &random) else { break }
+            let isThere = try store.information(forKey: old.key) == old
+            #expect(try store.remove(old) == isThere, place)
+            if isThere { model[Array(old.key.utf8)] = nil }
+        case 17:
+            var seen: Set<[UInt8]> = []
+            try store.forEachEntry { entry in
+                guard case .success(let information) = entry else {
+                    Issue.record("an entry cannot be read; \(place)")
+                    return true
+                }
+                #expect(seen.insert(Array(information.key.utf8)).inserted && matches(information), place)
+                return true
+            }
+            let isSame = seen == Set(model.keys)
+            #expect(isSame, place)
+            #expect(try store.removeDamagedEntries() == 0, place)
+        case 18:
+            store = try open()
+        default:
+            guard Int.random(in: 0..<5, using: &random) == 0 else { break }
+            try store.removeAll()
+            model = [:]
+        }
+    }
+    for key in keys {
+        #expect(
+            try store.fetch(forKey: key)?.archive == model[Array(key.utf8)]?.archive,
+            "seed \(seed), at the end"
+        )
+    }
+}

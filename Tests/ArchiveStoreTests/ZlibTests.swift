@@ -1,0 +1,86 @@
+import Testing
+
+@testable import ArchiveStore
+
+@Suite struct ZlibTests {
+    @Test(arguments: 0..<50)
+    func inflatesWhatItDeflated(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let archive = random.archive(upTo: 300_000)
+        let stream = Zlib.deflate(archive)
+        #expect(try Zlib.inflate(stream, expecting: archive.count, limit: .max) == archive, "seed \(seed)")
+    }
+
+    @Test(arguments: [0, 1, 2, 100, 2048, 2049, 65_534, 65_535, 65_536, 131_070, 131_071, 400_000])
+    func storesWhatDoesNotShrink(count: Int) throws {
+        var random = SeededGenerator(seed: count)
+        let archive = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let stream = Zlib.deflate(archive)
+        #expect(stream.count <= count + 6 + 5 * max(1, (count + 65534) / 65535))
+        #expect(try Zlib.inflate(stream, expecting: count, limit: .max) == archive)
+    }
+
+    /// The stored stream of two blocks, byte by byte as RFC 1950 and RFC 1951 have it.
+    @Test func writesStoredBlocks() throws {
+        var random = SeededGenerator(seed: 7)
+        let archive = (0..<65_537).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let stream = Zlib.deflate(archive)
+        #expect(stream.prefix(7) == [0x78, 0x01, 0x00, 0xff, 0xff, 0x00, 0x00])
+        #expect(stream[7..<65_542] == archive[..<65_535])
+        #expect(stream[65_542..<65_547] == [0x01, 0x02, 0x00, 0xfd, 0xff])
+        #expect(stream[65_547..<65_549] == archive[65_535...])
+        #expect(stream.count == 65_553)
+    }
+
+    @Test func refusesAnyOtherLength() {
+        let archive = [UInt8](repeating: 7, count: 1000)
+        let stream = Zlib.deflate(archive)
+        for count in [-1, 0, 1, 999, 1001, 2000] {
+            #expect(throws: InflateError.self) { try Zlib.inflate(stream, expecting: count, limit: .max) }
+        }
+        #expect(throws: InflateError.tooLarge) { try Zlib.inflate(stream, expecting: 1000, limit: 999) }
+        #expect(throws: InflateError.impossibleLength) {
+            try Zlib.inflate(stream, expecting: 1 << 30, limit: .max)
+        }
+        #expect(throws: InflateError.impossibleLength) {
+            try Zlib.inflate(stream, expecting: .max, limit: .max)
+        }
+    }
+
+    @Test func refusesWhatIsNoWholeStream() {
+        let archive = Array("a stream, a stream, a stream".utf8)
+        let stream = Zlib.deflate(archive)
+        for count in 0..<stream.count {
+            #expect(throws: InflateError.damaged) {
+                try Zlib.inflate(Array(stream[..<count]), expecting: archive.count, limit: .max)
+            }
+        }
+        #expect(throws: InflateError.damaged) {
+            try Zlib.inflate(stream + [0], expecting: archive.count, limit: .max)
+        }
+        for position in stream.indices {
+            for change: UInt8 in [0x01, 0x20, 0x80, 0xff] {
+                var changed = stream
+                changed[position] ^= change
+                // The level and the window in the header may differ without harm; what is inflated may not.
+                let result = Result { try Zlib.inflate(changed, expecting: archive.count, limit: .max) }
+                #expect((try? result.get()) ?? archive == archive, "byte \(position) ^ \(change)")
+            }
+        }
+    }
+
+    @Test func inflatesTheMostCompressibleBytes() throws {
+        for count in [1032, 100_000, 10_000_000] {
+            let archive = [UInt8](repeating: 0, count: count)
+            #expect(try Zlib.inflate(Zlib.deflate(archive), expecting: count, limit: .max).count == count)
+        }
+    }
+
+    @Test func calculatesCRC32() {
+        let bytes = Array("123456789".utf8)
+        #expect(bytes.withUnsafeBytes { Zlib.crc32($0) } == 0xcbf4_3926)
+        let start = bytes[..<4].withUnsafeBytes { Zlib.crc32($0) }
+        #expect(bytes[4...].withUnsafeBytes { Zlib.crc32($0, continuing: start) } == 0xcbf4_3926)
+        #expect([UInt8]().withUnsafeBytes { Zlib.crc32($0) } == 0)
+    }
+}
