@@ -66,8 +66,7 @@ import Testing
                             try save([0], in: store)
                         } else {
                             let reader = thread == 1 ? store : other
-                            for key: UInt8 in 1...3 where try reader.fetch(forKey: "\(key)")?.archive != [key]
-                            {
+                            for key: UInt8 in 1...3 where try reader.fetch(forKey: "\(key)")?.archive != [key] {
                                 faults.add("\(key) is missing")
                             }
                         }

@@ -29,8 +29,7 @@ final class Directory: Sendable {
     }
 
     /// Opens the directory `name` in this one.
-    func directory(_ name: String, reservation: DescriptorReservation? = nil) throws(SystemError) -> Directory
-    {
+    func directory(_ name: String, reservation: DescriptorReservation? = nil) throws(SystemError) -> Directory {
         let descriptor = try SystemError.checking { openat(file.descriptor, name, Self.flags) }
         return try Directory(OpenFile(descriptor: descriptor), reservation: reservation)
     }

@@ -1,0 +1,107 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+
+/// Why a cache could not do what was asked.
+public struct CacheError: Error, Sendable {
+    /// What kind of failure it is. New codes may be added: always keep a `default` when switching.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Base: String {
+            case invalidName, invalidKey, invalidExpiration, typeMismatch, encodingFailed, decodingFailed
+            case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory
+        }
+
+        private let base: Base
+
+        /// The name of a cache is no safe single path component.
+        public static let invalidName = Code(base: .invalidName)
+        /// A key is empty or longer than 1,024 UTF-8 bytes.
+        public static let invalidKey = Code(base: .invalidKey)
+        /// An expiration is no moment in time.
+        public static let invalidExpiration = Code(base: .invalidExpiration)
+        /// The entry holds another type than the one asked for.
+        public static let typeMismatch = Code(base: .typeMismatch)
+        /// The value could not be archived.
+        public static let encodingFailed = Code(base: .encodingFailed)
+        /// The entry is of the type asked for, but the type's own decoding refused it.
+        public static let decodingFailed = Code(base: .decodingFailed)
+        /// The file system failed: the message says where, and what the system said.
+        public static let io = Code(base: .io)
+        /// The bytes of an entry were damaged. Reported, not thrown by fetches: for them it is a miss.
+        public static let corrupted = Code(base: .corrupted)
+        /// An archive is above the size limit of an entry.
+        public static let tooLarge = Code(base: .tooLarge)
+        /// The directory or an entry was written by a newer version; nothing in it was touched.
+        public static let unsupportedVersion = Code(base: .unsupportedVersion)
+        /// The directory holds something that is no cache; nothing in it was touched.
+        public static let invalidDirectory = Code(base: .invalidDirectory)
+
+        public var description: String { base.rawValue }
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What went wrong and what can be done, for people. Never contains cached values.
+    public let message: String
+    /// The file or directory concerned, if there is one.
+    public let path: String?
+    /// The system's error number for `.io`, if there is one.
+    public let errorNumber: Int32?
+    /// The error of the archive or of the type's own coding that led to this one.
+    public let cause: (any Error)?
+
+    init(
+        _ code: Code,
+        _ message: String,
+        path: String? = nil,
+        errorNumber: Int32? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.errorNumber = errorNumber
+        self.cause = cause
+    }
+}
+
+extension CacheError: CustomStringConvertible, LocalizedError {
+    public var description: String { "\(code): \(message)" }
+    public var errorDescription: String? { message }
+}
+
+extension CacheError {
+    init(_ error: StoreError) {
+        let code: Code =
+            switch error.code {
+            case .corrupted: .corrupted
+            case .unsupportedVersion: .unsupportedVersion
+            case .tooLarge: .tooLarge
+            case .invalidDirectory: .invalidDirectory
+            case .invalidArgument: .invalidKey
+            default: .io
+            }
+        let place = error.path.isEmpty ? "" : " \(error.path)"
+        self.init(
+            code,
+            "\(error.action)\(place): \(error.reason)",
+            path: error.path.isEmpty ? nil : error.path,
+            errorNumber: error.errorNumber,
+            cause: error
+        )
+    }
+
+    init(decoding error: ArchiveError) {
+        let isAnotherType = error.code == .typeMismatch || error.code == .classNotAllowed
+        let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
+        self.init(
+            isAnotherType && isOutermost ? .typeMismatch : .decodingFailed,
+            error.description,
+            cause: error
+        )
+    }
+
+    init(encoding error: ArchiveError) {
+        self.init(.encodingFailed, error.description, cause: error)
+    }
+}

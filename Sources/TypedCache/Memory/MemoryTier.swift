@@ -1,0 +1,136 @@
+import Foundation
+
+/// What is in memory, and what is on its way between memory and disk.
+///
+/// Disk I/O happens outside the lock that guards this, so several operations on one key can be under way at
+/// once, and nobody knows in which order the disk saw them. The rule that keeps memory and disk in agreement:
+/// what was read or written is kept in memory only if no write of its key was under way meanwhile. Otherwise
+/// the key is left out of memory, and the next fetch reads the disk.
+struct MemoryTier<Value> {
+    /// A value in memory.
+    enum Held {
+        case value(Value)
+        /// For classes: decoded anew at each fetch, so that no caller can change what another one gets.
+        case archive([UInt8])
+    }
+
+    /// Unchecked: a cache of values that are not Sendable is not Sendable itself, so they stay with the one
+    /// thread or actor that has the cache; the lock adds nothing to that and takes nothing away.
+    struct Entry: @unchecked Sendable {
+        let held: Held
+        /// Seconds since 2001-01-01 UTC; infinity for never.
+        let deadline: TimeInterval
+    }
+
+    /// Says what happened to a key while an operation was under way.
+    struct Ticket {
+        fileprivate let epoch: Int
+        fileprivate let writes: Int
+        /// Whether a write was under way already.
+        fileprivate let isContended: Bool
+    }
+
+    private struct Traffic {
+        var operations = 0
+        var activeWrites = 0
+        /// How many writes have begun since the first of the operations that are under way.
+        var writes = 0
+    }
+
+    private var policy: LeastRecentlyUsed<EntryKey, Entry>
+    private var traffic: [EntryKey: Traffic] = [:]
+    /// Grows with every removal of everything.
+    private var epoch = 0
+    /// Keys whose old entry should be gone from disk, but could not be removed.
+    private var barred: Set<EntryKey> = []
+    var statistics = CacheStatistics()
+
+    init(limit: MemoryLimit) {
+        policy = LeastRecentlyUsed(count: limit.count, cost: limit.cost.bytes)
+    }
+
+    var count: Int { policy.count }
+    var cost: Int { policy.cost }
+
+    mutating func entry(forKey key: EntryKey) -> Entry? { policy.value(forKey: key) }
+
+    mutating func remove(forKey key: EntryKey) -> Entry? { policy.remove(forKey: key) }
+
+    func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
+
+    // MARK: Operations on disk
+
+    mutating func beginRead(_ key: EntryKey) -> Ticket {
+        begin(key, isWrite: false)
+    }
+
+    /// Begins to save or remove an entry. What was in memory is given back: it must not be seen any more.
+    mutating func beginWrite(_ key: EntryKey) -> (ticket: Ticket, former: Entry?) {
+        let former = policy.remove(forKey: key)
+        return (begin(key, isWrite: true), former)
+    }
+
+    private mutating func begin(_ key: EntryKey, isWrite: Bool) -> Ticket {
+        var state = traffic[key] ?? Traffic()
+        let isContended = state.activeWrites > 0
+        state.operations += 1
+        if isWrite {
+            state.activeWrites += 1
+            state.writes += 1
+        }
+        traffic[key] = state
+        return Ticket(epoch: epoch, writes: state.writes, isContended: isContended)
+    }
+
+    /// Ends a read, and keeps what it found if that is certain to be on disk still.
+    mutating func endRead(
+        _ key: EntryKey,
+        _ ticket: Ticket,
+        keeping entry: Entry? = nil,
+        cost: Int = 0
+    ) -> [Entry] {
+        end(key, ticket, isWrite: false, keeping: entry, cost: cost)
+    }
+
+    /// Ends a write.
+    ///
+    /// - Parameter leavesStale: whether an entry may still be on disk that must not be used.
+    mutating func endWrite(
+        _ key: EntryKey,
+        _ ticket: Ticket,
+        keeping entry: Entry? = nil,
+        cost: Int = 0,
+        leavesStale: Bool = false
+    ) -> [Entry] {
+        if leavesStale { barred.insert(key) } else { barred.remove(key) }
+        return end(key, ticket, isWrite: true, keeping: entry, cost: cost)
+    }
+
+    private mutating func end(
+        _ key: EntryKey,
+        _ ticket: Ticket,
+        isWrite: Bool,
+        keeping entry: Entry?,
+        cost: Int
+    ) -> [Entry] {
+        guard var state = traffic[key] else { return entry.map { [$0] } ?? [] }
+        state.operations -= 1
+        if isWrite { state.activeWrites -= 1 }
+        traffic[key] = state.operations == 0 ? nil : state
+
+        guard let entry else { return [] }
+        guard !ticket.isContended, ticket.writes == state.writes, ticket.epoch == epoch else { return [entry] }
+        var removed: [Entry] = []
+        statistics.evictions += policy.insert(entry, forKey: key, cost: cost, removed: &removed)
+        return removed
+    }
+
+    /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
+    mutating func removeAll() -> [Entry] {
+        epoch += 1
+        return policy.removeAll()
+    }
+
+    /// Lifts every bar, after everything was removed from disk.
+    mutating func unbarAll() { barred.removeAll() }
+}

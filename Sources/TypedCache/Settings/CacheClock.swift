@@ -1,0 +1,13 @@
+import Foundation
+
+/// Where a cache takes the time from; tests move it by hand.
+public protocol CacheClock: Sendable {
+    /// The present moment. Called on any thread.
+    var now: Date { get }
+}
+
+/// The system's time of day.
+public struct SystemClock: CacheClock {
+    public init() {}
+    public var now: Date { Date() }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Where caches lie on disk.
+enum CacheDirectory {
+    /// The directory that holds this program's caches, unless another is given.
+    ///
+    /// On Linux `$XDG_CACHE_HOME`, or `~/.cache` where that is not set to an absolute path (XDG Base Directory
+    /// Specification), with a folder named after the program; on Apple platforms the user's Caches folder
+    /// with one named after the bundle.
+    static func standard(forProgram program: String? = nil) -> URL {
+        let name = program ?? programName
+        #if canImport(Darwin)
+            return URL.cachesDirectory.appending(path: name, directoryHint: .isDirectory)
+        #else
+            let base =
+                ProcessInfo.processInfo.environment["XDG_CACHE_HOME"].flatMap { path in
+                    path.hasPrefix("/") ? URL(fileURLWithPath: path, isDirectory: true) : nil
+                }
+                ?? FileManager.default.homeDirectoryForCurrentUser
+                .appending(path: ".cache", directoryHint: .isDirectory)
+            return base.appending(path: name, directoryHint: .isDirectory)
+        #endif
+    }
+
+    private static var programName: String {
+        #if canImport(Darwin)
+            if let identifier = Bundle.main.bundleIdentifier { return identifier }
+        #endif
+        let path = CommandLine.arguments.first ?? ""
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        return (try? check(name: name)) == nil ? "typed-cache" : name
+    }
+
+    /// Checks that a cache's name is one safe path component.
+    ///
+    /// - Throws: `.invalidName`.
+    static func check(name: String) throws(CacheError) {
+        func refuse(_ reason: String) -> CacheError {
+            CacheError(.invalidName, "a cache's name \(reason)")
+        }
+        guard (1...200).contains(name.utf8.count) else { throw refuse("is 1 to 200 UTF-8 bytes long") }
+        guard !name.hasPrefix(".") else { throw refuse("does not begin with a dot") }
+        for scalar in name.unicodeScalars {
+            if scalar == "/" || scalar == "\\" || scalar == ":" { throw refuse("contains no / \\ or :") }
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
+                throw refuse("contains no invisible characters")
+            default: break
+            }
+        }
+    }
+}
