@@ -62,7 +62,8 @@ struct JSONParserTests {
             ("18446744073709551615", .uint(.max)), ("18446744073709551616", .double(0x1p64)),
             ("-9223372036854775809", .double(-0x1p63)), ("1.0", .double(1)), ("1e2", .double(100)),
             ("-0.0", .double(0)), ("1e-400", .double(0)), ("0e999999999999999999999", .double(0)),
-            ("9007199254740993.0", .double(9_007_199_254_740_992)), ("5e-324", .double(.leastNonzeroMagnitude)),
+            ("9007199254740993.0", .double(9_007_199_254_740_992)),
+            ("5e-324", .double(.leastNonzeroMagnitude)),
         ] as [(String, RecordValue)]
     )
     func numbers(text: String, value: RecordValue) throws {
