@@ -28,7 +28,7 @@ struct FieldCoercion {
     /// Text of the types that JSON writes without quotes.
     private func plainText(_ text: String) -> RecordValue? {
         switch type {
-        case .int: integer(text).map(RecordValue.int)
+        case .int: Int64(text).map(RecordValue.int)
         case .double: number(text).map(RecordValue.double)
         case .date: number(text).map { .date(Date(timeIntervalSince1970: $0)) }
         case .bool: truthValue(text).map(RecordValue.bool)
@@ -47,12 +47,9 @@ struct FieldCoercion {
         }
     }
 
-    private func integer(_ text: String) -> Int64? { Int64(text) }
-
     /// A decimal number; `Double` alone would also take hexadecimal ones, infinities and "nan".
     private func number(_ text: String) -> Double? {
-        let marks: Set<Character> = ["+", "-", ".", "e", "E"]
-        guard text.allSatisfy({ $0.isASCII && ($0.isNumber || marks.contains($0)) }) else { return nil }
+        guard text.utf8.allSatisfy("0123456789+-.eE".utf8.contains) else { return nil }
         guard let value = Double(text), value.isFinite else { return nil }
         return value
     }
