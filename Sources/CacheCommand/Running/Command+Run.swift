@@ -26,7 +26,9 @@ extension Command {
     }
 
     private func list(_ options: ListOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
-        let entries = try environment.backend.open(options.cache).entries().sorted { $0.key < $1.key }
+        let entries = try environment.backend.open(options.cache).entries().sorted {
+            $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+        }
         if options.writesJSON {
             try environment.output.write(Self.line(.array(entries.map(\.json)), isIndented: true))
         } else if options.isLong {
