@@ -47,8 +47,7 @@ extension JSONParser {
     }
 
     /// Parses at least one digit and returns how many there were.
-    private mutating func digits(_ bytes: Span<UInt8>, into number: inout JSONNumber) throws(JSONError) -> Int
-    {
+    private mutating func digits(_ bytes: Span<UInt8>, into number: inout JSONNumber) throws(JSONError) -> Int {
         let start = position
         while position < bytes.count, Self.isDigit(bytes[position]) {
             number.append(digit: bytes[position] - UInt8(ascii: "0"))

@@ -87,8 +87,7 @@ extension JSONParser {
         }
     }
 
-    private mutating func unicodeEscape(_ bytes: Span<UInt8>, start: Int) throws(JSONError) -> Unicode.Scalar
-    {
+    private mutating func unicodeEscape(_ bytes: Span<UInt8>, start: Int) throws(JSONError) -> Unicode.Scalar {
         let first = try hexadecimal(bytes, start: start)
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
