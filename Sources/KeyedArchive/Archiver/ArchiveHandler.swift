@@ -38,9 +38,7 @@ final class ArchiveHandler: @unchecked Sendable {
         #if canImport(Darwin)
             return false
         #else
-            return ["Foundation.", "FoundationEssentials."].contains {
-                _typeName(type, qualified: true).hasPrefix($0)
-            }
+            return ArchivedClass.of(type).isFoundations
         #endif
     }
 

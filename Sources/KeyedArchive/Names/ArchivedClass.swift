@@ -6,15 +6,18 @@ package final class ArchivedClass: Sendable {
     package let name: String
     /// From the class itself up to the root class.
     package let chain: [String]
+    /// Whether Foundation declares it.
+    let isFoundations: Bool
 
-    package init(name: String, chain: [String]) {
+    private init(name: String, chain: [String], isFoundations: Bool) {
         self.name = name
         self.chain = chain
+        self.isFoundations = isFoundations
     }
 
     /// A class, or a Codable value type, of this name directly under `NSObject`.
     package convenience init(name: String) {
-        self.init(name: name, chain: [name, "NSObject"])
+        self.init(name: name, chain: [name, "NSObject"], isFoundations: false)
     }
 
     /// Whether a name belongs to a class that archives store in a form of its own, such as `NSArray`.
@@ -26,6 +29,7 @@ package final class ArchivedClass: Sendable {
     package static func of(_ type: Any.Type) -> ArchivedClass {
         if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
         let made: ArchivedClass
+        let isFoundations = ClassNames.isFoundations(type)
         if let cls = type as? AnyClass, type is any NSCoding.Type || type is NSObject.Type {
             var chain: [String] = []
             var next: AnyClass? = cls
@@ -33,9 +37,10 @@ package final class ArchivedClass: Sendable {
                 chain.append(ClassNames.name(of: current))
                 next = _getSuperclass(current)
             }
-            made = ArchivedClass(name: chain[0], chain: chain)
+            made = ArchivedClass(name: chain[0], chain: chain, isFoundations: isFoundations)
         } else {
-            made = ArchivedClass(name: ClassNames.name(of: type))
+            let name = ClassNames.name(of: type)
+            made = ArchivedClass(name: name, chain: [name, "NSObject"], isFoundations: isFoundations)
         }
         return known.withLock { table in
             if let found = table[ObjectIdentifier(type)] { return found }

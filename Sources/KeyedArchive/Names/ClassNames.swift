@@ -23,6 +23,11 @@ enum ClassNames {
         return stable(_typeName(type, qualified: true))
     }
 
+    static func isFoundations(_ type: Any.Type) -> Bool {
+        let name = _typeName(type, qualified: true)
+        return name.hasPrefix("Foundation.") || name.hasPrefix("FoundationEssentials.")
+    }
+
     /// The class of a name, among all that the process has; `nil` for names that cannot be looked up.
     ///
     /// Only plain `Module.Class` and nested `_TtC…` names reach the runtime, whose demangler is not made for

@@ -176,16 +176,31 @@ struct BinaryPropertyList: Sendable {
     // MARK: Strings
 
     func isString(_ reference: Reference, _ text: StaticString) throws(ArchiveError) -> Bool {
-        let offset = try offset(of: reference)
-        guard bytes[offset] >> 4 == 0x5 else { return false }
-        let range = try run(offset, unit: 1)
-        return text.withUTF8Buffer { same(range, $0) }
+        let outcome = text.withUTF8Buffer { utf8 in
+            Result { () throws(ArchiveError) in try isString(reference, utf8) }
+        }
+        return try outcome.get()
+    }
+
+    func isString(_ reference: Reference, _ text: String) throws(ArchiveError) -> Bool {
+        var text = text
+        let outcome: Result<Bool, ArchiveError> = text.withUTF8 { utf8 in
+            Result { () throws(ArchiveError) in try isString(reference, utf8) }
+        }
+        return try outcome.get()
     }
 
     /// Whether an object is the string whose UTF-8 bytes are `text`.
     func isString(_ reference: Reference, _ text: UnsafeBufferPointer<UInt8>) throws(ArchiveError) -> Bool {
         let offset = try offset(of: reference)
-        switch bytes[offset] >> 4 {
+        let marker = bytes[offset]
+        // Most keys are short ASCII: their length stands in the marker.
+        if marker & 0xF0 == 0x50, marker != 0x5F {
+            let start = offset + 1
+            let count = Int(marker & 0x0F)
+            return count == text.count && start + count <= table && same(start..<start + count, text)
+        }
+        switch marker >> 4 {
         case 0x5: return same(try run(offset, unit: 1), text)
         case 0x6:
             // Compares text outside ASCII by decoding it; keys are hardly ever that.
@@ -196,12 +211,7 @@ struct BinaryPropertyList: Sendable {
 
     private func same(_ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard range.count == text.count else { return false }
-        var at = range.lowerBound
-        for byte in text {
-            if bytes[at] != byte { return false }
-            at &+= 1
-        }
-        return true
+        return bytes.withUnsafeBufferPointer { $0[range].elementsEqual(text) }
     }
 
     func string(ascii range: Range<Int>) throws(ArchiveError) -> String {

@@ -113,7 +113,7 @@ struct ArchiveScope {
         var position = cursor
         for step in 0..<count {
             if position >= count { position = 0 }
-            if try Self.matches(list.key(fields, position), key, list) {
+            if try list.isString(list.key(fields, position), key) {
                 cursor = position + 1
                 return list.value(fields, position)
             }
@@ -121,18 +121,6 @@ struct ArchiveScope {
             if isIndexed, step == 0 { return try look(up: key, in: list) }
         }
         return nil
-    }
-
-    private static func matches(
-        _ reference: BinaryPropertyList.Reference,
-        _ key: String,
-        _ list: BinaryPropertyList
-    ) throws(ArchiveError) -> Bool {
-        var key = key
-        let outcome = key.withUTF8 { utf8 in
-            Result { () throws(ArchiveError) in try list.isString(reference, utf8) }
-        }
-        return try outcome.get()
     }
 
     private mutating func look(

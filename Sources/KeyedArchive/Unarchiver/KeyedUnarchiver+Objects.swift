@@ -6,6 +6,23 @@ enum ResolvedClass {
     case coding(any NSCoding.Type)
 }
 
+/// The classes of an archive that were looked up already: few, so that a scan is faster than hashing.
+struct ClassCache {
+    private var known: [(uid: UInt32, resolved: ResolvedClass)] = []
+    private var index: [UInt32: ResolvedClass] = [:]
+
+    subscript(uid: UInt32) -> ResolvedClass? {
+        if index.isEmpty { return known.first { $0.uid == uid }?.resolved }
+        return index[uid]
+    }
+
+    mutating func add(_ resolved: ResolvedClass, for uid: UInt32) {
+        known.append((uid, resolved))
+        if known.count == 16 { index = Dictionary(known.map { ($0.uid, $0.resolved) }) { $1 } }
+        if known.count > 16 { index[uid] = resolved }
+    }
+}
+
 private enum Decoded {
     static let inProgress = UInt32.max
 }
@@ -139,23 +156,43 @@ extension KeyedUnarchiver {
             // What was allowed for one key need not be for another.
             if let cls = type as? AnyClass, expected.allows(cls) { return known }
         }
-        let name = try className(uid)
         let resolved: ResolvedClass
-        if let intrinsic = UnarchivedIntrinsic.named[name] {
-            resolved = .intrinsic(intrinsic)
-        } else if let cls = expected.find(name), let type = cls as? any NSCoding.Type,
+        if let found = try expectedClass(uid) {
+            resolved = found
+        } else {
+            resolved = try lookedUpClass(className(uid), of: reference)
+        }
+        classes.add(resolved, for: uid)
+        return resolved
+    }
+
+    /// One of the expected classes itself, by its name's bytes: nearly every root is of one.
+    private func expectedClass(_ uid: UInt32) throws(ArchiveError) -> ResolvedClass? {
+        guard let name = try classNameReference(uid) else { return nil }
+        for cls in expected.classes {
+            let isNamed = try source.list.isString(name, ArchivedClass.of(cls).name)
+            if isNamed, !ArchiveHandler.isFoundations(cls), let type = cls as? any NSCoding.Type {
+                return .coding(type)
+            }
+        }
+        return nil
+    }
+
+    private func lookedUpClass(
+        _ name: String,
+        of reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ResolvedClass {
+        if let intrinsic = UnarchivedIntrinsic.named[name] { return .intrinsic(intrinsic) }
+        if let cls = expected.find(name), let type = cls as? any NSCoding.Type,
             !ArchiveHandler.isFoundations(cls)
         {
-            resolved = .coding(type)
-        } else {
-            throw ArchiveError(
-                .classNotAllowed,
-                "class \(printable(name)) is not among those expected here",
-                offset: try source.list.offset(of: reference)
-            )
+            return .coding(type)
         }
-        classes[uid] = resolved
-        return resolved
+        throw ArchiveError(
+            .classNotAllowed,
+            "class \(printable(name)) is not among those expected here",
+            offset: try source.list.offset(of: reference)
+        )
     }
 
     /// The UID of an object's class.
@@ -181,20 +218,23 @@ extension KeyedUnarchiver {
 
     /// The name in a class dictionary.
     func className(_ uid: UInt32) throws(ArchiveError) -> String {
-        let reference = try source.reference(ofObject: uid)
-        if case .dictionary(let fields) = try source.list.object(reference) {
-            var scope = ArchiveScope(fields, uid: nil)
-            if let value = try scope.stored("$classname", in: source.list),
-                let name = try source.list.shortString(value, below: 4_096)
-            {
-                return name
-            }
+        if let value = try classNameReference(uid), let name = try source.list.shortString(value, below: 4_096) {
+            return name
         }
+        let reference = try source.reference(ofObject: uid)
         throw ArchiveError(
             .corrupted,
             "class without a name",
             offset: try source.list.offset(of: reference)
         )
+    }
+
+    private func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
+            return nil
+        }
+        var scope = ArchiveScope(fields, uid: nil)
+        return try scope.stored("$classname", in: source.list)
     }
 
     /// A name from an archive, fit to be shown in a message.
