@@ -41,7 +41,11 @@ let package = Package(
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive"], swiftSettings: strict),
         .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
         .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache", "ArchiveStore"], swiftSettings: strict),
-        .testTarget(name: "CacheCommandTests", dependencies: ["CacheCommand"], swiftSettings: strict),
+        .testTarget(
+            name: "CacheCommandTests",
+            dependencies: ["CacheCommand", "TypedCache", "typed-cache"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

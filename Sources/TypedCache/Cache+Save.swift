@@ -30,7 +30,8 @@ extension Cache {
         expiration: Expiration? = nil
     ) throws(CacheError) {
         let key = try EntryKey(key.cacheKey)
-        let deadline = try (expiration ?? defaultExpiration).deadline { clock.now }
+        let now = clock.now
+        let deadline = try (expiration ?? defaultExpiration).deadline(savedAt: now)
         let archive: [UInt8]
         do throws(ArchiveError) {
             archive = try KeyedArchiver.archive(value.encoder)
@@ -38,17 +39,18 @@ extension Cache {
             try removeAfterFailure(key)
             throw CacheError(encoding: error)
         }
-        if hasPassed(deadline) {
+        if deadline <= now.timeIntervalSinceReferenceDate {
             _ = try remove(key)
             return
         }
-        try write(archive, value, key, deadline)
+        try write(archive, value, key, savedAt: now, deadline)
     }
 
     private func write(
         _ archive: [UInt8],
         _ value: Value,
         _ key: EntryKey,
+        savedAt now: Date,
         _ deadline: TimeInterval
     ) throws(CacheError) {
         let begun = memory.withLock { $0.beginWrite(key) }
@@ -56,7 +58,7 @@ extension Cache {
             try store.save(
                 archive,
                 forKey: key.text,
-                storedAt: clock.now,
+                storedAt: now,
                 expiresAt: deadline == .infinity ? nil : Date(timeIntervalSinceReferenceDate: deadline)
             )
         } catch {

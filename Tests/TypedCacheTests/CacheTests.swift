@@ -234,6 +234,23 @@ import Testing
         #expect(try fickles.fetch(forKey: "x")?.text == "better")
     }
 
+    @Test func whatCouldNotBeFetchedAgainIsNotSaved() throws {
+        let links = try cache(Link.self)
+        let first = Link()
+        let second = Link()
+        first.next = second
+        try links.save(first, forKey: "x")
+        #expect(try links.fetch(forKey: "x")?.next != nil)
+        second.next = first
+        #expect(code { try links.save(first, forKey: "x") } == .encodingFailed)
+        #expect(try links.fetch(forKey: "x") == nil)
+        second.next = nil
+        second.others = NSMutableArray()
+        try links.save(first, forKey: "x")
+        #expect(try links.fetch(forKey: "x")?.next?.others != nil)
+        first.next = nil
+    }
+
     @Test func anyFlippedByteIsAMissThatIsCountedAndReported() throws {
         let city = City(name: "Lavāsān", population: 18_146)
         let reports = Mutex<[CacheError]>([])
@@ -304,5 +321,25 @@ import Testing
         #expect(statistics.diskHits == 1)
         #expect(statistics.misses == 1)
         #expect(statistics.evictions == 2)
+    }
+}
+
+/// An object that may refer to others, and to itself.
+final class Link: NSObject, NSCoding, WrapperEncoder, Encoded {
+    var next: Link?
+    var others: NSMutableArray?
+    var value: Link? { self }
+    var encoder: Link { self }
+
+    override init() {}
+
+    required init?(coder: NSCoder) {
+        next = coder.decodeObject(forKey: "next") as? Link
+        others = coder.decodeObject(forKey: "others") as? NSMutableArray
+    }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(next, forKey: "next")
+        coder.encode(others, forKey: "others")
     }
 }

@@ -19,7 +19,8 @@ private func note(_ signal: Int32) {
 /// Turns the first SIGINT or SIGTERM into a flag; a second one ends the process as it would have anyway.
 ///
 /// A signal that the process was started to ignore, as `nohup` and shells do for work in the background, stays
-/// ignored.
+/// ignored. One that is merely blocked is let through: programs that start others from a worker thread pass on
+/// that thread's blocked signals, and mean nothing by it.
 final class SignalTrap: Interruption {
     let descriptor: Int32?
 
@@ -50,6 +51,10 @@ final class SignalTrap: Interruption {
         #endif
         action.sa_flags = Int32(truncatingIfNeeded: SA_RESETHAND)
         sigaction(signal, &action, nil)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, signal)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     private static func ignores(_ action: sigaction) -> Bool {
@@ -58,6 +63,7 @@ final class SignalTrap: Interruption {
         #else
             let handler = action.__sigaction_handler.sa_handler
         #endif
+        // Function pointers have no equality in Swift; their addresses do.
         return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -96,7 +96,11 @@ extension KeyedArchiver {
         _ object: AnyObject?,
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
-        if let object { return encode(instance: object, as: info, body) }
+        if let object {
+            // Mutable collections are known to the unarchiver before their members are.
+            let isMutable = object is NSMutableArray || object is NSMutableSet || object is NSMutableDictionary
+            return encode(instance: object, as: info, opensEarly: isMutable, body)
+        }
         guard enter() else { return 0 }
         let uid = writer.reserveObject()
         writer.pushScope()

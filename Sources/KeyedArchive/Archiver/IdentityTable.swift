@@ -7,6 +7,8 @@ struct IdentityTable {
         let uid: UInt32
         /// Whether the object was met only conditionally, so that its place is still empty.
         var isReserved: Bool
+        /// Whether the object is being encoded just now: who refers to it then closes a circle.
+        var isOpen = false
     }
 
     private var entries: [Entry] = []
@@ -28,12 +30,15 @@ struct IdentityTable {
         _modify { yield &entries[position] }
     }
 
-    mutating func add(_ object: AnyObject, uid: UInt32, isReserved: Bool) {
+    /// Adds an object that is not there yet, and returns its position.
+    @discardableResult
+    mutating func add(_ object: AnyObject, uid: UInt32, isReserved: Bool) -> Int {
         entries.append(Entry(object: object, uid: uid, isReserved: isReserved))
         if !index.isEmpty {
             index[ObjectIdentifier(object)] = entries.count - 1
         } else if entries.count > Self.scanLimit {
             for (position, entry) in entries.enumerated() { index[ObjectIdentifier(entry.object)] = position }
         }
+        return entries.count - 1
     }
 }

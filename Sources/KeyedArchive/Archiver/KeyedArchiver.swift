@@ -16,6 +16,8 @@ public final class KeyedArchiver: NSCoder {
     private var isFinished = false
     private var lastHandler: ArchiveHandler?
     private let securely: Bool
+    /// Whether graphs that cannot be unarchived yet, because they run in circles, are errors.
+    private let refusesCycles: Bool
 
     /// How deep objects may nest, for encoding and decoding alike: what was archived can be unarchived.
     static let depthLimit = 1_000
@@ -23,8 +25,13 @@ public final class KeyedArchiver: NSCoder {
     /// Creates an archiver for one archive.
     ///
     /// - Parameter requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
-    public init(requiringSecureCoding: Bool = false) {
+    public convenience init(requiringSecureCoding: Bool = false) {
+        self.init(requiringSecureCoding: requiringSecureCoding, refusingCycles: false)
+    }
+
+    init(requiringSecureCoding: Bool, refusingCycles: Bool) {
         securely = requiringSecureCoding
+        refusesCycles = refusingCycles
         super.init()
     }
 
@@ -47,11 +54,11 @@ public final class KeyedArchiver: NSCoder {
         return try archiver.finish { Data($0) }
     }
 
-    package static func archive(
-        _ object: Any,
-        requiringSecureCoding: Bool = false
-    ) throws(ArchiveError) -> [UInt8] {
-        let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
+    /// Archives one object graph, if it can be unarchived again.
+    ///
+    /// - Throws: as the public method, and `.cyclicReference` if the graph runs in circles.
+    package static func archive(_ object: Any) throws(ArchiveError) -> [UInt8] {
+        let archiver = KeyedArchiver(requiringSecureCoding: false, refusingCycles: true)
         archiver.encode(object, forKey: rootKey)
         return try archiver.finish { Array($0) }
     }
@@ -137,29 +144,50 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// The place of an object, which `body` fills if the object is new.
-    func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
-        if let position = writer.identities.find(object) {
-            let entry = writer.identities[position]
-            guard entry.isReserved else { return entry.uid }
+    ///
+    /// - Parameter opensEarly: whether the unarchiver knows the object before its contents, so that these may
+    ///   refer to it.
+    func place(
+        of object: AnyObject,
+        opensEarly: Bool = false,
+        _ body: (ArchiveWriter.UID) -> Void
+    ) -> ArchiveWriter.UID {
+        let uid: ArchiveWriter.UID
+        let position: Int
+        if let found = writer.identities.find(object) {
+            uid = writer.identities[found].uid
+            guard writer.identities[found].isReserved else {
+                refuseCircle(through: found)
+                return uid
+            }
+            position = found
             writer.identities[position].isReserved = false
-            writer.fill(entry.uid)
-            body(entry.uid)
-            return entry.uid
+            writer.fill(uid)
+        } else {
+            uid = writer.reserveObject()
+            position = writer.identities.add(object, uid: uid, isReserved: false)
         }
-        let uid = writer.reserveObject()
-        writer.identities.add(object, uid: uid, isReserved: false)
+        writer.identities[position].isOpen = !opensEarly
         body(uid)
+        writer.identities[position].isOpen = false
         return uid
+    }
+
+    private func refuseCircle(through position: Int) {
+        if refusesCycles, writer.identities[position].isOpen {
+            record(ArchiveError(.cyclicReference, "an object refers, in the end, to itself"))
+        }
     }
 
     /// Writes an object of a user's class as a scope of its own.
     func encode(
         instance object: AnyObject,
         as info: @autoclosure () -> ArchivedClass,
+        opensEarly: Bool = false,
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
         guard enter() else { return 0 }
-        return place(of: object) { uid in
+        return place(of: object, opensEarly: opensEarly) { uid in
             writer.pushScope()
             body()
             if !hasFailed { writer.popObject(uid, class: info()) }
@@ -195,7 +223,10 @@ public final class KeyedArchiver: NSCoder {
         guard let object else { return 0 }
         guard type(of: object) is AnyClass else { return uid(of: object) }
         let instance = object as AnyObject
-        if let position = writer.identities.find(instance) { return writer.identities[position].uid }
+        if let position = writer.identities.find(instance) {
+            refuseCircle(through: position)
+            return writer.identities[position].uid
+        }
         let uid = writer.reserveNull()
         writer.identities.add(instance, uid: uid, isReserved: true)
         return uid

@@ -22,10 +22,10 @@ public struct Expiration: Sendable, Hashable {
     /// The moment of expiry of an entry saved at `now`, in seconds since 2001-01-01 UTC; infinity for never.
     ///
     /// - Throws: `.invalidExpiration` if the date is not a number.
-    func deadline(savedAt now: () -> Date) throws(CacheError) -> TimeInterval {
+    func deadline(savedAt now: Date) throws(CacheError) -> TimeInterval {
         switch kind {
         case .never: return .infinity
-        case .after(let duration): return now().timeIntervalSinceReferenceDate + duration / .seconds(1)
+        case .after(let duration): return now.timeIntervalSinceReferenceDate + duration / .seconds(1)
         case .at(let date):
             let deadline = date.timeIntervalSinceReferenceDate
             guard !deadline.isNaN else {

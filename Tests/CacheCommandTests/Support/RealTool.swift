@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// The built command, run as a process of its own.
+struct RealTool {
+    struct Outcome {
+        let status: Int32
+        let wasSignalled: Bool
+        let output: String
+        let errors: String
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+    }
+
+    /// Beside the bundle that holds these tests.
+    static var executable: URL {
+        get throws {
+            let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            let tool = folder.appending(path: "typed-cache")
+            try #require(FileManager.default.isExecutableFile(atPath: tool.path), "no command at \(tool.path)")
+            return tool
+        }
+    }
+
+    static func start(_ arguments: [String], input: URL? = nil) throws -> (Process, output: Pipe, errors: URL) {
+        let process = Process()
+        process.executableURL = try executable
+        process.arguments = arguments
+        let output = Pipe()
+        // A file, so that a process that writes much never waits for a reader.
+        let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)")
+        _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
+        try process.run()
+        return (process, output, errors)
+    }
+
+    static func run(_ arguments: [String], input: URL? = nil) throws -> Outcome {
+        let (process, output, errors) = try start(arguments, input: input)
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        return try finish(process, text, errors)
+    }
+
+    static func finish(_ process: Process, _ output: Data, _ errors: URL) throws -> Outcome {
+        process.waitUntilExit()
+        defer { try? FileManager.default.removeItem(at: errors) }
+        return Outcome(
+            status: process.terminationStatus,
+            wasSignalled: process.terminationReason == .uncaughtSignal,
+            output: String(decoding: output, as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+        )
+    }
+}
+
+/// A folder of a test's own, removed when the test ends.
+final class Workspace {
+    let url = FileManager.default.temporaryDirectory.appending(
+        path: "typed-cache-command-\(UUID().uuidString)",
+        directoryHint: .isDirectory
+    )
+
+    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func file(_ name: String, _ text: String) throws -> String {
+        let file = url.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    /// `count` records with the keys `k0`, `k1`, ….
+    func records(_ count: Int) throws -> String {
+        let lines = (0..<count).map { #"{"id":"k\#($0)","number":\#($0),"text":"record number \#($0)"}"# }
+        return try file("records.ndjson", lines.joined(separator: "\n") + "\n")
+    }
+
+    var root: String { url.appending(path: "caches").path }
+}

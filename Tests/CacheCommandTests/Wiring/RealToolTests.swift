@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import CacheCommand
+@testable import TypedCache
+
+/// The command as people and scripts meet it: a process with arguments, signals and an exit code.
+@Suite(.serialized) struct RealToolTests {
+    let workspace: Workspace
+
+    init() throws { workspace = try Workspace() }
+
+    private func cache(_ words: String...) -> [String] { words + ["--cache", "c", "--root", workspace.root] }
+
+    private func check(everyOneOf keys: [String], isSaved all: Int) throws {
+        let stats = try RealTool.run(cache("stats", "--json"))
+        #expect(stats.status == 0)
+        #expect(stats.output.contains(#""damaged":0"#))
+        let listed = try RealTool.run(cache("list"))
+        let present = Set(listed.lines)
+        #expect(present.count <= all)
+        #expect(present.isSuperset(of: keys), "saved, but not listed: \(Set(keys).subtracting(present).prefix(5))")
+        let records = try Cache<Line>(name: "c", directory: URL(fileURLWithPath: workspace.root))
+        for key in present {
+            let line = try records.fetch(forKey: key)
+            #expect(line?.id == key && line.map { "k\($0.number)" } == key, "\(key)")
+        }
+    }
+
+    struct Line: Codable, Encoded {
+        let id: String
+        let number: Int
+        let text: String
+    }
+
+    private static let lineType = "CacheCommandTests.RealToolTests.Line"
+
+    private func warm(_ source: String) -> [String] {
+        cache("warm", source, "--key", "id", "--type", Self.lineType, "--print-keys")
+    }
+
+    @Test(
+        "Killed in the middle, a warm has lost nothing that it reported; run again, it completes",
+        arguments: 1...3
+    )
+    func killed(round: Int) throws {
+        let count = 6_000
+        let source = try workspace.records(count)
+        let (process, output, errors) = try RealTool.start(warm(source))
+        var printed = Data()
+        while printed.count < 3_000 * round, let more = try output.fileHandleForReading.read(upToCount: 4_096) {
+            printed += more
+        }
+        kill(process.processIdentifier, SIGKILL)
+        printed += output.fileHandleForReading.readDataToEndOfFile()
+        let killed = try RealTool.finish(process, printed, errors)
+        try #require(killed.wasSignalled && killed.status == SIGKILL)
+        // The last line may be cut.
+        let reported = killed.output.hasSuffix("\n") ? killed.lines : killed.lines.dropLast()
+        #expect(reported.count > 100)
+        try check(everyOneOf: reported, isSaved: count)
+
+        let again = try RealTool.run(warm(source))
+        #expect(again.status == 0)
+        #expect(again.errors.contains("6,000 saved"))
+        try check(everyOneOf: (0..<count).map { "k\($0)" }, isSaved: count)
+        // Nothing is left of drafts but the lock of the last process, which ended well.
+        let drafts = URL(fileURLWithPath: workspace.root).appending(path: "c/.drafts")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: drafts.path).count <= 1)
+    }
+
+    @Test("Interrupted, a warm keeps what it saved, says how much, and ends by the signal")
+    func interrupted() throws {
+        let source = try workspace.records(20_000)
+        // Jobs of a shell script start with the signal ignored, and pass that on.
+        let former = signal(SIGINT, SIG_DFL)
+        defer { signal(SIGINT, former) }
+        let (process, output, errors) = try RealTool.start(warm(source))
+        var printed = try output.fileHandleForReading.read(upToCount: 4_096) ?? Data()
+        kill(process.processIdentifier, SIGINT)
+        printed += output.fileHandleForReading.readDataToEndOfFile()
+        let outcome = try RealTool.finish(process, printed, errors)
+        #expect(outcome.wasSignalled && outcome.status == SIGINT)
+        #expect(outcome.errors.contains("interrupted"))
+        #expect(outcome.lines.count < 20_000)
+        try check(everyOneOf: outcome.lines, isSaved: 20_000)
+        #expect(try RealTool.run(cache("list")).lines.count == outcome.lines.count)
+    }
+
+    @Test("A full disk ends a warm with its reason, and what was saved is there")
+    func fullDisk() throws {
+        let disk = workspace.url.appending(path: "caches")
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        guard mounted(disk) else {
+            print("skipped: a small disk cannot be mounted here")
+            return
+        }
+        defer { _ = try? system("umount", disk.path) }
+        let outcome = try RealTool.run(warm(workspace.records(5_000)))
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.lowercased().contains("no space left"), "\(outcome.errors)")
+        #expect(outcome.lines.count > 10)
+        try check(everyOneOf: outcome.lines, isSaved: 5_000)
+    }
+
+    private func mounted(_ folder: URL) -> Bool {
+        (try? system("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.path)) == 0
+    }
+
+    private func system(_ words: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    @Test("Exit codes: 0 done, 1 failed, 2 not understood; nothing but data on standard output")
+    func exitCodes() throws {
+        let good = try workspace.file("good.ndjson", "{\"id\":\"a\",\"n\":1}\n")
+        let bad = try workspace.file("bad.ndjson", "{\"id\":\"a\",\"n\":1}\n{\"n\":2}\nnonsense\n")
+        let cases: [([String], Int32, String, String)] = [
+            (cache("warm", good, "--key", "id"), 0, "", "1 saved"),
+            (cache("warm", bad, "--key", "id"), 1, "", "line 2"),
+            (cache("warm", bad, "--key", "id", "--skip-invalid"), 0, "", "2 invalid"),
+            (cache("get", "a"), 0, "\"n\": 1", ""),
+            (cache("get", "b"), 1, "", "no entry"),
+            (cache("get"), 2, "", "KEY"),
+            (cache("clear"), 2, "", "--yes"),
+            (cache("remove", "a"), 0, "", ""),
+            (["lst"], 2, "", "did you mean list?"),
+            (["list", "--cache", "none", "--root", workspace.root], 1, "", "no cache 'none'"),
+            (["list", "--cache", "../x", "--root", workspace.root], 1, "", "name"),
+            (["dump", "/nonexistent"], 1, "", "no such file"),
+            (["dump", good], 1, "", "neither a keyed archive nor a cache entry"),
+            (["--help"], 0, "warm", ""),
+            (["--version"], 0, "typed-cache", ""),
+        ]
+        for (arguments, status, output, errors) in cases {
+            let outcome = try RealTool.run(arguments)
+            #expect(outcome.status == status && !outcome.wasSignalled, "\(arguments): \(outcome.errors)")
+            if output.isEmpty { #expect(outcome.output.isEmpty, "\(arguments)") }
+            #expect(output.isEmpty || outcome.output.contains(output), "\(arguments)")
+            #expect(errors.isEmpty || outcome.errors.contains(errors), "\(arguments): \(outcome.errors)")
+            if status == 0, errors.isEmpty { #expect(outcome.errors.isEmpty, "\(arguments)") }
+        }
+    }
+}

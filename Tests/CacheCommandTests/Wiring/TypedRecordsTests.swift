@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+@testable import CacheCommand
+@testable import KeyedArchive
+@testable import TypedCache
+
+/// What `warm` saves is what an app fetches, typed, though the command knows none of its types.
+@Suite struct TypedRecordsTests {
+    struct Coordinate: Equatable {
+        let latitude: Double
+        let longitude: Double
+    }
+
+    final class EncodableCoordinate: NSObject, NSCoding {
+        let coordinate: Coordinate?
+
+        init(coordinate: Coordinate?) { self.coordinate = coordinate }
+
+        required init?(coder: NSCoder) {
+            guard let latitude = coder.decodeObject(forKey: "latitude") as? Double,
+                let longitude = coder.decodeObject(forKey: "longitude") as? Double
+            else { return nil }
+            coordinate = Coordinate(latitude: latitude, longitude: longitude)
+        }
+
+        func encode(with coder: NSCoder) {
+            coder.encode(coordinate?.latitude, forKey: "latitude")
+            coder.encode(coordinate?.longitude, forKey: "longitude")
+        }
+    }
+
+    struct Place: Codable, Encoded, Equatable {
+        struct Owner: Codable, Equatable { var name: String }
+        var name: String
+        var height: Double
+        var visitors: Int
+        var isOpen: Bool?
+        var tags: [String]?
+        var owner: Owner?
+        var opened: Date?
+        var page: URL?
+        var id: UUID?
+    }
+
+    let workspace: Workspace
+
+    init() throws { workspace = try Workspace() }
+
+    private func warm(_ source: String, _ options: String..., expecting status: CacheCommand.ExitStatus = .success)
+    {
+        let errors = MemoryErrors(columns: nil)
+        let environment = CommandEnvironment(
+            output: MemoryOutput(),
+            errors: errors,
+            backend: TypedCacheBackend(),
+            confirm: nil,
+            now: { .zero },
+            trapSignals: { TestInterruption() },
+            openInput: { location, interruption throws(SourceError) in
+                try FileInput(location, interruption: interruption)
+            }
+        )
+        let arguments = ["warm", source, "--cache", "c", "--root", workspace.root] + options
+        #expect(CommandLineTool(environment).run(arguments) == status, "\(errors.text)")
+    }
+
+    private func cache<Value: Encoded>(_ type: Value.Type) throws -> Cache<Value>
+    where Value.Wrapper.Value == Value {
+        try Cache(name: "c", directory: URL(fileURLWithPath: workspace.root))
+    }
+
+    @Test("A Codable type fetches records of its name, nested values included")
+    func codable() throws {
+        let source = try workspace.file(
+            "places.ndjson",
+            """
+            {"name":"a","height":35,"visitors":1e3,"isOpen":true,"tags":["x","y"],"owner":{"name":"o"}}
+            {"name":"b","height":0.5,"visitors":-2,"isOpen":null,"extra":[1,{"deep":null}]}
+            """
+        )
+        warm(source, "--key", "name", "--type", ArchivedClass.of(Place.self).name)
+        let places = try cache(Place.self)
+        #expect(
+            try places.fetch(forKey: "a")
+                == Place(
+                    name: "a",
+                    height: 35,
+                    visitors: 1_000,
+                    isOpen: true,
+                    tags: ["x", "y"],
+                    owner: .init(name: "o")
+                )
+        )
+        #expect(try places.fetch(forKey: "b") == Place(name: "b", height: 0.5, visitors: -2))
+    }
+
+    @Test("Declared fields of CSV arrive as what they were declared")
+    func declared() throws {
+        let source = try workspace.file(
+            "places.csv",
+            """
+            name,height,visitors,isOpen,opened,page,id,ignored
+            a,35,7,true,2001-01-01T00:00:10Z,https://example.com/a,01020304-0506-0708-090A-0B0C0D0E0F10,z
+            """
+        )
+        warm(
+            source,
+            "--key",
+            "name",
+            "--type",
+            ArchivedClass.of(Place.self).name,
+            "--fields",
+            "name:string,height:double,visitors:int,isOpen:bool?,opened:date,page:url,id:uuid"
+        )
+        let place = try cache(Place.self).fetch(forKey: "a")
+        #expect(place?.height == 35)
+        #expect(place?.isOpen == true)
+        #expect(place?.opened == Date(timeIntervalSinceReferenceDate: 10))
+        #expect(place?.page == URL(string: "https://example.com/a"))
+        #expect(place?.id == UUID(uuidString: "01020304-0506-0708-090A-0B0C0D0E0F10"))
+    }
+
+    @Test("A wrapper encoder's class fetches records of its name, whole numbers included")
+    func wrapper() throws {
+        let source = try workspace.file("c.json", #"[{"k":"home","latitude":35.82159,"longitude":51}]"#)
+        warm(source, "--key", "k", "--type", ArchivedClass.of(EncodableCoordinate.self).name)
+        let coordinates = try cache(Coordinate.self)
+        #expect(try coordinates.fetch(forKey: "home") == Coordinate(latitude: 35.82159, longitude: 51))
+    }
+
+    @Test("Another type is refused; without a type a record is a dictionary")
+    func otherTypes() throws {
+        let source = try workspace.file("p.ndjson", #"{"name":"a","height":"1"}"#)
+        warm(source, "--key", "name", "--type", "elsewhere.Place")
+        #expect(throws: CacheError.self) { try cache(Place.self).fetch(forKey: "a") }
+        warm(source, "--key", "name")
+        #expect(try cache([String: String].self).fetch(forKey: "a") == ["name": "a", "height": "1"])
+    }
+
+    @Test("Records with names of Foundation's classes would be no records")
+    func reservedType() throws {
+        let source = try workspace.file("p.ndjson", #"{"name":"a"}"#)
+        warm(source, "--key", "name", "--type", "NSArray", expecting: .failure)
+    }
+
+    @Test("A record expires when it was told to")
+    func timeToLive() throws {
+        let source = try workspace.file("p.ndjson", #"{"name":"a"}"#)
+        warm(source, "--key", "name", "--ttl", "7d")
+        let entry = try #require(
+            try DiskCacheAccess(Cache(name: "c", directory: URL(fileURLWithPath: workspace.root))).entries().first
+        )
+        #expect(entry.expiresAt == entry.storedAt + 7 * 86_400)
+    }
+}
+
+extension TypedRecordsTests.EncodableCoordinate: WrapperEncoder {
+    var value: TypedRecordsTests.Coordinate? { coordinate }
+}
+
+extension TypedRecordsTests.Coordinate: Encoded {
+    var encoder: TypedRecordsTests.EncodableCoordinate { .init(coordinate: self) }
+}
+
+extension Dictionary: Encoded where Key == String, Value == String {}
