@@ -40,7 +40,7 @@ let package = Package(
 
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive"], swiftSettings: strict),
         .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
-        .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache"], swiftSettings: strict),
+        .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache", "ArchiveStore"], swiftSettings: strict),
         .testTarget(name: "CacheCommandTests", dependencies: ["CacheCommand"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,1 +1,4 @@
-print("typed-cache")
+import CacheCommand
+
+let tool = CommandLineTool(.process(backend: UnwiredBackend()))
+tool.run(Array(CommandLine.arguments.dropFirst())).endProcess()

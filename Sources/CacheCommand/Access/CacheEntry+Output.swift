@@ -1,0 +1,29 @@
+extension CacheEntry {
+    /// For programs.
+    var json: RecordValue {
+        .object(
+            Record(fields: [
+                RecordField(name: "key", value: .string(key)),
+                RecordField(name: "storedAt", value: .date(storedAt)),
+                RecordField(name: "expiresAt", value: expiresAt.map(RecordValue.date) ?? .null),
+                RecordField(name: "size", value: .int(Int64(size))),
+            ])
+        )
+    }
+
+    /// For people. The keys come last: they are the only cells that have no usual width.
+    static func table(_ entries: [CacheEntry]) -> TextTable {
+        var table = TextTable([
+            ("STORED", .left), ("EXPIRES", .left), ("SIZE", .right), ("KEY", .left),
+        ])
+        for entry in entries {
+            table.append([
+                InstantText.text(entry.storedAt),
+                entry.expiresAt.map(InstantText.text) ?? "never",
+                ByteText(entry.size).description,
+                SafeText(entry.key).description,
+            ])
+        }
+        return table
+    }
+}

@@ -1,0 +1,57 @@
+/// A command line that has been understood; nothing has been done yet.
+package enum Command: Sendable, Equatable {
+    case warm(WarmOptions)
+    case list(ListOptions)
+    case get(KeyOptions)
+    case stats(StatsOptions)
+    case remove(KeyOptions)
+    case clear(ClearOptions)
+    case dump(DumpOptions)
+    /// The text to show.
+    case help(HelpText)
+    case version
+
+    /// Parses what follows the command's own name.
+    init(_ arguments: [String]) throws(ArgumentError) {
+        guard let first = arguments.first else { throw ArgumentError(fact: .missingSubcommand) }
+        switch first {
+        case "--help", "-h":
+            self = .help(HelpText(subcommand: nil))
+        case "--version":
+            self = .version
+        default:
+            let subcommand = try Self.subcommand(first)
+            try self.init(ParsedArguments(subcommand, arguments.dropFirst()))
+        }
+    }
+
+    private init(_ arguments: ParsedArguments) throws(ArgumentError) {
+        guard !arguments.has(Options.help) else {
+            self = .help(HelpText(subcommand: arguments.subcommand))
+            return
+        }
+        switch arguments.subcommand {
+        case .warm: self = .warm(try WarmOptions(arguments))
+        case .list: self = .list(try ListOptions(arguments))
+        case .get: self = .get(try KeyOptions(arguments))
+        case .stats: self = .stats(try StatsOptions(arguments))
+        case .remove: self = .remove(try KeyOptions(arguments))
+        case .clear: self = .clear(try ClearOptions(arguments))
+        case .dump: self = .dump(DumpOptions(arguments))
+        case .help:
+            let topic = arguments.operands.first
+            self = .help(HelpText(subcommand: try topic.map(Self.subcommand)))
+        }
+    }
+
+    private static func subcommand(_ name: String) throws(ArgumentError) -> Subcommand {
+        if let subcommand = Subcommand(rawValue: name) { return subcommand }
+        guard !name.hasPrefix("-") else {
+            let options = [Options.help.spelling, Options.version.spelling]
+            let nearest = Suggestion.nearest(to: name, among: options)
+            throw ArgumentError(fact: .unknownOption(name, suggestion: nearest))
+        }
+        let nearest = Suggestion.nearest(to: name, among: Subcommand.allCases.map(\.rawValue))
+        throw ArgumentError(fact: .unknownSubcommand(name, suggestion: nearest))
+    }
+}

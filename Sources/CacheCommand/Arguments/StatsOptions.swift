@@ -1,0 +1,10 @@
+/// What `stats` is to show.
+package struct StatsOptions: Sendable, Equatable {
+    package let cache: CacheSelection
+    package let writesJSON: Bool
+
+    init(_ arguments: ParsedArguments) throws(ArgumentError) {
+        cache = try CacheSelection(arguments)
+        writesJSON = arguments.has(Options.json)
+    }
+}

@@ -1,0 +1,142 @@
+extension Subcommand {
+    private static let selection = [Options.cache.declaration] + location
+    private static let location = [Options.root.declaration, Options.app.declaration]
+
+    /// What it accepts.
+    var declaration: CommandDeclaration {
+        switch self {
+        case .warm: Self.warmDeclaration
+        case .list: Self.listDeclaration
+        case .get: Self.getDeclaration
+        case .stats: Self.statsDeclaration
+        case .remove: Self.removeDeclaration
+        case .clear: Self.clearDeclaration
+        case .dump: Self.dumpDeclaration
+        case .help: Self.helpDeclaration
+        }
+    }
+
+    private static let warmDeclaration = CommandDeclaration(
+        subcommand: .warm,
+        summary: "Save records from a file or from standard input into a cache",
+        discussion:
+            "A record that cannot be taken is reported with its line and skipped; the exit code is then 1. "
+            + "Ctrl-C stops; what has been saved stays saved.",
+        operand: OperandDeclaration(
+            placeholder: "SOURCE",
+            arity: .one,
+            meaning: "One JSON object per line, a JSON array, or CSV with a header; - is standard input"
+        ),
+        options: selection + [
+            Options.key.declaration, Options.type.declaration, Options.fields.declaration,
+            Options.ttl.declaration, Options.limit.declaration, Options.format.declaration, Options.dryRun,
+            Options.skipInvalid, Options.printKeys, Options.quiet, Options.json,
+        ],
+        exclusive: location,
+        examples: [
+            CommandExample(
+                arguments: [
+                    "warm", "cities.ndjson", "--cache", "cities", "--key", "geonameid", "--type",
+                    "atlas.City",
+                    "--ttl", "7d",
+                ],
+                meaning: "Save a city per line for a week"
+            ),
+            CommandExample(
+                arguments: [
+                    "warm", "-", "--format", "csv", "--cache", "prices", "--app", "Shop", "--key", "sku",
+                    "--fields", "sku:string,price:double,until:date?",
+                ],
+                meaning: "Save typed columns from a pipe"
+            ),
+        ]
+    )
+
+    private static let listDeclaration = CommandDeclaration(
+        subcommand: .list,
+        summary: "Print the keys of a cache, one per line, escaped",
+        options: selection + [Options.long, Options.json],
+        exclusive: location,
+        examples: [
+            CommandExample(
+                arguments: ["list", "--cache", "cities", "--long"],
+                meaning: "See what is stored until when"
+            )
+        ]
+    )
+
+    private static let getDeclaration = CommandDeclaration(
+        subcommand: .get,
+        summary: "Print one record of a cache as JSON",
+        operand: OperandDeclaration(placeholder: "KEY", arity: .one, meaning: "The key it was saved for"),
+        options: selection + [Options.json],
+        exclusive: location,
+        examples: [
+            CommandExample(arguments: ["get", "362", "--cache", "cities"], meaning: "Look at one city")
+        ]
+    )
+
+    private static let statsDeclaration = CommandDeclaration(
+        subcommand: .stats,
+        summary: "Print how much a cache holds",
+        options: selection + [Options.json],
+        exclusive: location,
+        examples: [
+            CommandExample(
+                arguments: ["stats", "--cache", "cities", "--json"],
+                meaning: "Feed a monitor"
+            )
+        ]
+    )
+
+    private static let removeDeclaration = CommandDeclaration(
+        subcommand: .remove,
+        summary: "Remove entries from a cache",
+        discussion: "The exit code is 1 if one of the keys had no entry.",
+        operand: OperandDeclaration(placeholder: "KEY", arity: .many, meaning: "The keys to remove"),
+        options: selection + [Options.json],
+        exclusive: location,
+        examples: [
+            CommandExample(
+                arguments: ["remove", "--cache", "cities", "--", "362", "-1"],
+                meaning: "Remove two entries; behind -- a key may begin with a dash"
+            )
+        ]
+    )
+
+    private static let clearDeclaration = CommandDeclaration(
+        subcommand: .clear,
+        summary: "Remove all entries of a cache",
+        discussion: "Asks first; where nobody can be asked it needs --yes.",
+        options: selection + [Options.yes, Options.json],
+        exclusive: location,
+        examples: [
+            CommandExample(
+                arguments: ["clear", "--cache", "cities", "--yes"],
+                meaning: "Empty the cache from a script"
+            )
+        ]
+    )
+
+    private static let dumpDeclaration = CommandDeclaration(
+        subcommand: .dump,
+        summary: "Print a keyed archive or a cache's entry file as a tree",
+        operand: OperandDeclaration(placeholder: "FILE", arity: .one, meaning: "The file to look into"),
+        options: [Options.json],
+        examples: [
+            CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive")
+        ]
+    )
+
+    private static let helpDeclaration = CommandDeclaration(
+        subcommand: .help,
+        summary: "Show what the command or one of its subcommands does",
+        operand: OperandDeclaration(
+            placeholder: "SUBCOMMAND",
+            arity: .optional,
+            meaning: "The subcommand to explain"
+        ),
+        options: [],
+        examples: [CommandExample(arguments: ["help", "warm"], meaning: "Explain warm")]
+    )
+}

@@ -1,0 +1,7 @@
+/// No records at all.
+struct EmptySource: RecordSource {
+    var valuesAreText: Bool { false }
+    var bytesConsumed: Int { 0 }
+
+    func next() -> RecordOutcome? { nil }
+}

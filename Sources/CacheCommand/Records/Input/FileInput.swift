@@ -1,0 +1,55 @@
+import Foundation
+
+/// The bytes of a file, a pipe or a terminal.
+final class FileInput: ByteInput {
+    let size: Int?
+    private let descriptor: Int32
+    private let isOwned: Bool
+    private let isRegular: Bool
+    private let interruption: any Interruption
+
+    /// Opens what is at `location`.
+    init(_ location: SourceLocation, interruption: any Interruption) throws(SourceError) {
+        switch location {
+        case .standardInput:
+            descriptor = STDIN_FILENO
+            isOwned = false
+        case .file(let path):
+            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
+            isOwned = true
+        }
+        self.interruption = interruption
+        var status = stat()
+        isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        size = isRegular ? max(0, Int(status.st_size) - Int(lseek(descriptor, 0, SEEK_CUR))) : nil
+    }
+
+    deinit {
+        if isOwned { close(descriptor) }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
+        while true {
+            guard interruption.signal == nil else { throw .interrupted }
+            try waitForBytes()
+            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw .cannotRead(errno: errno) }
+        }
+    }
+
+    /// Waits until bytes or a signal come. A signal between a look at a flag and a blocking read would be
+    /// missed; `poll` on both sees it whenever it comes. Regular files never block for long.
+    private func waitForBytes() throws(SourceError) {
+        guard !isRegular, let wake = interruption.descriptor else { return }
+        var waiting = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&waiting, 2, -1) < 0 {
+            guard errno == EINTR else { throw .cannotRead(errno: errno) }
+        }
+        if waiting[1].revents != 0 { throw .interrupted }
+    }
+}

@@ -1,0 +1,63 @@
+/// Cuts an input into the texts of its records, one at a time.
+struct FrameReader<Scanner: FrameScanner> {
+    private(set) var window: ByteWindow
+    var scanner: Scanner
+    /// The line on which the next frame begins, from 1.
+    private(set) var line = 1
+    private let limit: Int
+    /// How many bytes of the window the last frame holds, its terminator included.
+    private var taken = 0
+    private var isAtEnd = false
+
+    init(_ window: ByteWindow, scanner: Scanner, limit: Int) {
+        self.window = window
+        self.scanner = scanner
+        self.limit = limit
+    }
+
+    var bytesConsumed: Int { window.consumed + taken }
+
+    /// The text of the next record; `nil` at the end, where an empty rest is none.
+    mutating func next() throws(SourceError) -> Frame? {
+        guard !isAtEnd else { return nil }
+        window.drop(taken)
+        taken = 0
+        scanner.begin()
+        var scanned = 0
+        var isTooLong = false
+        while true {
+            if let end = scan(from: window.start + scanned) {
+                return frame(to: end, terminator: window.bytes[end], isTooLong: isTooLong)
+            }
+            scanned = window.end - window.start
+            if scanned > limit {
+                isTooLong = true
+                window.drop(scanned)
+                scanned = 0
+            }
+            guard try window.fill() else { break }
+        }
+        isAtEnd = true
+        guard window.end > window.start || isTooLong else { return nil }
+        return frame(to: window.end, terminator: nil, isTooLong: isTooLong)
+    }
+
+    private mutating func scan(from index: Int) -> Int? {
+        // Held by a name of its own only here: when the window fills, its bytes must have one owner.
+        let bytes = window.bytes
+        return scanner.end(in: bytes.span, from: index, to: window.end)
+    }
+
+    private mutating func frame(to end: Int, terminator: UInt8?, isTooLong: Bool) -> Frame {
+        let start = window.start
+        taken = end - start + (terminator == nil ? 0 : 1)
+        let tooLong = isTooLong || end - start > limit
+        defer { line += scanner.lineFeeds }
+        return Frame(
+            range: tooLong ? start..<start : start..<end,
+            line: line + scanner.leadingLineFeeds,
+            terminator: terminator,
+            isTooLong: tooLong
+        )
+    }
+}

@@ -1,0 +1,23 @@
+extension JSONError.Code {
+    /// What is wrong, to stand behind a colon.
+    var phrase: String {
+        switch self {
+        case .unexpectedEnd: "the JSON ends too early"
+        case .unexpectedByte: "a JSON value was expected here"
+        case .expectedName: "a name in double quotes was expected here"
+        case .expectedColon: "a colon was expected here"
+        case .expectedCommaOrEnd: "a comma or a closing bracket was expected here"
+        case .textAfterValue: "text follows the JSON value"
+        case .badLiteral: "this is neither true, false nor null"
+        case .badNumber: "this is not a JSON number"
+        case .numberOutOfRange: "this number is too large"
+        case .controlCharacter: "a control character in a string must be escaped"
+        case .badEscape: "this escape sequence is not JSON"
+        case .loneSurrogate: "half of a surrogate pair is missing"
+        case .invalidUTF8: "this string is not UTF-8"
+        case .duplicateName: "this name occurs twice in the object"
+        case .tooDeep: "arrays and objects are nested too deeply"
+        case .tooManyValues: "the record has too many values"
+        }
+    }
+}

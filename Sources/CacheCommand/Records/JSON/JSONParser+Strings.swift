@@ -1,0 +1,121 @@
+extension JSONParser {
+    /// Parses the rest of a string whose opening quote has been passed.
+    mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+        let start = position
+        var index = position
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") {
+                guard let text = Self.text(bytes.extracting(start..<index)) else { throw error(.invalidUTF8) }
+                position = index + 1
+                return text
+            }
+            if byte == UInt8(ascii: "\\") { return try escapedString(bytes, from: start, to: index) }
+            if byte < 0x20 {
+                position = index
+                throw error(.controlCharacter)
+            }
+            index += 1
+        }
+        position = bytes.count
+        throw error(.unexpectedEnd)
+    }
+
+    /// Steps over `name` and the quote behind it, if they are next.
+    mutating func takeName(_ name: String, _ bytes: Span<UInt8>) -> Bool {
+        var index = position
+        for byte in name.utf8 {
+            guard index < bytes.count, bytes[index] == byte else { return false }
+            // A name that needs escapes is spelled differently in the text.
+            guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return false }
+            index += 1
+        }
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return false }
+        position = index + 1
+        return true
+    }
+
+    static func text(_ bytes: Span<UInt8>) -> String? {
+        bytes.withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Parses a string that has an escape sequence at `index`.
+    private mutating func escapedString(
+        _ bytes: Span<UInt8>,
+        from start: Int,
+        to index: Int
+    ) throws(JSONError) -> String {
+        var text: [UInt8] = []
+        for plain in start..<index { text.append(bytes[plain]) }
+        position = index
+        while position < bytes.count {
+            let byte = bytes[position]
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = Self.text(text.span) else { throw error(.invalidUTF8) }
+                position += 1
+                return string
+            case UInt8(ascii: "\\"):
+                let scalar = try escape(bytes)
+                text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            case 0..<0x20:
+                throw error(.controlCharacter)
+            default:
+                text.append(byte)
+                position += 1
+            }
+        }
+        throw error(.unexpectedEnd)
+    }
+
+    /// Parses one escape sequence, or the two that make a surrogate pair.
+    private mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
+        let start = position
+        guard position + 1 < bytes.count else { throw error(.unexpectedEnd) }
+        position += 2
+        switch bytes[position - 1] {
+        case UInt8(ascii: "\""): return "\""
+        case UInt8(ascii: "\\"): return "\\"
+        case UInt8(ascii: "/"): return "/"
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape(bytes, start: start)
+        default: throw JSONError(code: .badEscape, offset: start)
+        }
+    }
+
+    private mutating func unicodeEscape(_ bytes: Span<UInt8>, start: Int) throws(JSONError) -> Unicode.Scalar {
+        let first = try hexadecimal(bytes, start: start)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
+            bytes[position + 1] == UInt8(ascii: "u")
+        else { throw JSONError(code: .loneSurrogate, offset: start) }
+        position += 2
+        let second = try hexadecimal(bytes, start: position - 2)
+        guard (0xDC00...0xDFFF).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw JSONError(code: .loneSurrogate, offset: start) }
+        return scalar
+    }
+
+    private mutating func hexadecimal(_ bytes: Span<UInt8>, start: Int) throws(JSONError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard position < bytes.count else { throw error(.unexpectedEnd) }
+            let byte = bytes[position]
+            let digit: UInt8 =
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+                case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+                default: throw JSONError(code: .badEscape, offset: start)
+                }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+}

@@ -1,0 +1,28 @@
+/// Reads one JSON object per line; blank lines are none, and a line may end in CR LF.
+struct NDJSONSource: RecordSource {
+    private var reader: FrameReader<LineScanner>
+    private var parser: JSONParser
+    private let limits: RecordLimits
+
+    init(_ window: ByteWindow, limits: RecordLimits) {
+        reader = FrameReader(window, scanner: LineScanner(), limit: limits.bytes)
+        parser = JSONParser(limits: limits)
+        self.limits = limits
+    }
+
+    var valuesAreText: Bool { false }
+    var bytesConsumed: Int { reader.bytesConsumed }
+
+    mutating func next() throws(SourceError) -> RecordOutcome? {
+        while let frame = try reader.next() {
+            if frame.isTooLong {
+                return .bad(BadRecord(line: frame.line, reason: .tooLong(limit: limits.bytes)))
+            }
+            let buffer = reader.window.bytes
+            let bytes = buffer.span.extracting(frame.range)
+            if JSONParser.isBlank(bytes) { continue }
+            return parser.outcome(bytes, line: frame.line)
+        }
+        return nil
+    }
+}

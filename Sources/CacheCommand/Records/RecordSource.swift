@@ -1,0 +1,15 @@
+/// A stream of records; memory stays flat however long it is.
+protocol RecordSource {
+    /// Returns the next record, or why the one at that place cannot be taken; `nil` at the end.
+    ///
+    /// May block on reading.
+    ///
+    /// - Throws: ``SourceError`` if there is no way to go on after this.
+    mutating func next() throws(SourceError) -> RecordOutcome?
+
+    /// Whether every value is text, whatever it stands for.
+    var valuesAreText: Bool { get }
+
+    /// How many bytes the records given so far took.
+    var bytesConsumed: Int { get }
+}

@@ -1,0 +1,91 @@
+extension Command {
+    /// Does what the command says.
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        switch self {
+        case .warm(let options):
+            return try WarmCommand(options: options).run(in: environment)
+        case .list(let options):
+            return try list(options, environment)
+        case .get(let options):
+            return try get(options, environment)
+        case .stats(let options):
+            return try stats(options, environment)
+        case .remove(let options):
+            return try remove(options, environment)
+        case .clear(let options):
+            return try clear(options, environment)
+        case .dump(let options):
+            let tree = ArchiveText(root: try environment.backend.dump(options.path))
+            try environment.output.write(options.writesJSON ? Self.line(tree.json) : tree.prose)
+        case .help(let text):
+            try environment.output.write(text.description)
+        case .version:
+            try environment.output.write("typed-cache \(CommandVersion.current)\n")
+        }
+        return .success
+    }
+
+    private func list(_ options: ListOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let entries = try environment.backend.open(options.cache).entries().sorted {
+            $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+        }
+        if options.writesJSON {
+            try environment.output.write(Self.line(.array(entries.map(\.json)), isIndented: true))
+        } else if options.isLong {
+            try environment.output.write(CacheEntry.table(entries).description)
+        } else {
+            for entry in entries { try environment.output.write("\(SafeText(entry.key))\n") }
+        }
+        return .success
+    }
+
+    private func get(_ options: KeyOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let key = options.keys[0]
+        guard let value = try environment.backend.open(options.cache).value(forKey: key) else {
+            throw CommandFailure.noEntry(key: key)
+        }
+        try environment.output.write(Self.line(value, isIndented: !options.writesJSON))
+        return .success
+    }
+
+    private func stats(_ options: StatsOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let statistics = try environment.backend.open(options.cache).statistics()
+        try environment.output.write(options.writesJSON ? Self.line(statistics.json) : statistics.prose)
+        return .success
+    }
+
+    private func remove(_ options: KeyOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let cache = try environment.backend.open(options.cache)
+        var missing: [String] = []
+        for key in options.keys where try !cache.remove(key) { missing.append(key) }
+        for key in missing {
+            environment.errors.report(CommandFailureMessage(CommandFailure.noEntry(key: key)))
+        }
+        if options.writesJSON {
+            let fields = [
+                RecordField(name: "removed", value: .int(Int64(options.keys.count - missing.count))),
+                RecordField(name: "missing", value: .array(missing.map(RecordValue.string))),
+            ]
+            try environment.output.write(Self.line(.object(Record(fields: fields))))
+        }
+        return missing.isEmpty ? .success : .failure
+    }
+
+    private func clear(_ options: ClearOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        if !options.isConfirmed {
+            guard let confirm = environment.confirm else { throw CommandFailure.unconfirmed }
+            let question = "Remove all entries of the cache '\(SafeText(options.cache.name, limit: 200))'?"
+            guard confirm(question) else { return .failure }
+        }
+        let count = try environment.backend.open(options.cache).removeAll()
+        if options.writesJSON {
+            let fields = [RecordField(name: "removed", value: .int(Int64(count)))]
+            try environment.output.write(Self.line(.object(Record(fields: fields))))
+        }
+        return .success
+    }
+
+    private static func line(_ value: RecordValue, isIndented: Bool = false) -> String {
+        JSONWriter.text(value, isIndented: isIndented) + "\n"
+    }
+}

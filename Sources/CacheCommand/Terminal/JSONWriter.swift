@@ -1,0 +1,98 @@
+import Foundation
+
+/// Writes a value as JSON text: fields in their order, so that the same value always gives the same text.
+///
+/// Dates are ISO 8601, bytes Base64. Numbers that JSON has none for are the strings `"NaN"`, `"Infinity"` and
+/// `"-Infinity"`. Characters that could upset a terminal are escaped, which changes nothing for a parser.
+struct JSONWriter {
+    /// Whether every element and field has a line of its own.
+    let isIndented: Bool
+    private var text = ""
+
+    private init(isIndented: Bool) {
+        self.isIndented = isIndented
+    }
+
+    static func text(_ value: RecordValue, isIndented: Bool) -> String {
+        var writer = JSONWriter(isIndented: isIndented)
+        writer.append(value, depth: 0)
+        return writer.text
+    }
+
+    private mutating func append(_ value: RecordValue, depth: Int) {
+        switch value {
+        case .null: text += "null"
+        case .bool(let flag): text += flag ? "true" : "false"
+        case .int(let number): text += String(number)
+        case .uint(let number): text += String(number)
+        case .double(let number): append(number)
+        case .string(let string): appendQuoted(string)
+        case .array(let elements):
+            appendList("[", "]", elements, depth: depth) { $0.append($1, depth: depth + 1) }
+        case .object(let record):
+            appendList("{", "}", record.fields, depth: depth) { writer, field in
+                writer.appendQuoted(field.name)
+                writer.text += writer.isIndented ? ": " : ":"
+                writer.append(field.value, depth: depth + 1)
+            }
+        case .date(let date): appendQuoted(InstantText.text(date))
+        case .data(let data): appendQuoted(data.base64EncodedString())
+        case .url(let url): appendQuoted(url.absoluteString)
+        case .uuid(let uuid): appendQuoted(uuid.uuidString)
+        }
+    }
+
+    private mutating func append(_ number: Double) {
+        if number.isFinite {
+            text += number.description
+        } else if number.isNaN {
+            text += "\"NaN\""
+        } else {
+            text += number < 0 ? "\"-Infinity\"" : "\"Infinity\""
+        }
+    }
+
+    private mutating func appendList<Element>(
+        _ opening: String,
+        _ closing: String,
+        _ elements: [Element],
+        depth: Int,
+        _ appendElement: (inout JSONWriter, Element) -> Void
+    ) {
+        text += opening
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text += "," }
+            startLine(depth: depth + 1)
+            appendElement(&self, element)
+        }
+        if !elements.isEmpty { startLine(depth: depth) }
+        text += closing
+    }
+
+    private mutating func startLine(depth: Int) {
+        if isIndented { text += "\n" + String(repeating: "  ", count: depth) }
+    }
+
+    private mutating func appendQuoted(_ string: String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case _ where SafeText.isHostile(scalar): appendEscaped(scalar)
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+
+    private mutating func appendEscaped(_ scalar: Unicode.Scalar) {
+        for unit in String(scalar).utf16 {
+            let digits = String(unit, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Synchronization
+
+/// The signal that arrived first; 0 is none.
+private let arrived = Atomic<Int32>(0)
+
+/// The end of a pipe that a signal writes to; -1 is none.
+private let wake = Atomic<Int32>(-1)
+
+/// Runs inside the signal handler: two atomics and `write`, which POSIX allows there.
+private func note(_ signal: Int32) {
+    let saved = errno
+    _ = arrived.compareExchange(expected: 0, desired: signal, ordering: .sequentiallyConsistent)
+    var byte: UInt8 = 1
+    _ = write(wake.load(ordering: .sequentiallyConsistent), &byte, 1)
+    errno = saved
+}
+
+/// Turns the first SIGINT or SIGTERM into a flag; a second one ends the process as it would have anyway.
+///
+/// A signal that the process was started to ignore, as `nohup` and shells do for work in the background, stays
+/// ignored.
+final class SignalTrap: Interruption {
+    let descriptor: Int32?
+
+    /// Signals belong to the process, so one trap at a time is all that makes sense.
+    init() {
+        var ends: [Int32] = [-1, -1]
+        descriptor = pipe(&ends) == 0 ? ends[0] : nil
+        for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Both are set up before a handler can see them: setting up is nothing to do inside one.
+        arrived.store(0, ordering: .sequentiallyConsistent)
+        wake.store(ends[1], ordering: .sequentiallyConsistent)
+        for signal in [SIGINT, SIGTERM] { install(signal) }
+    }
+
+    var signal: Int32? {
+        let signal = arrived.load(ordering: .relaxed)
+        return signal == 0 ? nil : signal
+    }
+
+    private func install(_ signal: Int32) {
+        var current = sigaction()
+        guard sigaction(signal, nil, &current) == 0, !Self.ignores(current) else { return }
+        var action = sigaction()
+        #if canImport(Darwin)
+            action.__sigaction_u.__sa_handler = note
+        #else
+            action.__sigaction_handler.sa_handler = note
+        #endif
+        action.sa_flags = Int32(truncatingIfNeeded: SA_RESETHAND)
+        sigaction(signal, &action, nil)
+    }
+
+    private static func ignores(_ action: sigaction) -> Bool {
+        #if canImport(Darwin)
+            let handler = action.__sigaction_u.__sa_handler
+        #else
+            let handler = action.__sigaction_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

@@ -1,0 +1,8 @@
+/// Where data goes.
+package protocol TextOutput: AnyObject {
+    /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
+    func write(_ text: String) throws(OutputError)
+
+    /// Hands over what was held back.
+    func flush() throws(OutputError)
+}

@@ -1,0 +1,4 @@
+/// Saves nothing: where records go when they are only to be checked.
+struct DiscardingSink: RecordSink {
+    func save(_ record: Record, forKey key: String) {}
+}

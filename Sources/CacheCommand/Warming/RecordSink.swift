@@ -1,0 +1,8 @@
+/// Where records go.
+package protocol RecordSink {
+    /// Saves `record` for `key`; once this returns, it is saved.
+    ///
+    /// - Throws: ``RejectedRecord`` if this record cannot be taken and the next one might; any other error ends
+    ///   the work.
+    func save(_ record: Record, forKey key: String) throws
+}

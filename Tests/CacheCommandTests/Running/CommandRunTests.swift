@@ -1,0 +1,122 @@
+import Testing
+
+@testable import CacheCommand
+
+struct CommandRunTests {
+    private let backend = MemoryBackend()
+    private let cache = ["--cache", "c"]
+
+    init() throws {
+        for key in ["b\n", "a"] {
+            try backend.save(Record(fields: [RecordField(name: "k", value: .string(key))]), forKey: key)
+        }
+    }
+
+    @Test("Keys are listed in order, one per line, escaped; or as a table; or as JSON")
+    func list() {
+        #expect(ToolRun(["list"] + cache, on: backend).output.lines == ["a", "b\\n"])
+        #expect(
+            ToolRun(["list", "--long"] + cache, on: backend).output.text == """
+                STORED                EXPIRES                  SIZE  KEY
+                1970-01-01T00:00:00Z  never                 1.5 KiB  a
+                1970-01-01T00:00:00Z  1970-01-02T00:00:00Z  1.5 KiB  b\\n
+
+                """
+        )
+        let json = ToolRun(["list", "--json"] + cache, on: backend).output.text
+        #expect(json.hasPrefix("[\n  {\n    \"key\": \"a\",\n"))
+        #expect(json.contains("\"key\": \"b\\n\"") && json.contains("\"expiresAt\": null"))
+    }
+
+    @Test("A record is shown as JSON; one that is not there fails")
+    func get() {
+        #expect(ToolRun(["get", "a"] + cache, on: backend).output.text == "{\n  \"k\": \"a\"\n}\n")
+        #expect(ToolRun(["get", "a", "--json"] + cache, on: backend).output.text == "{\"k\":\"a\"}\n")
+        let missing = ToolRun(["get", "\u{1B}"] + cache, on: backend)
+        #expect(missing.status == .failure && missing.output.text.isEmpty)
+        #expect(missing.errors.text == "typed-cache: no entry for '\\u{1b}'; see typed-cache list\n")
+    }
+
+    @Test("Statistics are shown for people and for programs")
+    func stats() {
+        let prose = ToolRun(["stats"] + cache, on: backend).output.lines
+        #expect(prose.prefix(2) == ["entries  2", "size     3.0 KiB"])
+        let json = ToolRun(["stats", "--json"] + cache, on: backend).output.text
+        #expect(json.hasPrefix(#"{"entries":2,"bytes":3072,"expired":0,"oldest":"1970-01-01T00:00:00Z","#))
+    }
+
+    @Test("Entries are removed; a key without one fails after the others are gone")
+    func remove() {
+        let run = ToolRun(["remove", "x", "a", "--json"] + cache, on: backend)
+        #expect(run.status == .failure)
+        #expect(backend.saved.map(\.key) == ["b\n"])
+        #expect(run.output.text == #"{"removed":1,"missing":["x"]}"# + "\n")
+        #expect(run.errors.lines == ["typed-cache: no entry for 'x'; see typed-cache list"])
+        #expect(ToolRun(["remove", "b\n"] + cache, on: backend).status == .success)
+    }
+
+    @Test("A cache is cleared when someone says so, and not otherwise")
+    func clear() {
+        let nobody = ToolRun(["clear"] + cache, on: backend)
+        #expect(nobody.status == .usage && nobody.errors.text.contains("--yes"))
+        let no = ToolRun(["clear"] + cache, on: backend, answer: false)
+        #expect(no.status == .failure && no.errors.text == "Remove all entries of the cache 'c'?\n")
+        #expect(backend.saved.count == 2 && backend.openCount == 0)
+        #expect(ToolRun(["clear"] + cache, on: backend, answer: true).status == .success)
+        #expect(backend.saved.isEmpty)
+        let yes = ToolRun(["clear", "--yes", "--json"] + cache, on: backend, answer: false)
+        #expect(yes.status == .success && yes.output.text == "{\"removed\":0}\n")
+    }
+
+    @Test("An archive is shown as a tree")
+    func dump() {
+        #expect(
+            ToolRun(["dump", "zoo.archive"], on: backend).output.text == """
+                root: zoo.Lion #1
+                  name: "Leo\\u001b"
+                  mate: see #1
+                  picture: 2.0 KiB of data
+
+                """
+        )
+        let json = ToolRun(["dump", "zoo.archive", "--json"], on: backend).output.text
+        #expect(json.contains(#"{"label":"mate","reference":1}"#))
+        let failure = ToolRun(["dump", "x"], on: backend)
+        #expect(failure.status == .failure && failure.errors.text == "typed-cache: no archive\\nat x\n")
+    }
+
+    @Test("Help and version are data; what was not understood is told on the other side")
+    func helpAndUsage() {
+        #expect(ToolRun(["help"], on: backend).output.text == HelpText(subcommand: nil).description)
+        #expect(ToolRun(["--version"], on: backend).output.lines == ["typed-cache \(CommandVersion.current)"])
+        let usage = ToolRun(["lits"], on: backend)
+        #expect(usage.status == .usage && usage.output.text.isEmpty)
+        #expect(usage.errors.lines == ["typed-cache: unknown subcommand 'lits'; did you mean list?"])
+    }
+
+    @Test("A reader that has gone ends every command quietly")
+    func closedOutput() {
+        for arguments in [
+            ["list"] + cache, ["help"], ["stats"] + cache, ["get", "a"] + cache, ["dump", "zoo.archive"],
+        ] {
+            let run = ToolRun(arguments, on: backend, output: MemoryOutput(room: 1))
+            #expect(run.status == .success && run.errors.text.isEmpty, "\(arguments)")
+        }
+        let warm = ["warm", "-", "--key", "id", "--print-keys"] + cache
+        let run = ToolRun(warm, on: backend, input: "{\"id\":1}\n{\"id\":2}\n", output: MemoryOutput(room: 2))
+        #expect(run.status == .success && run.errors.text.isEmpty)
+        let full = ToolRun(["help"], on: backend, output: MemoryOutput(room: 1, error: .failed(errno: 28)))
+        #expect(full.status == .failure)
+        #expect(
+            full.errors.text == "typed-cache: standard output cannot be written: no space left on device\n"
+        )
+    }
+
+    @Test("Without a cache to work on the command says so")
+    func unwired() {
+        for arguments in [["list"] + cache, ["dump", "x"], ["warm", "-", "--key", "k"] + cache] {
+            let run = ToolRun(arguments, on: UnwiredBackend())
+            #expect(run.status == .failure && run.errors.lines.count == 1)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+@testable import CacheCommand
+
+/// A cache in memory, and one archive.
+final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private(set) var saved: [(key: String, record: Record)] = []
+    private(set) var openCount = 0
+    /// Runs before each save.
+    var beforeSave: (String) throws -> Void = { _ in }
+
+    var records: [String: Record] {
+        Dictionary(saved.map { ($0.key, $0.record) }) { $1 }
+    }
+
+    func open(_ selection: CacheSelection) throws -> any CacheAccess {
+        openCount += 1
+        return self
+    }
+
+    func sink(for options: WarmOptions) throws -> any RecordSink {
+        openCount += 1
+        return self
+    }
+
+    func dump(_ path: String) throws -> ArchiveNode {
+        guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
+        let mate = ArchiveNode(label: "mate", content: .reference(identifier: 1))
+        let name = ArchiveNode(label: "name", content: .value(.string("Leo\u{1B}")))
+        let picture = ArchiveNode(label: "picture", content: .value(.data(Data(repeating: 7, count: 2048))))
+        return ArchiveNode(
+            label: "root",
+            content: .object(type: "zoo.Lion", identifier: 1, children: [name, mate, picture])
+        )
+    }
+
+    func save(_ record: Record, forKey key: String) throws {
+        try beforeSave(key)
+        saved.append((key, record))
+    }
+
+    func entries() -> [CacheEntry] {
+        saved.map { key, _ in
+            CacheEntry(
+                key: key,
+                storedAt: Date(timeIntervalSince1970: 0),
+                expiresAt: key == "a" ? nil : Date(timeIntervalSince1970: 86_400),
+                size: 1_536
+            )
+        }
+    }
+
+    func value(forKey key: String) -> RecordValue? { records[key].map(RecordValue.object) }
+
+    func statistics() -> CacheStatistics {
+        let stored = saved.isEmpty ? nil : Date(timeIntervalSince1970: 0)
+        return CacheStatistics(
+            entryCount: saved.count,
+            byteCount: 1_536 * saved.count,
+            expiredCount: 0,
+            oldest: stored,
+            newest: stored
+        )
+    }
+
+    func remove(_ key: String) -> Bool {
+        defer { saved.removeAll { $0.key == key } }
+        return records[key] != nil
+    }
+
+    func removeAll() -> Int {
+        defer { saved = [] }
+        return saved.count
+    }
+}

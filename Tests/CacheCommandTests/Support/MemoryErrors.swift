@@ -1,0 +1,17 @@
+@testable import CacheCommand
+
+/// Keeps what would be shown.
+final class MemoryErrors: ErrorOutput {
+    let columns: Int?
+    private(set) var text = ""
+
+    init(columns: Int?) {
+        self.columns = columns
+    }
+
+    func write(_ text: String) {
+        self.text += text
+    }
+
+    var lines: [Substring] { text.split(separator: "\n") }
+}

@@ -1,0 +1,25 @@
+@testable import CacheCommand
+
+/// Keeps what would be printed; can fail once it has taken some bytes.
+final class MemoryOutput: TextOutput {
+    private(set) var text = ""
+    private(set) var flushCount = 0
+    private let room: Int
+    private let error: OutputError
+
+    init(room: Int = .max, error: OutputError = .closed) {
+        self.room = room
+        self.error = error
+    }
+
+    func write(_ text: String) throws(OutputError) {
+        guard self.text.utf8.count + text.utf8.count <= room else { throw error }
+        self.text += text
+    }
+
+    func flush() throws(OutputError) {
+        flushCount += 1
+    }
+
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+}

@@ -1,0 +1,48 @@
+@testable import CacheCommand
+
+/// One run of the command in memory.
+struct ToolRun {
+    let status: ExitStatus
+    let output: MemoryOutput
+    let errors: MemoryErrors
+
+    /// - Parameters:
+    ///   - input: what standard input holds; no other source can be opened.
+    ///   - answer: what a person would answer; `nil` is nobody to ask.
+    init(
+        _ arguments: [String],
+        on backend: any CacheBackend,
+        input: String = "",
+        answer: Bool? = nil,
+        interruption: TestInterruption = TestInterruption(),
+        columns: Int? = nil,
+        output: MemoryOutput = MemoryOutput()
+    ) {
+        let errors = MemoryErrors(columns: columns)
+        var time = Duration.zero
+        let environment = CommandEnvironment(
+            output: output,
+            errors: errors,
+            backend: backend,
+            confirm: answer.map { answer in
+                { question in
+                    errors.write(question + "\n")
+                    return answer
+                }
+            },
+            now: {
+                // Every look at the clock takes a millisecond.
+                time += .milliseconds(1)
+                return time
+            },
+            trapSignals: { interruption },
+            openInput: { location, _ throws(SourceError) in
+                guard location == .standardInput else { throw .cannotOpen(errno: 2) }
+                return MemoryInput(Array(input.utf8))
+            }
+        )
+        status = CommandLineTool(environment).run(arguments)
+        self.output = output
+        self.errors = errors
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import CacheCommand
+
+/// What reads and writes file descriptors, on real ones.
+struct DescriptorTests {
+    @Test("Output is held back, handed over whole, and a reader that has gone is told apart from a failure")
+    func output() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let output = StandardOutput(descriptor: ends[1])
+        try output.write("one\n")
+        try output.write("two\n")
+        var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+        #expect(poll(&waiting, 1, 0) == 0)
+        try output.flush()
+        var bytes = [UInt8](repeating: 0, count: 100)
+        #expect(read(ends[0], &bytes, 100) == 8)
+        #expect(bytes.starts(with: "one\ntwo\n".utf8))
+        close(ends[0])
+        try output.write("three\n")
+        #expect(throws: OutputError.closed) { try output.flush() }
+        close(ends[1])
+        try output.write("four\n")
+        #expect(throws: OutputError.failed(errno: EBADF)) { try output.flush() }
+    }
+
+    @Test("A file is read to its end, and knows its size")
+    func file() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer { unlink(path) }
+        let text = Array(repeating: UInt8(ascii: "x"), count: 700_000)
+        try Data(text).write(to: URL(filePath: path))
+        var window = ByteWindow(try FileInput(.file(path), interruption: TestInterruption()))
+        while try window.fill() {}
+        #expect(window.bytes[window.start..<window.end].elementsEqual(text))
+        #expect(try FileInput(.file(path), interruption: TestInterruption()).size == 700_000)
+    }
+
+    @Test("What cannot be opened or read is told with the system's reason; a signal ends the reading")
+    func failures() throws {
+        let interruption = TestInterruption()
+        #expect(throws: SourceError.cannotOpen(errno: ENOENT)) {
+            try FileInput(.file("/nonexistent"), interruption: interruption)
+        }
+        var window = ByteWindow(try FileInput(.file("/"), interruption: interruption))
+        #expect(throws: SourceError.cannotRead(errno: EISDIR)) { try window.fill() }
+        var endless = ByteWindow(try FileInput(.file("/dev/zero"), interruption: interruption))
+        #expect(try endless.fill())
+        interruption.arrive(SIGINT)
+        #expect(throws: SourceError.interrupted) { try endless.fill() }
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+@testable import CacheCommand
+
+struct WarmTests {
+    private let backend = MemoryBackend()
+    private let warm = ["warm", "-", "--cache", "c", "--key", "id"]
+
+    @Test("Every record is saved under its key, and the numbers add up")
+    func saves() {
+        let run = ToolRun(warm, on: backend, input: lines(1...100))
+        #expect(run.status == .success)
+        #expect(backend.saved.map(\.key) == (1...100).map(String.init))
+        #expect(backend.records["7"]?["name"] == .string("n7"))
+        #expect(run.output.text.isEmpty)
+        #expect(run.errors.text == "100 records read, 100 saved, 0 invalid, in 0.10 s (990/s)\n")
+    }
+
+    @Test("Keys are strings or whole numbers of 1 to 1,024 bytes")
+    func keys() {
+        let longest = String(repeating: "é", count: 512)
+        let values = [
+            "\"a\"", "-1", "18446744073709551615", "\"\(longest)\"", "\"\"", "\"\(longest)x\"", "1.5", "null",
+            "true",
+            "[1]",
+        ]
+        let input = values.map { "{\"id\":\($0)}\n" }.joined() + "{\"other\":1}\n"
+        let run = ToolRun(warm, on: backend, input: input)
+        #expect(backend.saved.map(\.key) == ["a", "-1", "18446744073709551615", longest])
+        #expect(
+            run.errors.lines.dropLast() == [
+                #"typed-cache: line 5: the key field "id" is empty"#,
+                #"typed-cache: line 6: the key field "id" holds 1025 bytes, a key has at most 1024"#,
+                #"typed-cache: line 7: the key field "id" must hold a string or a whole number, not a number"#,
+                #"typed-cache: line 8: the key field "id" must hold a string or a whole number, not null"#,
+                #"typed-cache: line 9: the key field "id" must hold a string or a whole number, not a truth value"#,
+                #"typed-cache: line 10: the key field "id" must hold a string or a whole number, not an array"#,
+                #"typed-cache: line 11: the key field "id" is missing"#,
+            ]
+        )
+    }
+
+    @Test(
+        "Bad records fail the command unless they may be skipped; the others are saved",
+        arguments: [false, true]
+    )
+    func skipping(skips: Bool) {
+        let input = "{\"id\":1}\n{\"id\":\n{\"id\":3}\n"
+        let run = ToolRun(warm + (skips ? ["--skip-invalid"] : []), on: backend, input: input)
+        #expect(run.status == (skips ? .success : .failure))
+        #expect(backend.saved.map(\.key) == ["1", "3"])
+        #expect(
+            run.errors.lines.first == "typed-cache: line 2: byte 7 of the record: the JSON ends too early"
+        )
+        #expect(run.errors.lines.last?.hasPrefix("3 records read, 2 saved, 1 invalid, in ") == true)
+    }
+
+    @Test("Of many bad records the first are told, the others are counted", arguments: [19, 20, 21, 500])
+    func manyBadRecords(count: Int) {
+        let run = ToolRun(
+            warm + ["--format", "ndjson"],
+            on: backend,
+            input: String(repeating: "?\n", count: count - 1) + "{}",
+            columns: 80
+        )
+        let told = run.errors.lines.filter { $0.contains("typed-cache: line ") }
+        #expect(told.count == min(20, count))
+        #expect(run.errors.text.contains("further bad records are counted only") == (count > 20))
+        #expect(run.errors.lines.last?.contains("\(count) invalid") == true)
+    }
+
+    @Test("A limit bounds what is saved", arguments: [0, 1, 5, 10, 11])
+    func limit(count: Int) {
+        let run = ToolRun(
+            warm + ["--format", "ndjson", "--limit", "\(count)"],
+            on: backend,
+            input: "?\n" + lines(1...10)
+        )
+        #expect(backend.saved.count == min(10, count))
+        #expect(run.status == (count == 0 ? .success : .failure))
+    }
+
+    @Test("Each key is printed after its save, escaped, on a line of its own")
+    func printedKeys() {
+        let output = MemoryOutput()
+        backend.beforeSave = { key in
+            #expect(!output.lines.contains(SafeText(key).description))
+        }
+        let input =
+            #"{"id":"a\nb"}"# + "\n" + #"{"id":"\u001b[0m"}"# + "\n" + #"{"id":""}"# + "\n" + lines(1...300)
+        let run = ToolRun(warm + ["--print-keys"], on: backend, input: input, output: output)
+        #expect(run.output.lines == [#"a\nb"#, #"\u{1b}[0m"#] + (1...300).map(String.init))
+        // Whoever reads them sees them while the work goes on.
+        #expect(output.flushCount >= 3)
+    }
+
+    @Test("A dry run checks everything and touches no cache")
+    func dryRun() {
+        let run = ToolRun(warm + ["--dry-run", "--print-keys"], on: backend, input: lines(1...3) + "?\n")
+        #expect(backend.openCount == 0)
+        #expect(run.status == .failure)
+        #expect(run.output.lines == ["1", "2", "3"])
+        #expect(run.errors.lines.last?.hasPrefix("4 records read, 3 valid, 1 invalid") == true)
+    }
+
+    @Test(
+        "A signal stops it between two records: what is saved stays, the summary tells, the process ends by it"
+    )
+    func interruption() {
+        let interruption = TestInterruption()
+        backend.beforeSave = { if $0 == "5" { interruption.arrive(SIGINT) } }
+        let run = ToolRun(warm, on: backend, input: lines(1...100), interruption: interruption)
+        #expect(run.status == .signal(SIGINT))
+        #expect(backend.saved.map(\.key) == ["1", "2", "3", "4", "5"])
+        #expect(run.errors.text == "5 records read, 5 saved, 0 invalid, in 0.01 s (833/s), interrupted\n")
+    }
+
+    @Test("A record that the cache does not take is a bad one; any other failure ends the work")
+    func failures() {
+        backend.beforeSave = { key in
+            if key == "2" { throw RejectedRecord(reason: "too large for this cache") }
+            if key == "4" { throw MemoryBackend.Failure(description: "no space left\non device") }
+        }
+        let run = ToolRun(warm + ["--skip-invalid"], on: backend, input: lines(1...9))
+        #expect(run.status == .failure)
+        #expect(backend.saved.map(\.key) == ["1", "3"])
+        #expect(
+            run.errors.lines.dropLast() == [
+                "typed-cache: line 2: too large for this cache", #"typed-cache: no space left\non device"#,
+            ]
+        )
+        #expect(run.errors.lines.last?.hasPrefix("4 records read, 2 saved, 1 invalid") == true)
+    }
+
+    @Test("A source that breaks off fails the command after what it gave, even if bad records may be skipped")
+    func brokenSource() {
+        let run = ToolRun(warm + ["--skip-invalid"], on: backend, input: #"[{"id":1},{"id":2"#)
+        #expect(run.status == .failure)
+        #expect(backend.saved.map(\.key) == ["1"])
+        #expect(
+            run.errors.lines.first
+                == "typed-cache: standard input: line 1: the JSON array ends before its ]; is the file complete?"
+        )
+        let missing = ToolRun(["warm", "no\nfile", "--cache", "c", "--key", "id"], on: backend)
+        #expect(missing.status == .failure)
+        #expect(
+            missing.errors.text == "typed-cache: no\\nfile: cannot be opened: no such file or directory\n"
+        )
+    }
+
+    @Test("The summary is prose for people, JSON for programs, and nothing for those who want none")
+    func summaries() throws {
+        let json = ToolRun(warm + ["--json"], on: backend, input: lines(1...3) + "?\n")
+        #expect(json.errors.lines.count == 1)
+        #expect(
+            json.output.text == #"{"read":4,"saved":3,"invalid":1,"seconds":0.005,"recordsPerSecond":800.0,"#
+                + #""interrupted":false}"# + "\n"
+        )
+        let quiet = ToolRun(warm + ["--quiet"], on: backend, input: lines(1...300), columns: 80)
+        #expect(quiet.errors.text.isEmpty && quiet.output.text.isEmpty)
+    }
+
+    @Test("On a terminal progress shows and is gone in the end; elsewhere it never shows")
+    func progress() {
+        let shown = ToolRun(warm, on: backend, input: lines(1...300), columns: 60).errors.text
+        #expect(shown.contains("\r[") && shown.contains("% ") && shown.contains("records  "))
+        #expect(shown.contains("\r\u{1B}[K300 records read"))
+        #expect(!ToolRun(warm, on: backend, input: lines(1...300)).errors.text.contains("\r"))
+    }
+
+    @Test("Columns of CSV are read as their declared types")
+    func typedColumns() {
+        let arguments = warm + ["--fields", "name:string,n:double,at:date?"]
+        let run = ToolRun(
+            arguments,
+            on: backend,
+            input: "id,n,at,name\n1,2.5,,x\n2,many,,y\n3,1,1970-01-01,z\n"
+        )
+        #expect(run.status == .failure)
+        #expect(
+            backend.records["1"]?.fields == [
+                RecordField(name: "name", value: .string("x")), RecordField(name: "n", value: .double(2.5)),
+            ]
+        )
+        #expect(backend.records["3"]?["at"] == .date(Date(timeIntervalSince1970: 0)))
+        #expect(
+            run.errors.lines.first
+                == #"typed-cache: line 3: field "n": expected a number, found a string "many""#
+        )
+    }
+
+    private func lines(_ numbers: ClosedRange<Int>) -> String {
+        numbers.map { "{\"id\":\($0),\"name\":\"n\($0)\"}\n" }.joined()
+    }
+}

@@ -1,0 +1,179 @@
+import ArchiveStore
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TypedCache
+
+/// Memory and disk agree, whatever happens at once and whatever fails.
+@Suite struct AgreementTests {
+    /// A store in memory that can fail, and that can be held up in the middle of an operation.
+    final class TestStore: ArchiveStore {
+        struct State {
+            var entries: [String: StoredArchive] = [:]
+            var failsSaves = false
+            var failsRemovals = false
+        }
+
+        let state = Mutex(State())
+        /// Called before a save changes anything.
+        let beforeSave = Mutex<(@Sendable () -> Void)?>(nil)
+        /// Called after a fetch has read.
+        let afterFetch = Mutex<(@Sendable () -> Void)?>(nil)
+
+        private static let failure = StoreError(
+            .io,
+            path: "/x",
+            action: "saving",
+            reason: "no space left",
+            errorNumber: 28
+        )
+
+        func save(_ archive: [UInt8], forKey key: String, storedAt: Date, expiresAt: Date?) throws(StoreError) {
+            if let wait = beforeSave.withLock({ $0.take() }) { wait() }
+            if state.withLock({ $0.failsSaves }) { throw Self.failure }
+            let information = EntryInformation(
+                key: key,
+                storedAt: storedAt,
+                expiresAt: expiresAt,
+                archiveByteCount: archive.count,
+                storedByteCount: archive.count,
+                identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+            )
+            state.withLock { $0.entries[key] = StoredArchive(archive: archive, information: information) }
+        }
+
+        func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+            let found = state.withLock { $0.entries[key] }
+            if let wait = afterFetch.withLock({ $0.take() }) { wait() }
+            return found
+        }
+
+        func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+            state.withLock { $0.entries[key]?.information }
+        }
+
+        func remove(forKey key: String) throws(StoreError) -> Bool {
+            if state.withLock({ $0.failsRemovals }) { throw Self.failure }
+            return state.withLock { $0.entries.removeValue(forKey: key) } != nil
+        }
+
+        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try remove(forKey: entry.key) }
+        func removeAll() throws(StoreError) { state.withLock { $0.entries = [:] } }
+        func removeDamagedEntries() throws(StoreError) -> Int { 0 }
+
+        func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
+            for entry in state.withLock({ Array($0.entries.values) }) where !body(.success(entry.information)) {
+                return
+            }
+        }
+    }
+
+    private func cache(_ store: TestStore) -> Cache<City> {
+        Cache(
+            name: "test",
+            directory: URL(fileURLWithPath: "/test"),
+            store: store,
+            memory: MemoryLimit(),
+            expiration: .never,
+            clock: SystemClock(),
+            reporter: nil
+        )
+    }
+
+    private func city(_ name: String) -> City { City(name: name, population: 1) }
+
+    @Test func aReadThatASaveOvertakesIsNotKept() throws {
+        let store = TestStore()
+        let cities = cache(store)
+        try cache(store).save(city("old"), forKey: "x")
+        store.afterFetch.withLock { $0 = { try? cities.save(city("new"), forKey: "x") } }
+        #expect(try cities.fetch(forKey: "x")?.name == "old")
+        #expect(try cities.fetch(forKey: "x")?.name == "new")
+    }
+
+    @Test func aReadThatARemovalOvertakesIsNotKept() throws {
+        let store = TestStore()
+        let cities = cache(store)
+        for removal in [{ _ = try? cities.remove(forKey: "x") }, { try? cities.removeAll() }]
+            as [@Sendable () -> Void]
+        {
+            try cache(store).save(city("old"), forKey: "x")
+            store.afterFetch.withLock { $0 = removal }
+            #expect(try cities.fetch(forKey: "x")?.name == "old")
+            #expect(try cities.fetch(forKey: "x") == nil)
+        }
+    }
+
+    @Test func ofTwoSavesAtOnceMemoryNeverHoldsTheOneThatDiskDoesNot() throws {
+        let store = TestStore()
+        let cities = cache(store)
+        // The second save begins and ends while the first has not reached the disk yet: the first wins there.
+        store.beforeSave.withLock { $0 = { try? cities.save(city("second"), forKey: "x") } }
+        try cities.save(city("first"), forKey: "x")
+        #expect(try cache(store).fetch(forKey: "x")?.name == "first")
+        #expect(try cities.fetch(forKey: "x")?.name == "first")
+    }
+
+    @Test func aSaveThatTheDiskRefusesLeavesNothing() throws {
+        let store = TestStore()
+        let cities = cache(store)
+        try cities.save(city("old"), forKey: "x")
+        store.state.withLock { $0.failsSaves = true }
+        let error = #expect(throws: CacheError.self) { try cities.save(city("new"), forKey: "x") }
+        #expect(error?.code == .io)
+        #expect(error?.errorNumber == 28)
+        #expect(error?.path == "/x")
+        #expect(try cities.fetch(forKey: "x") == nil)
+        #expect(try cache(store).fetch(forKey: "x") == nil)
+    }
+
+    @Test func whatCannotEvenBeRemovedIsNotUsed() throws {
+        let store = TestStore()
+        let cities = cache(store)
+        try cities.save(city("old"), forKey: "x")
+        try cities.save(city("other"), forKey: "y")
+        store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (true, true) }
+        #expect(throws: CacheError.self) { try cities.save(city("new"), forKey: "x") }
+        #expect(throws: CacheError.self) { try cities.remove(forKey: "y") }
+        for key in ["x", "y"] {
+            #expect(try cities.fetch(forKey: key) == nil)
+            #expect(try !cities.contains(key))
+        }
+        #expect(try cities.keys.isEmpty)
+        store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (false, false) }
+        try cities.save(city("new"), forKey: "x")
+        #expect(try cities.fetch(forKey: "x")?.name == "new")
+        #expect(try cities.keys == ["x"])
+    }
+
+    @Test(arguments: 1...5) func manyThreadsSeeOnlyWhatWasSaved(seed: Int) throws {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, memory: MemoryLimit(count: 4))
+        let keys = (0..<8).map { "key\($0)" }
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SeededGenerator(seed: UInt64(seed * 10 + thread))
+            for step in 0..<200 {
+                guard let key = keys.randomElement(using: &random) else { return }
+                do {
+                    switch Int.random(in: 0..<10, using: &random) {
+                    case 0...3: try cities.save(City(name: key, population: step), forKey: key)
+                    case 4...7:
+                        if let found = try cities.fetch(forKey: key), found.name != key {
+                            failures.withLock { $0.append("\(key) gave \(found.name)") }
+                        }
+                    case 8: try cities.remove(forKey: key)
+                    default: _ = try cities.contains(key)
+                    }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+        // At rest, memory and disk say the same.
+        let cold = try Cache<City>(name: "cities", directory: directory.url, memory: .none)
+        for key in keys { #expect(try cities.fetch(forKey: key) == cold.fetch(forKey: key), "seed \(seed)") }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Synchronization
+
+@testable import TypedCache
+
+// The classic pattern, as users write it.
+
+struct Coordinate: Equatable {
+    let latitude: Double
+    let longitude: Double
+}
+
+final class EncodableCoordinate: NSObject, NSCoding {
+    let coordinate: Coordinate?
+
+    init(coordinate: Coordinate?) { self.coordinate = coordinate }
+
+    required init?(coder decoder: NSCoder) {
+        guard let latitude = decoder.decodeObject(forKey: "latitude") as? Double,
+            let longitude = decoder.decodeObject(forKey: "longitude") as? Double
+        else { return nil }
+        coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    }
+
+    func encode(with encoder: NSCoder) {
+        encoder.encode(coordinate?.latitude, forKey: "latitude")
+        encoder.encode(coordinate?.longitude, forKey: "longitude")
+    }
+}
+
+extension EncodableCoordinate: WrapperEncoder { var value: Coordinate? { coordinate } }
+extension Coordinate: Encoded { var encoder: EncodableCoordinate { .init(coordinate: self) } }
+
+struct City: Codable, Encoded, Equatable {
+    var name: String
+    var population: Int
+    var latitude = 1.5
+}
+
+struct Village: Codable, Encoded, Equatable {
+    var name: String
+    var population: Int
+    var latitude = 1.5
+}
+
+class Order: NSObject, NSCoding {
+    var order: String
+
+    init(order: String) { self.order = order }
+
+    required init?(coder: NSCoder) {
+        guard let order = coder.decodeObject(forKey: "order") as? String else { return nil }
+        self.order = order
+    }
+
+    func encode(with coder: NSCoder) { coder.encode(order, forKey: "order") }
+}
+
+extension Order: WrapperEncoder { var value: Order? { self } }
+extension Order: Encoded { var encoder: Order { self } }
+
+class Family: Order {
+    var family: String
+
+    init(order: String, family: String) {
+        self.family = family
+        super.init(order: order)
+    }
+
+    required init?(coder: NSCoder) {
+        guard let family = coder.decodeObject(forKey: "family") as? String else { return nil }
+        self.family = family
+        super.init(coder: coder)
+    }
+
+    override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(family, forKey: "family")
+    }
+}
+
+final class SubFamily: Family {}
+
+/// Throws when it is encoded, if it is told to.
+struct Fickle: Codable, Encoded, Equatable {
+    var text: String
+
+    init(_ text: String) { self.text = text }
+
+    func encode(to encoder: any Encoder) throws {
+        if text == "bad" { throw CocoaError(.coderInvalidValue) }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(text, forKey: .text)
+    }
+}
+
+/// A clock that is moved by hand.
+final class TestClock: CacheClock {
+    private let time = Mutex(Date(timeIntervalSinceReferenceDate: 1_000_000))
+
+    var now: Date { time.withLock { $0 } }
+
+    func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}
+
+/// A folder of a test's own, removed when the test ends.
+final class TestDirectory {
+    let url = FileManager.default.temporaryDirectory.appending(
+        path: "typed-cache-tests-\(UUID().uuidString)",
+        directoryHint: .isDirectory
+    )
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// The files of the entries in a cache.
+    func entryFiles(_ name: String) throws -> [URL] {
+        let root = url.appending(path: name)
+        return try FileManager.default.subpathsOfDirectory(atPath: root.path)
+            .filter { !$0.hasPrefix(".") && $0.contains("/") }
+            .map { root.appending(path: $0) }
+    }
+}
