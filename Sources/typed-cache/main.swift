@@ -1,4 +1,4 @@
 import CacheCommand
 
-let tool = CommandLineTool(.process(backend: UnwiredBackend()))
+let tool = CommandLineTool(.process(backend: TypedCacheBackend()))
 tool.run(Array(CommandLine.arguments.dropFirst())).endProcess()

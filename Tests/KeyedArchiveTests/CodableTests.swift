@@ -165,7 +165,7 @@ enum Samples {
     }
 
     final class Listing: NSObject, ArchiveNamed {
-        let archivedClass = ArchivedClass(name: "KeyedArchiveTests.CodableTests.Wanted")
+        let archivedForm = ArchivedForm.object(ArchivedClass(name: "KeyedArchiveTests.CodableTests.Wanted"))
         override init() {}
         required init?(coder: NSCoder) { nil }
         func encode(with coder: NSCoder) {
@@ -174,7 +174,7 @@ enum Samples {
     }
 
     final class Record: NSObject, ArchiveNamed {
-        let archivedClass = ArchivedClass(name: "KeyedArchiveTests.Mayor")
+        let archivedForm = ArchivedForm.object(ArchivedClass(name: "KeyedArchiveTests.Mayor"))
         override init() {}
         required init?(coder: NSCoder) { nil }
         func encode(with coder: NSCoder) {

@@ -5,6 +5,8 @@ package struct ArchiveNode: Sendable, Equatable {
         case value(RecordValue)
         /// An object of the class named `type`; `identifier` is its number within the archive.
         case object(type: String, identifier: Int, children: [ArchiveNode])
+        /// A list or dictionary that is no object of its own.
+        case list([ArchiveNode])
         /// An object that has been shown already: graphs may share and may run in circles.
         case reference(identifier: Int)
     }

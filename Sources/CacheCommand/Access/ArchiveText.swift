@@ -23,6 +23,9 @@ struct ArchiveText {
             // JSON text has every hostile character escaped already.
             let shown = JSONWriter.text(value, isIndented: false)
             text += shown.count > Self.longestValue ? "\(shown.prefix(Self.longestValue))…\n" : "\(shown)\n"
+        case .list(let children):
+            text += "\n"
+            for child in children { append(child, depth: depth + 1, to: &text) }
         case .reference(let identifier):
             text += "see #\(identifier)\n"
         case .object(let type, let identifier, let children):
@@ -36,6 +39,8 @@ struct ArchiveText {
         switch node.content {
         case .value(let value):
             fields.append(RecordField(name: "value", value: value))
+        case .list(let children):
+            fields.append(RecordField(name: "children", value: .array(children.map(json))))
         case .reference(let identifier):
             fields.append(RecordField(name: "reference", value: .int(Int64(identifier))))
         case .object(let type, let identifier, let children):

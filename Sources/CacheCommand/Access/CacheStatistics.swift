@@ -2,21 +2,18 @@ import Foundation
 
 /// How much a cache holds.
 package struct CacheStatistics: Sendable, Equatable {
-    package let entryCount: Int
-    /// Bytes on disk.
-    package let byteCount: Int
+    /// Entries that have not expired.
+    package var entryCount = 0
+    /// Bytes on disk, expired entries included.
+    package var byteCount = 0
+    /// Bytes of the archives before compression.
+    package var archiveByteCount = 0
     /// Entries that have expired and are not yet taken away.
-    package let expiredCount: Int
+    package var expiredCount = 0
+    /// Entries whose bytes are damaged, and that are not yet taken away.
+    package var damagedCount = 0
     /// When the oldest entry was stored; `nil` if there is none.
-    package let oldest: Date?
+    package var oldest: Date?
     /// When the newest entry was stored; `nil` if there is none.
-    package let newest: Date?
-
-    package init(entryCount: Int, byteCount: Int, expiredCount: Int, oldest: Date?, newest: Date?) {
-        self.entryCount = entryCount
-        self.byteCount = byteCount
-        self.expiredCount = expiredCount
-        self.oldest = oldest
-        self.newest = newest
-    }
+    package var newest: Date?
 }

@@ -45,7 +45,8 @@ enum Options {
         OptionDeclaration(
             name: "type",
             placeholder: "NAME",
-            meaning: "Swift type that the app will fetch, with its module: atlas.City"
+            meaning: "Swift type that the app will fetch, with its module: atlas.City",
+            standard: "none: each record is a dictionary"
         ),
         expected: "the name of a Swift type"
     )

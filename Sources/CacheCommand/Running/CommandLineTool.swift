@@ -17,9 +17,12 @@ package struct CommandLineTool {
         } catch let error as ArgumentError {
             environment.errors.report(ArgumentErrorMessage(error))
             return .usage
+        } catch CommandFailure.unconfirmed {
+            environment.errors.report(CommandFailureMessage(CommandFailure.unconfirmed))
+            return .usage
         } catch {
             environment.errors.report(CommandFailureMessage(error))
-            return error as? CommandFailure == .unconfirmed ? .usage : .failure
+            return .failure
         }
     }
 }

@@ -68,7 +68,12 @@ final class ArchiveHandler: @unchecked Sendable {
     private static func make<T: ArchiveNamed>(named type: T.Type) -> ArchiveHandler {
         ArchiveHandler(type) { value, archiver in
             guard let value = value as? T else { return unsupported(T.self, archiver) }
-            return archiver.encode(instance: value, as: value.archivedClass) { value.encode(with: archiver) }
+            switch value.archivedForm {
+            case .object(let info):
+                return archiver.encode(instance: value, as: info) { value.encode(with: archiver) }
+            case .replacement(let other):
+                return archiver.uid(of: other)
+            }
         }
     }
 
@@ -93,7 +98,14 @@ package protocol CodableRepresenting: AnyObject {
     init(represented: Represented)
 }
 
-/// An object whose class in the archive is said by the object, not by its Swift class.
+/// An object that says itself what it is in the archive, whatever its Swift class.
 package protocol ArchiveNamed: NSObject, NSCoding {
-    var archivedClass: ArchivedClass { get }
+    var archivedForm: ArchivedForm { get }
+}
+
+package enum ArchivedForm {
+    /// An object of this class, with the keys that it encodes.
+    case object(ArchivedClass)
+    /// This value in its place.
+    case replacement(Any)
 }

@@ -17,6 +17,9 @@ package final class ArchivedClass: Sendable {
         self.init(name: name, chain: [name, "NSObject"])
     }
 
+    /// Whether a name belongs to a class that archives store in a form of its own, such as `NSArray`.
+    package static func isIntrinsic(_ name: String) -> Bool { UnarchivedIntrinsic.named[name] != nil }
+
     private static let known = Mutex<[ObjectIdentifier: ArchivedClass]>([:])
 
     /// The entry for a class or value type. Looked up once per type and process.

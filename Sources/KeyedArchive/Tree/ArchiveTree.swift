@@ -9,6 +9,11 @@ package struct ArchiveTree: Sendable {
     package struct Field: Sendable {
         package let key: String
         package let value: Value
+
+        package init(key: String, value: Value) {
+            self.key = key
+            self.value = value
+        }
     }
 
     package enum Value: Sendable {

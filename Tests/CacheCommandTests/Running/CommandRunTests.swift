@@ -111,12 +111,4 @@ struct CommandRunTests {
             full.errors.text == "typed-cache: standard output cannot be written: no space left on device\n"
         )
     }
-
-    @Test("Without a cache to work on the command says so")
-    func unwired() {
-        for arguments in [["list"] + cache, ["dump", "x"], ["warm", "-", "--key", "k"] + cache] {
-            let run = ToolRun(arguments, on: UnwiredBackend())
-            #expect(run.status == .failure && run.errors.lines.count == 1)
-        }
-    }
 }

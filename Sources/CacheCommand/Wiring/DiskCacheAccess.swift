@@ -1,0 +1,80 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// One cache on disk.
+struct DiskCacheAccess: CacheAccess {
+    private let cache: Cache<StoredRecord>
+
+    init(_ cache: Cache<StoredRecord>) { self.cache = cache }
+
+    func entries() throws -> [CacheEntry] {
+        var entries: [CacheEntry] = []
+        try forEachEntry { entry in
+            guard !entry.isExpired else { return }
+            entries.append(
+                CacheEntry(
+                    key: entry.key,
+                    storedAt: entry.storedAt,
+                    expiresAt: entry.expiresAt,
+                    size: entry.storedByteCount
+                )
+            )
+        } damaged: {
+        }
+        return entries
+    }
+
+    func value(forKey key: String) throws -> RecordValue? {
+        guard let archive = try cache.archive(forKey: key) else { return nil }
+        var reader = try ArchiveRecord(ArchiveTree(archive))
+        return try reader.value()
+    }
+
+    func statistics() throws -> CacheStatistics {
+        var statistics = CacheStatistics()
+        try forEachEntry { entry in
+            statistics.byteCount += entry.storedByteCount
+            if entry.isExpired {
+                statistics.expiredCount += 1
+                return
+            }
+            statistics.entryCount += 1
+            statistics.archiveByteCount += entry.archiveByteCount
+            statistics.oldest = min(statistics.oldest ?? entry.storedAt, entry.storedAt)
+            statistics.newest = max(statistics.newest ?? entry.storedAt, entry.storedAt)
+        } damaged: {
+            statistics.damagedCount += 1
+        }
+        return statistics
+    }
+
+    func remove(_ key: String) throws -> Bool { try cache.remove(forKey: key) }
+
+    func removeAll() throws -> Int {
+        var count = 0
+        try forEachEntry { _ in
+            count += 1
+        } damaged: {
+            count += 1
+        }
+        try cache.removeAll()
+        return count
+    }
+
+    /// Gives every readable entry to `body`, and says how often one was damaged.
+    private func forEachEntry(
+        _ body: (CacheEntryInformation) -> Void,
+        damaged: () -> Void
+    ) throws {
+        var failure: CacheError?
+        try cache.forEachEntry { result in
+            switch result {
+            case .success(let entry): body(entry)
+            case .failure(let error) where error.code == .corrupted: damaged()
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// A record on its way into a cache.
+struct StoredRecord: Encoded {
+    let record: Record
+    /// The class that the record has in its archive; `nil` makes it a dictionary.
+    let type: ArchivedClass?
+
+    var encoder: RecordWrapper { RecordWrapper(self) }
+}
+
+/// Archives a record as an object of a class that this process does not have.
+///
+/// The archive is the one that the class itself, or a Codable type of its name, would write: numbers and
+/// Booleans inline, all else as objects, and no key where there is no value.
+final class RecordWrapper: NSObject, WrapperEncoder, ArchiveNamed {
+    private let stored: StoredRecord?
+
+    init(_ stored: StoredRecord) { self.stored = stored }
+
+    var value: StoredRecord? { stored }
+
+    /// Records are looked at as trees, never unarchived as records: always `nil`.
+    required init?(coder: NSCoder) { nil }
+
+    var archivedForm: ArchivedForm {
+        guard let type = stored?.type else { return .replacement(Self.dictionary(stored?.record ?? Record())) }
+        return .object(type)
+    }
+
+    func encode(with coder: NSCoder) {
+        for field in stored?.record.fields ?? [] {
+            switch field.value {
+            case .null: break
+            case .bool(let value): coder.encode(value, forKey: field.name)
+            case .int(let value): coder.encode(value, forKey: field.name)
+            case .double(let value): coder.encode(value, forKey: field.name)
+            case .string(let value): coder.encode(value, forKey: field.name)
+            default: coder.encode(Self.object(field.value), forKey: field.name)
+            }
+        }
+    }
+
+    private static func dictionary(_ record: Record) -> [String: Any] {
+        var dictionary: [String: Any] = [:]
+        for field in record.fields where field.value != .null { dictionary[field.name] = object(field.value) }
+        return dictionary
+    }
+
+    private static func object(_ value: RecordValue) -> Any {
+        switch value {
+        case .null: NSNull()
+        case .bool(let value): value
+        case .int(let value): value
+        case .uint(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(object)
+        case .object(let record): dictionary(record)
+        case .date(let value): value
+        case .data(let value): value
+        case .url(let value): value
+        case .uuid(let value): value
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// The caches of this machine's disk.
+package struct TypedCacheBackend: CacheBackend {
+    /// What the command's own caches lie under, when neither `--root` nor `--app` is given.
+    private static let program = "typed-cache"
+
+    package init() {}
+
+    package func open(_ selection: CacheSelection) throws -> any CacheAccess {
+        DiskCacheAccess(try cache(selection, create: false))
+    }
+
+    package func sink(for options: WarmOptions) throws -> any RecordSink {
+        if let type = options.typeName, ArchivedClass.isIntrinsic(type) || !(1...1_024).contains(type.utf8.count) {
+            throw CommandFailure.unusableType(type)
+        }
+        return CacheSink(
+            try cache(options.cache, create: true),
+            type: options.typeName.map { ArchivedClass(name: $0) },
+            expiration: options.timeToLive.map { .after($0.duration) } ?? .never
+        )
+    }
+
+    package func dump(_ path: String) throws -> ArchiveNode {
+        let bytes: [UInt8]
+        do {
+            bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch {
+            throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
+        }
+        let archive = try CacheEntryFile.archive(in: bytes, path: path) ?? bytes
+        do {
+            var outline = ArchiveOutline(try ArchiveTree(archive))
+            return try outline.root()
+        } catch let error as ArchiveError {
+            throw CommandFailure.unsoundArchive(path: path, error)
+        }
+    }
+
+    private static func systemNumber(of error: any Error) -> Int32 {
+        let error = error as NSError
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        for error in [underlying, error].compactMap({ $0 }) where error.domain == NSPOSIXErrorDomain {
+            return Int32(truncatingIfNeeded: error.code)
+        }
+        switch (error as? CocoaError)?.code {
+        case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
+        case .fileReadNoPermission: return EACCES
+        default: return EIO
+        }
+    }
+
+    private func cache(_ selection: CacheSelection, create: Bool) throws -> Cache<StoredRecord> {
+        let root: URL? =
+            if case .root(let path) = selection.location {
+                URL(fileURLWithPath: path, isDirectory: true)
+            } else {
+                nil
+            }
+        var program = Self.program
+        if case .app(let name) = selection.location { program = name }
+        do throws(CacheError) {
+            return try Cache(
+                name: selection.name,
+                root: root,
+                program: program,
+                create: create,
+                memory: .none
+            )
+        } catch {
+            if !create, error.errorNumber == ENOENT, let path = error.path {
+                throw CommandFailure.noCache(
+                    name: selection.name,
+                    directory: URL(fileURLWithPath: path).deletingLastPathComponent().path
+                )
+            }
+            throw error
+        }
+    }
+}
