@@ -4,7 +4,7 @@
 # Whether a C compiler finds zlib's header. Swift's toolchain brings clang, which looks where Swift will look.
 has_zlib() {
     if command -v clang >/dev/null; then
-        printf '#include <zlib.h>\n' | clang -E -x c - >/dev/null 2>&1
+        clang -E -x c - <<<'#include <zlib.h>' >/dev/null 2>&1
     else
         [[ -e /usr/include/zlib.h ]]
     fi
