@@ -61,6 +61,7 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
         return CacheStatistics(
             entryCount: saved.count,
             byteCount: 1_536 * saved.count,
+            archiveByteCount: 2_048 * saved.count,
             expiredCount: 0,
             oldest: stored,
             newest: stored
