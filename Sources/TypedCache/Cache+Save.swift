@@ -66,7 +66,7 @@ extension Cache {
             _ = consume dropped
             throw CacheError(error)
         }
-        let entry = MemoryTier<Value>.Entry(held: held(value, archive), deadline: deadline)
+        let entry = memoryEntry(value, archive, deadline)
         let dropped = memory.withLock { memory in
             memory.statistics.saves += 1
             return memory.endWrite(key, begun.ticket, keeping: entry, cost: archive.count)
@@ -74,9 +74,9 @@ extension Cache {
         _ = consume dropped
     }
 
-    /// How a value stays in memory.
-    func held(_ value: Value, _ archive: [UInt8]) -> MemoryTier<Value>.Held {
-        Value.self is AnyClass ? .archive(archive) : .value(value)
+    /// What memory holds of a value.
+    func memoryEntry(_ value: Value, _ archive: [UInt8], _ deadline: TimeInterval) -> MemoryEntry {
+        sharesValues ? ValueEntry(value, deadline: deadline) : ArchiveEntry(archive, deadline: deadline)
     }
 
     /// Removes what a failed save was to replace.

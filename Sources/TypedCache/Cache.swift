@@ -33,7 +33,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let clock: any CacheClock
     let defaultExpiration: Expiration
     let reporter: (@Sendable (CacheError) -> Void)?
-    let memory: Mutex<MemoryTier<Value>>
+    let memory: Mutex<MemoryTier>
 
     /// Opens a cache, or makes it.
     ///
@@ -99,6 +99,9 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
 
     /// What this cache has done since it was opened.
     public var statistics: CacheStatistics { memory.withLock { $0.statistics } }
+
+    /// Whether memory holds values themselves, not archives of them.
+    var sharesValues: Bool { !(Value.self is AnyClass) }
 
     func report(_ error: StoreError) {
         reporter?(CacheError(error))

@@ -53,8 +53,9 @@ struct EntryKey: Hashable, Sendable {
 
     static func == (left: EntryKey, right: EntryKey) -> Bool {
         let same = left.text.utf8.withContiguousStorageIfAvailable { left in
-            right.text.utf8.withContiguousStorageIfAvailable { right in
-                left.count == right.count && left.elementsEqual(right)
+            right.text.utf8.withContiguousStorageIfAvailable { right -> Bool in
+                guard let start = left.baseAddress, let other = right.baseAddress else { return left.isEmpty }
+                return left.count == right.count && memcmp(start, other, left.count) == 0
             }
         }
         return (same ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)

@@ -26,7 +26,7 @@ final class ArchiveHandler: @unchecked Sendable {
         if let intrinsic = type as? any ArchiveIntrinsic.Type { return make(intrinsic: intrinsic) }
         if let representing = type as? any CodableRepresenting.Type { return make(representing: representing) }
         if let named = type as? any ArchiveNamed.Type { return make(named: named) }
-        if let coding = type as? any NSCoding.Type, !ArchiveHandler.isFoundations(type) {
+        if let coding = type as? any NSCoding.Type, type is AnyClass, !isFoundations(type) {
             return make(coding: coding)
         }
         return ArchiveHandler(type) { _, archiver in unsupported(type, archiver) }
@@ -86,7 +86,7 @@ final class ArchiveHandler: @unchecked Sendable {
                 archiver.record(ArchiveError(.classNotAllowed, "\(info.name) does not support secure coding"))
                 return 0
             }
-            return archiver.encode(instance: value as AnyObject, as: info) { value.encode(with: archiver) }
+            return archiver.encode(instance: reference(of: value), as: info) { value.encode(with: archiver) }
         }
     }
 }

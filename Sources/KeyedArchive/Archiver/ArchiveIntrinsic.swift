@@ -203,10 +203,10 @@ extension KeyedArchiver {
     /// Writes a value that is an object in the archive and has no identity here.
     func newObject(
         _ info: ArchivedClass,
-        _ fields: (inout ArchiveWriter) -> [(String, ArchiveWriter.Reference)]
+        _ fields: (ArchiveWriter) -> [(String, ArchiveWriter.Reference)]
     ) -> ArchiveWriter.UID {
         let uid = writer.reserveObject()
-        fillObject(uid, info, fields(&writer))
+        fillObject(uid, info, fields(writer))
         return uid
     }
 

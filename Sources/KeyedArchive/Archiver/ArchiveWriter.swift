@@ -1,14 +1,18 @@
+import Synchronization
+
 /// Builds the object table, the scopes and the class dictionaries of one keyed archive.
 ///
 /// Scopes lie on one stack: an object's keys stand on top while it encodes itself and are copied out when it
 /// is done, so nested objects cost no allocation of their own. The order of UIDs is Apple's: an object's number
 /// is taken when it is met, its contents follow, its class comes after its contents if it is new.
-struct ArchiveWriter {
+///
+/// Unchecked: a writer belongs to one archiver at a time, and changes hands only in `ArchiveWriterPool`.
+final class ArchiveWriter: @unchecked Sendable {
     typealias Reference = BinaryPropertyListWriter.Reference
     /// An object's index in `$objects`; 0 is nil.
     typealias UID = UInt32
 
-    struct Scope {
+    private struct Scope: BitwiseCopyable {
         let serial: UInt32
         /// Where the scope's pairs begin on the stack.
         let base: Int
@@ -17,40 +21,59 @@ struct ArchiveWriter {
         var unkeyed = 0
     }
 
-    private struct Undo {
+    private struct Undo: BitwiseCopyable {
         let string: Int
         let scope: UInt32
         let slot: Int
     }
 
-    private(set) var list = BinaryPropertyListWriter()
-    private var strings = StringTable()
+    // Unchecked exclusivity: every access is within one call of this class, none of which calls out while it
+    // changes something, and an archiver is used from one thread. The checks cost 15 % of a small archive.
+    @exclusivity(unchecked) private var list = BinaryPropertyListWriter()
+    @exclusivity(unchecked) private var strings = StringTable()
     /// The property-list object of each UID.
-    private var objects: [Reference] = []
+    @exclusivity(unchecked) private var objects = RawBuffer<Reference>(capacity: 64)
     /// The property-list UID object of each UID, once there is one.
-    private var uidReferences: [Reference] = []
-    private var pairs: [KeyedReference] = []
-    private var scopes: [Scope] = []
-    private var undos: [Undo] = []
-    private var nextSerial: UInt32 = 0
-    private var classes: [(info: ArchivedClass, uid: UID)] = []
-    private var classIndex: [ObjectIdentifier: UID] = [:]
-    var identities = IdentityTable()
+    @exclusivity(unchecked) private var uidReferences = RawBuffer<Reference>(capacity: 64)
+    @exclusivity(unchecked) private var pairs = RawBuffer<KeyedReference>(capacity: 64)
+    @exclusivity(unchecked) private var scopes = RawBuffer<Scope>(capacity: 16)
+    @exclusivity(unchecked) private var undos = RawBuffer<Undo>(capacity: 16)
+    @exclusivity(unchecked) private var nextSerial: UInt32 = 0
+    @exclusivity(unchecked) private var classes: [(info: ArchivedClass, uid: UID)] = []
+    @exclusivity(unchecked) private var classIndex: [ObjectIdentifier: UID] = [:]
+    @exclusivity(unchecked) var identities = IdentityTable()
 
     // The strings that every archive needs, added first and in this order.
     private static let null: Reference = 0
     private static let classKey: Reference = 1
 
-    init() {
-        objects.reserveCapacity(16)
-        uidReferences.reserveCapacity(16)
-        pairs.reserveCapacity(32)
-        scopes.reserveCapacity(8)
-        objects.append(add("$null" as StaticString))
+    init() { begin() }
+
+    private func begin() {
+        objects.append(add("$null"))
         uidReferences.append(Self.null)
-        _ = add("$class" as StaticString)
+        _ = add("$class")
         pushScope()
     }
+
+    /// Forgets everything but the memory that is there, for the next archive.
+    func reset() {
+        list.reset()
+        strings.reset()
+        objects.truncate(to: 0)
+        uidReferences.truncate(to: 0)
+        pairs.truncate(to: 0)
+        scopes.truncate(to: 0)
+        undos.truncate(to: 0)
+        nextSerial = 0
+        classes.removeAll(keepingCapacity: true)
+        if !classIndex.isEmpty { classIndex = [:] }
+        identities.removeAll()
+        begin()
+    }
+
+    /// How much memory it holds on to, roughly, in bytes.
+    var footprint: Int { list.bytes.capacity + 16 * objects.capacity + 8 * pairs.capacity }
 
     var depth: Int { scopes.count }
     /// Tells one scope from every other of the archive.
@@ -58,15 +81,17 @@ struct ArchiveWriter {
 
     // MARK: Scopes
 
-    mutating func pushScope() {
+    func pushScope() {
         nextSerial &+= 1
         scopes.append(Scope(serial: nextSerial, base: pairs.count, undoBase: undos.count))
     }
 
-    private mutating func popScope() -> Scope {
-        let scope = scopes.removeLast()
+    private func popScope() -> Scope {
+        let scope = scopes[scopes.count &- 1]
+        scopes.truncate(to: scopes.count &- 1)
         while undos.count > scope.undoBase {
-            let undo = undos.removeLast()
+            let undo = undos[undos.count &- 1]
+            undos.truncate(to: undos.count &- 1)
             strings[undo.string].scope = undo.scope
             strings[undo.string].slot = undo.slot
         }
@@ -74,41 +99,41 @@ struct ArchiveWriter {
     }
 
     /// Ends the innermost scope and makes its pairs the dictionary of `uid`, with its class.
-    mutating func popObject(_ uid: UID, class info: ArchivedClass) {
+    func popObject(_ uid: UID, class info: ArchivedClass) {
         // The class dictionary comes after the contents and before `$class`, which refers to it.
         let classReference = reference(to: classUID(info))
         pairs.append(KeyedReference(key: Self.classKey, value: classReference))
         let scope = popScope()
-        list.fillDictionary(objects[Int(uid)], pairs[scope.base...])
-        pairs.removeLast(pairs.count - scope.base)
+        list.fillDictionary(objects[Int(uid)], pairs, from: scope.base)
+        pairs.truncate(to: scope.base)
     }
 
     /// Gives up every scope above `depth`; what they hold is not in the archive, and refers to nil.
-    mutating func abandonScopes(above depth: Int) {
+    func abandonScopes(above depth: Int) {
         while scopes.count > depth {
             let scope = popScope()
-            pairs.removeLast(pairs.count - scope.base)
+            pairs.truncate(to: scope.base)
         }
     }
 
     /// Puts a value under a key of the innermost scope; a key that is there already gets the new value.
-    mutating func set(_ key: String, _ value: Reference) {
+    func set(_ key: String, _ value: Reference) {
         let string = intern(key: key)
         let scope = scopes[scopes.count - 1].serial
-        if strings[string].scope == scope {
-            pairs[strings[string].slot].value = value
+        var entry = strings[string]
+        if entry.scope == scope {
+            pairs[entry.slot].value = value
             return
         }
-        if strings[string].scope != 0 {
-            undos.append(Undo(string: string, scope: strings[string].scope, slot: strings[string].slot))
-        }
-        strings[string].scope = scope
-        strings[string].slot = pairs.count
-        pairs.append(KeyedReference(key: strings[string].reference, value: value))
+        if entry.scope != 0 { undos.append(Undo(string: string, scope: entry.scope, slot: entry.slot)) }
+        entry.scope = scope
+        entry.slot = pairs.count
+        strings[string] = entry
+        pairs.append(KeyedReference(key: entry.reference, value: value))
     }
 
     /// Puts a value under the next of the scope's own keys `$0`, `$1`, ….
-    mutating func setUnkeyed(_ value: Reference) {
+    func setUnkeyed(_ value: Reference) {
         let number = scopes[scopes.count - 1].unkeyed
         scopes[scopes.count - 1].unkeyed += 1
         // These keys are not mangled, so that no user's key can meet them.
@@ -119,35 +144,35 @@ struct ArchiveWriter {
     // MARK: Objects
 
     /// Takes the next place in `$objects` for a container or for an object that is filled later.
-    mutating func reserveObject() -> UID {
+    func reserveObject() -> UID {
         objects.append(list.reserveContainer())
         return appended()
     }
 
     /// Takes the next place in `$objects`, which stays nil until `fill` is called.
-    mutating func reserveNull() -> UID {
+    func reserveNull() -> UID {
         objects.append(Self.null)
         return appended()
     }
 
     /// Gives a place that was reserved as nil a container to be filled.
-    mutating func fill(_ uid: UID) {
+    func fill(_ uid: UID) {
         objects[Int(uid)] = list.reserveContainer()
     }
 
     /// Adds a scalar as an object of its own.
-    mutating func addObject(_ scalar: Reference) -> UID {
+    func addObject(_ scalar: Reference) -> UID {
         objects.append(scalar)
         return appended()
     }
 
-    private mutating func appended() -> UID {
+    private func appended() -> UID {
         uidReferences.append(0)
         return UID(truncatingIfNeeded: objects.count - 1)
     }
 
     /// The property-list object that refers to `uid`.
-    mutating func reference(to uid: UID) -> Reference {
+    func reference(to uid: UID) -> Reference {
         let known = uidReferences[Int(uid)]
         // Reference 0 is the string `$null`, never a UID, so it can stand for "none yet".
         if known != 0 { return known }
@@ -157,19 +182,19 @@ struct ArchiveWriter {
     }
 
     /// An inline array of references to objects.
-    mutating func array(_ members: [UID]) -> Reference {
-        var references: [Reference] = []
-        references.reserveCapacity(members.count)
-        for uid in members { references.append(reference(to: uid)) }
+    func array(_ members: [UID]) -> Reference {
+        // The references first: making one may add an object of its own.
+        for uid in members { _ = reference(to: uid) }
         let made = list.reserveContainer()
-        list.fillArray(made, references)
+        list.fillArray(made, count: members.count)
+        for uid in members { list.addElement(reference(to: uid)) }
         return made
     }
 
     // MARK: Strings
 
     /// The object of a string, the same for equal strings: nobody can tell immutable strings apart.
-    mutating func stringObject(_ text: String) -> UID {
+    func stringObject(_ text: String) -> UID {
         let index = intern(text)
         let known = strings[index].uid
         if known != 0 { return known }
@@ -179,22 +204,26 @@ struct ArchiveWriter {
     }
 
     /// A string inline.
-    mutating func string(_ text: String) -> Reference { strings[intern(text)].reference }
+    func string(_ text: String) -> Reference { strings[intern(text)].reference }
 
-    private mutating func intern(key: String) -> Int {
+    private func intern(key: String) -> Int {
         key.utf8.first == 0x24 ? intern("$" + key) : intern(key)
     }
 
-    private mutating func intern(_ text: String) -> Int {
+    private func intern(_ text: String) -> Int {
         var text = text
-        let hash = text.withUTF8 { StringTable.hash($0) }
-        if let index = strings.index(of: text, hash: hash) { return index }
-        let reference =
-            text.withUTF8 { Self.isASCII($0) ? list.add(ascii: $0) : nil } ?? list.add(utf16: text.utf16)
-        return strings.add(text, hash: hash, reference: reference)
+        return text.withUTF8 { utf8 in
+            let hash = StringTable.hash(utf8)
+            if let index = strings.index(of: utf8, hash: hash) { return index }
+            let reference =
+                Self.isASCII(utf8)
+                ? list.add(ascii: utf8)
+                : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16)
+            return strings.add(utf8, hash: hash, reference: reference)
+        }
     }
 
-    private mutating func add(_ text: StaticString) -> Reference {
+    private func add(_ text: StaticString) -> Reference {
         text.withUTF8Buffer { list.add(ascii: $0) }
     }
 
@@ -215,31 +244,32 @@ struct ArchiveWriter {
 
     // MARK: Scalars
 
-    mutating func scalar(_ value: Bool) -> Reference { list.add(value) }
-    mutating func scalar(_ value: Int64) -> Reference { list.add(value) }
-    mutating func scalar(_ value: UInt64) -> Reference { list.add(value) }
-    mutating func scalar(_ value: Float) -> Reference { list.add(value) }
-    mutating func scalar(_ value: Double) -> Reference { list.add(value) }
-    mutating func scalar(_ value: UnsafeRawBufferPointer) -> Reference { list.add(data: value) }
+    func scalar(_ value: Bool) -> Reference { list.add(value) }
+    func scalar(_ value: Int64) -> Reference { list.add(value) }
+    func scalar(_ value: UInt64) -> Reference { list.add(value) }
+    func scalar(_ value: Float) -> Reference { list.add(value) }
+    func scalar(_ value: Double) -> Reference { list.add(value) }
+    func scalar(_ value: UnsafeRawBufferPointer) -> Reference { list.add(data: value) }
 
     // MARK: Classes
 
-    private mutating func classUID(_ info: ArchivedClass) -> UID {
+    private func classUID(_ info: ArchivedClass) -> UID {
         if classIndex.isEmpty {
             for known in classes where known.info === info { return known.uid }
         } else if let known = classIndex[ObjectIdentifier(info)] {
             return known
         }
         let uid = reserveObject()
-        var names: [Reference] = []
-        for name in info.chain { names.append(string(name)) }
+        let nameReference = string(info.name)
+        for name in info.chain { _ = string(name) }
         let chain = list.reserveContainer()
-        list.fillArray(chain, names)
-        let fields = [
-            KeyedReference(key: string("$classname"), value: string(info.name)),
-            KeyedReference(key: string("$classes"), value: chain),
-        ]
-        list.fillDictionary(objects[Int(uid)], fields[...])
+        list.fillArray(chain, count: info.chain.count)
+        for name in info.chain { list.addElement(string(name)) }
+        let base = pairs.count
+        pairs.append(KeyedReference(key: string("$classname"), value: nameReference))
+        pairs.append(KeyedReference(key: string("$classes"), value: chain))
+        list.fillDictionary(objects[Int(uid)], pairs, from: base)
+        pairs.truncate(to: base)
         classes.append((info, uid))
         if !classIndex.isEmpty {
             classIndex[ObjectIdentifier(info)] = uid
@@ -251,21 +281,38 @@ struct ArchiveWriter {
 
     // MARK: The end
 
-    /// Ends the archive: `$top` is the outermost scope.
-    mutating func finish() -> [UInt8] {
+    /// Ends the archive and hands its bytes to `body`: `$top` is the outermost scope.
+    func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         let scope = popScope()
         let top = list.reserveContainer()
-        list.fillDictionary(top, pairs[scope.base...])
+        list.fillDictionary(top, pairs, from: scope.base)
+        pairs.truncate(to: 0)
         let table = list.reserveContainer()
-        list.fillArray(table, objects)
+        list.fillArray(table, count: objects.count)
+        for index in 0..<objects.count { list.addElement(objects[index]) }
         let root = list.reserveContainer()
-        let fields = [
-            KeyedReference(key: add("$version" as StaticString), value: list.add(100_000 as Int64)),
-            KeyedReference(key: add("$archiver" as StaticString), value: string("NSKeyedArchiver")),
-            KeyedReference(key: add("$top" as StaticString), value: top),
-            KeyedReference(key: add("$objects" as StaticString), value: table),
-        ]
-        list.fillDictionary(root, fields[...])
-        return list.finish(top: root)
+        pairs.append(KeyedReference(key: add("$version"), value: list.add(100_000 as Int64)))
+        pairs.append(KeyedReference(key: add("$archiver"), value: string("NSKeyedArchiver")))
+        pairs.append(KeyedReference(key: add("$top"), value: top))
+        pairs.append(KeyedReference(key: add("$objects"), value: table))
+        list.fillDictionary(root, pairs, from: 0)
+        list.finish(top: root)
+        return list.bytes.withElements(body)
+    }
+}
+
+/// Writers whose memory is used again: a fresh one costs ten allocations.
+enum ArchiveWriterPool {
+    private static let countLimit = 8
+    private static let footprintLimit = 1 << 20
+    private static let idle = Mutex<[ArchiveWriter]>([])
+
+    static func take() -> ArchiveWriter { idle.withLock { $0.popLast() } ?? ArchiveWriter() }
+
+    static func giveBack(_ writer: ArchiveWriter) {
+        guard writer.footprint <= footprintLimit else { return }
+        // Drops the objects that were archived, whose deinitializers must not run under the lock.
+        writer.reset()
+        idle.withLock { if $0.count < countLimit { $0.append(writer) } }
     }
 }

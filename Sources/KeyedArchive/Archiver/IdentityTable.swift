@@ -13,6 +13,11 @@ struct IdentityTable {
     private var index: [ObjectIdentifier: Int] = [:]
     private static let scanLimit = 8
 
+    mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        if !index.isEmpty { index = [:] }
+    }
+
     func find(_ object: AnyObject) -> Int? {
         if index.isEmpty { return entries.firstIndex { $0.object === object } }
         return index[ObjectIdentifier(object)]

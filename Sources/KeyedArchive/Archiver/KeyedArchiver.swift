@@ -11,7 +11,7 @@ import Foundation
 /// An archiver is used once, from one thread. What goes wrong inside an object's `encode(with:)`, which cannot
 /// throw, is kept and thrown at the end: the first error wins.
 public final class KeyedArchiver: NSCoder {
-    var writer = ArchiveWriter()
+    let writer = ArchiveWriterPool.take()
     private var failure: ArchiveError?
     private var isFinished = false
     private var lastHandler: ArchiveHandler?
@@ -28,6 +28,8 @@ public final class KeyedArchiver: NSCoder {
         super.init()
     }
 
+    deinit { ArchiveWriterPool.giveBack(writer) }
+
     /// Archives one object graph under the key `root`.
     ///
     /// - Parameters:
@@ -40,7 +42,9 @@ public final class KeyedArchiver: NSCoder {
         withRootObject object: Any,
         requiringSecureCoding: Bool = false
     ) throws(ArchiveError) -> Data {
-        Data(try archive(object, requiringSecureCoding: requiringSecureCoding))
+        let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
+        archiver.encode(object, forKey: rootKey)
+        return try archiver.finish { Data($0) }
     }
 
     package static func archive(
@@ -49,7 +53,7 @@ public final class KeyedArchiver: NSCoder {
     ) throws(ArchiveError) -> [UInt8] {
         let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
         archiver.encode(object, forKey: rootKey)
-        return try archiver.finish()
+        return try archiver.finish { Array($0) }
     }
 
     package static let rootKey = "root"
@@ -57,13 +61,13 @@ public final class KeyedArchiver: NSCoder {
     /// Ends the archive and returns it.
     ///
     /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice.
-    public func encodedData() throws(ArchiveError) -> Data { Data(try finish()) }
+    public func encodedData() throws(ArchiveError) -> Data { try finish { Data($0) } }
 
-    package func finish() throws(ArchiveError) -> [UInt8] {
+    func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) throws(ArchiveError) -> Result {
         if isFinished { record(ArchiveError(.encodingFailed, "the archive is finished already")) }
         isFinished = true
         if let failure { throw failure }
-        return writer.finish()
+        return writer.finish(body)
     }
 
     // MARK: Errors

@@ -14,10 +14,10 @@ struct ScopeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    private func set(_ key: Key, _ value: (inout ArchiveWriter) -> ArchiveWriter.Reference) throws {
+    private func set(_ key: Key, _ value: (ArchiveWriter) -> ArchiveWriter.Reference) throws {
         let archiver = encoder.archiver
         guard archiver.writer.currentSerial == serial else { throw encoder.outOfTurn }
-        let reference = value(&archiver.writer)
+        let reference = value(archiver.writer)
         archiver.writer.set(key.stringValue, reference)
     }
 
@@ -196,8 +196,8 @@ struct SingleContainer: SingleValueEncodingContainer {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    private func set(_ value: (inout ArchiveWriter) -> ArchiveWriter.Reference) {
-        encoder.set(single: .inline(value(&encoder.archiver.writer)))
+    private func set(_ value: (ArchiveWriter) -> ArchiveWriter.Reference) {
+        encoder.set(single: .inline(value(encoder.archiver.writer)))
     }
 
     func encodeNil() throws { encoder.set(single: .object(0)) }

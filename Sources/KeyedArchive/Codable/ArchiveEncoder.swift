@@ -17,14 +17,21 @@ extension KeyedArchiver {
     ///   `.limitExceeded` if it nests more than 1,000 deep.
     /// - Complexity: O(*n*) in the values that are archived.
     public static func archivedData(encoding value: some Encodable) throws(ArchiveError) -> Data {
-        Data(try archive(encoding: value))
+        try archive(encoding: value) { Data($0) }
     }
 
     package static func archive(encoding value: some Encodable) throws(ArchiveError) -> [UInt8] {
+        try archive(encoding: value) { Array($0) }
+    }
+
+    private static func archive<Result>(
+        encoding value: some Encodable,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) throws(ArchiveError) -> Result {
         let archiver = KeyedArchiver()
         let uid = archiver.object(codable: value)
         if !archiver.hasFailed { archiver.writer.set(rootKey, archiver.writer.reference(to: uid)) }
-        return try archiver.finish()
+        return try archiver.finish(body)
     }
 
     /// The place of a Codable value in `$objects`; 0 for nil and after an error, which is recorded.

@@ -14,30 +14,37 @@
 // to the output at once and containers, which are nothing but references, are kept back until `finish`.
 
 /// Writes a binary property list, each object as it comes.
-struct BinaryPropertyListWriter {
+struct BinaryPropertyListWriter: ~Copyable {
     /// An object's number in the list.
     typealias Reference = UInt32
 
-    private(set) var bytes: [UInt8] = []
+    private(set) var bytes = RawBuffer<UInt8>(capacity: 1_024)
     /// Where each object begins; 0 for a container that is still to be written.
-    private var offsets: [Int] = []
+    private var offsets = RawBuffer<Int>(capacity: 64)
     /// Containers kept back: number, marker's high half, count, then the references.
-    private var containers: [UInt32] = []
+    private var containers = RawBuffer<UInt32>(capacity: 128)
 
-    init() {
-        bytes.reserveCapacity(512)
-        offsets.reserveCapacity(48)
-        containers.reserveCapacity(48)
-        bytes.append(contentsOf: [0x62, 0x70, 0x6C, 0x69, 0x73, 0x74, 0x30, 0x30])
+    init() { appendHeader() }
+
+    /// Begins anew with the memory that is there.
+    mutating func reset() {
+        bytes.truncate(to: 0)
+        offsets.truncate(to: 0)
+        containers.truncate(to: 0)
+        appendHeader()
     }
 
-    var objectCount: Int { offsets.count }
+    private mutating func appendHeader() {
+        let header: StaticString = "bplist00"
+        header.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
 
     // MARK: Scalars
 
+    @inline(__always)
     private mutating func begin() -> Reference {
         offsets.append(bytes.count)
-        return Reference(truncatingIfNeeded: offsets.count - 1)
+        return Reference(truncatingIfNeeded: offsets.count &- 1)
     }
 
     mutating func add(_ value: Bool) -> Reference {
@@ -56,29 +63,29 @@ struct BinaryPropertyListWriter {
         if let signed = Int64(exactly: value) { return add(signed) }
         let reference = begin()
         bytes.append(0x14)
-        append(bigEndian: 0, width: 8)
-        append(bigEndian: value, width: 8)
+        bytes.append(bigEndian: 0, width: 8)
+        bytes.append(bigEndian: value, width: 8)
         return reference
     }
 
     mutating func add(_ value: Double) -> Reference {
         let reference = begin()
         bytes.append(0x23)
-        append(bigEndian: value.bitPattern, width: 8)
+        bytes.append(bigEndian: value.bitPattern, width: 8)
         return reference
     }
 
     mutating func add(_ value: Float) -> Reference {
         let reference = begin()
         bytes.append(0x22)
-        append(bigEndian: UInt64(value.bitPattern), width: 4)
+        bytes.append(bigEndian: UInt64(value.bitPattern), width: 4)
         return reference
     }
 
     mutating func add(data: UnsafeRawBufferPointer) -> Reference {
         let reference = begin()
         appendMarker(0x40, count: data.count)
-        bytes.append(contentsOf: data)
+        data.withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
         return reference
     }
 
@@ -92,15 +99,15 @@ struct BinaryPropertyListWriter {
     mutating func add(utf16 units: String.UTF16View) -> Reference {
         let reference = begin()
         appendMarker(0x60, count: units.count)
-        for unit in units { append(bigEndian: UInt64(unit), width: 2) }
+        for unit in units { bytes.append(bigEndian: UInt64(unit), width: 2) }
         return reference
     }
 
     mutating func add(uid: UInt32) -> Reference {
         let reference = begin()
         let width = uid <= 0xFF ? 1 : uid <= 0xFFFF ? 2 : 4
-        bytes.append(0x80 | UInt8(width - 1))
-        append(bigEndian: UInt64(uid), width: width)
+        bytes.append(0x80 | UInt8(truncatingIfNeeded: width &- 1))
+        bytes.append(bigEndian: UInt64(uid), width: width)
         return reference
     }
 
@@ -109,63 +116,61 @@ struct BinaryPropertyListWriter {
     /// Takes an object number for a container that is filled later.
     mutating func reserveContainer() -> Reference {
         offsets.append(0)
-        return Reference(truncatingIfNeeded: offsets.count - 1)
+        return Reference(truncatingIfNeeded: offsets.count &- 1)
     }
 
-    mutating func fillArray(_ reference: Reference, _ elements: some Collection<Reference>) {
+    /// Begins to fill an array; exactly `count` calls of `addElement` follow.
+    mutating func fillArray(_ reference: Reference, count: Int) {
         containers.append(reference)
         containers.append(0xA0)
-        containers.append(UInt32(elements.count))
-        containers.append(contentsOf: elements)
+        containers.append(UInt32(count))
     }
 
-    mutating func fillDictionary(_ reference: Reference, _ pairs: ArraySlice<KeyedReference>) {
+    mutating func addElement(_ element: Reference) { containers.append(element) }
+
+    /// Fills a dictionary with the pairs from `start` on.
+    mutating func fillDictionary(
+        _ reference: Reference,
+        _ pairs: borrowing RawBuffer<KeyedReference>,
+        from start: Int
+    ) {
+        let count = pairs.count &- start
         containers.append(reference)
         containers.append(0xD0)
-        containers.append(UInt32(pairs.count))
-        for pair in pairs { containers.append(pair.key) }
-        for pair in pairs { containers.append(pair.value) }
+        containers.append(UInt32(truncatingIfNeeded: count))
+        for index in start..<pairs.count { containers.append(pairs[index].key) }
+        for index in start..<pairs.count { containers.append(pairs[index].value) }
     }
 
     // MARK: The end
 
     /// Writes what was kept back, the offset table and the trailer.
-    mutating func finish(top: Reference) -> [UInt8] {
+    mutating func finish(top: Reference) {
         let referenceWidth = Self.width(of: UInt64(max(offsets.count - 1, 0)))
-        bytes.reserveCapacity(
-            bytes.count + containers.count * referenceWidth + offsets.count * 4 + 64
-        )
         var at = 0
         while at < containers.count {
-            let marker = UInt8(containers[at + 1])
-            let count = Int(containers[at + 2])
+            let marker = UInt8(truncatingIfNeeded: containers[at &+ 1])
+            let count = Int(containers[at &+ 2])
             offsets[Int(containers[at])] = bytes.count
             appendMarker(marker, count: count)
-            at += 3
-            let end = at + (marker == 0xD0 ? 2 * count : count)
-            if referenceWidth == 1 {
-                while at < end {
-                    bytes.append(UInt8(truncatingIfNeeded: containers[at]))
-                    at += 1
-                }
-            } else {
-                while at < end {
-                    append(bigEndian: UInt64(containers[at]), width: referenceWidth)
-                    at += 1
-                }
+            at &+= 3
+            let end = at &+ (marker == 0xD0 ? 2 &* count : count)
+            while at < end {
+                bytes.append(bigEndian: UInt64(containers[at]), width: referenceWidth)
+                at &+= 1
             }
         }
         let table = bytes.count
         let offsetWidth = Self.width(of: UInt64(table))
-        for offset in offsets {
+        for index in 0..<offsets.count {
             // A container that was given up stands for object 0.
-            append(bigEndian: UInt64(offset == 0 ? offsets[0] : offset), width: offsetWidth)
+            let offset = offsets[index] == 0 ? offsets[0] : offsets[index]
+            bytes.append(bigEndian: UInt64(offset), width: offsetWidth)
         }
-        append(bigEndian: UInt64(offsetWidth) << 8 | UInt64(referenceWidth), width: 8)
-        append(bigEndian: UInt64(offsets.count), width: 8)
-        append(bigEndian: UInt64(top), width: 8)
-        append(bigEndian: UInt64(table), width: 8)
-        return bytes
+        bytes.append(bigEndian: UInt64(offsetWidth) << 8 | UInt64(referenceWidth), width: 8)
+        bytes.append(bigEndian: UInt64(offsets.count), width: 8)
+        bytes.append(bigEndian: UInt64(top), width: 8)
+        bytes.append(bigEndian: UInt64(table), width: 8)
     }
 
     // MARK: Bytes
@@ -175,6 +180,7 @@ struct BinaryPropertyListWriter {
         value <= 0xFF ? 1 : value <= 0xFFFF ? 2 : value <= 0xFFFF_FFFF ? 4 : 8
     }
 
+    @inline(__always)
     private mutating func appendMarker(_ high: UInt8, count: Int) {
         if count < 15 {
             bytes.append(high | UInt8(truncatingIfNeeded: count))
@@ -189,20 +195,12 @@ struct BinaryPropertyListWriter {
         let pattern = UInt64(bitPattern: value)
         let width = Self.width(of: pattern)
         bytes.append(0x10 | UInt8(truncatingIfNeeded: width.trailingZeroBitCount))
-        append(bigEndian: pattern, width: width)
-    }
-
-    private mutating func append(bigEndian value: UInt64, width: Int) {
-        var shift = width &* 8
-        while shift > 0 {
-            shift &-= 8
-            bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
-        }
+        bytes.append(bigEndian: pattern, width: width)
     }
 }
 
 /// A key and its value in a dictionary that is being written.
-struct KeyedReference {
+struct KeyedReference: BitwiseCopyable {
     var key: BinaryPropertyListWriter.Reference
     var value: BinaryPropertyListWriter.Reference
 }

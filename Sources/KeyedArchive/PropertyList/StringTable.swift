@@ -1,10 +1,12 @@
 /// The strings of an archive that is being written, each once.
 ///
 /// Compares UTF-8 bytes, never canonical equivalence: two keys that differ in a byte are two keys.
-struct StringTable {
-    struct Entry {
+struct StringTable: ~Copyable {
+    struct Entry: BitwiseCopyable {
         let hash: UInt64
-        let text: String
+        /// Where the string's bytes begin in `texts`.
+        let start: Int
+        let length: Int
         /// The string's object in the property list.
         let reference: BinaryPropertyListWriter.Reference
         /// The string's place in `$objects`; 0 while it is used as a key only.
@@ -14,37 +16,55 @@ struct StringTable {
         var slot: Int = 0
     }
 
-    private(set) var entries: [Entry] = []
+    private var entries = RawBuffer<Entry>(capacity: 32)
+    private var texts = RawBuffer<UInt8>(capacity: 512)
     /// Entry index + 1 by hash, 0 for empty; unused while the table is so small that a scan is faster.
-    private var buckets: [Int] = []
-    private static let scanLimit = 12
+    private var buckets: [UInt32] = []
+    private static let scanLimit = 16
 
     subscript(index: Int) -> Entry {
         get { entries[index] }
-        _modify { yield &entries[index] }
+        set { entries[index] = newValue }
+    }
+
+    mutating func reset() {
+        entries.truncate(to: 0)
+        texts.truncate(to: 0)
+        if !buckets.isEmpty { buckets = [] }
     }
 
     /// The entry of a string whose bytes are `text`, or `nil`.
-    func index(of text: String, hash: UInt64) -> Int? {
+    func index(of text: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int? {
         if buckets.isEmpty {
-            for index in entries.indices where entries[index].hash == hash {
-                if Self.same(entries[index].text, text) { return index }
+            for index in 0..<entries.count where entries[index].hash == hash {
+                if holds(index, text) { return index }
             }
             return nil
         }
         let mask = buckets.count &- 1
         var at = Int(truncatingIfNeeded: hash) & mask
         while buckets[at] != 0 {
-            let index = buckets[at] &- 1
-            if entries[index].hash == hash, Self.same(entries[index].text, text) { return index }
+            let index = Int(buckets[at]) &- 1
+            if entries[index].hash == hash, holds(index, text) { return index }
             at = (at &+ 1) & mask
         }
         return nil
     }
 
+    private func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let entry = entries[index]
+        guard entry.length == text.count else { return false }
+        return texts.withElements { $0[entry.start..<entry.start + entry.length].elementsEqual(text) }
+    }
+
     /// Adds a string that is not there yet.
-    mutating func add(_ text: String, hash: UInt64, reference: BinaryPropertyListWriter.Reference) -> Int {
-        entries.append(Entry(hash: hash, text: text, reference: reference))
+    mutating func add(
+        _ text: UnsafeBufferPointer<UInt8>,
+        hash: UInt64,
+        reference: BinaryPropertyListWriter.Reference
+    ) -> Int {
+        entries.append(Entry(hash: hash, start: texts.count, length: text.count, reference: reference))
+        texts.append(contentsOf: text)
         let index = entries.count - 1
         if buckets.isEmpty {
             if entries.count > Self.scanLimit { rehash(to: 64) }
@@ -57,22 +77,15 @@ struct StringTable {
     }
 
     private mutating func rehash(to count: Int) {
-        buckets = [Int](repeating: 0, count: count)
-        for index in entries.indices { insert(index) }
+        buckets = [UInt32](repeating: 0, count: count)
+        for index in 0..<entries.count { insert(index) }
     }
 
     private mutating func insert(_ index: Int) {
         let mask = buckets.count &- 1
         var at = Int(truncatingIfNeeded: entries[index].hash) & mask
         while buckets[at] != 0 { at = (at &+ 1) & mask }
-        buckets[at] = index + 1
-    }
-
-    private static func same(_ left: String, _ right: String) -> Bool {
-        // Unequal lengths first: `==` would normalize, and equal text of equal length could still differ
-        // in bytes only when it is not ASCII.
-        left.utf8.count == right.utf8.count && left == right
-            && (left.utf8.allSatisfy { $0 < 0x80 } || left.utf8.elementsEqual(right.utf8))
+        buckets[at] = UInt32(index + 1)
     }
 
     /// Mixed so that names from outside cannot be chosen to collide: the seed differs from process to process.

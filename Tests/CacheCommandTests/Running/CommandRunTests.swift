@@ -42,7 +42,11 @@ struct CommandRunTests {
         let prose = ToolRun(["stats"] + cache, on: backend).output.lines
         #expect(prose.prefix(2) == ["entries  2", "size     3.0 KiB, 4.0 KiB before compression"])
         let json = ToolRun(["stats", "--json"] + cache, on: backend).output.text
-        #expect(json.hasPrefix(#"{"entries":2,"bytes":3072,"archiveBytes":4096,"expired":0,"damaged":0,"oldest":"1970-01-01T00:00:00Z","#))
+        #expect(
+            json.hasPrefix(
+                #"{"entries":2,"bytes":3072,"archiveBytes":4096,"expired":0,"damaged":0,"oldest":"1970-01-01T00:00:00Z","#
+            )
+        )
     }
 
     @Test("Entries are removed; a key without one fails after the others are gone")

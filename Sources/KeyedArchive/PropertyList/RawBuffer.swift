@@ -1,0 +1,100 @@
+/// A growing run of plain values, for the inner loops of writing archives.
+///
+/// An `Array` in a class is checked for unique ownership and for its bounds at every append; for archives of a
+/// few hundred bytes that was half of the time. This has one owner by its type.
+///
+/// Why the pointers are safe: `base` always has room for `capacity` elements, of which the first `count` are
+/// initialized; `count` never exceeds `capacity`, since every append reserves first; elements are bitwise
+/// copyable, so nothing needs to be destroyed; the buffer cannot be copied, so `deinit` frees `base` once.
+/// Subscripts are checked: their indices may come from outside this file.
+struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
+    private var base: UnsafeMutablePointer<Element>
+    private(set) var capacity: Int
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+        base = .allocate(capacity: self.capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    var isEmpty: Bool { count == 0 }
+
+    subscript(index: Int) -> Element {
+        @inline(__always) get {
+            precondition(index >= 0 && index < count)
+            return base[index]
+        }
+        @inline(__always) set {
+            precondition(index >= 0 && index < count)
+            base[index] = newValue
+        }
+    }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        reserve(1)
+        base[count] = element
+        count &+= 1
+    }
+
+    mutating func append(contentsOf elements: UnsafeBufferPointer<Element>) {
+        guard let source = elements.baseAddress else { return }
+        reserve(elements.count)
+        (base + count).update(from: source, count: elements.count)
+        count &+= elements.count
+    }
+
+    /// Drops everything from `newCount` on.
+    mutating func truncate(to newCount: Int) {
+        precondition(newCount >= 0 && newCount <= count)
+        count = newCount
+    }
+
+    /// The elements, valid only while `body` runs.
+    func withElements<Result>(_ body: (UnsafeBufferPointer<Element>) throws -> Result) rethrows -> Result {
+        try body(UnsafeBufferPointer(start: base, count: count))
+    }
+
+    @inline(__always)
+    private mutating func reserve(_ additional: Int) {
+        if capacity &- count < additional { grow(by: additional) }
+    }
+
+    @inline(never)
+    private mutating func grow(by additional: Int) {
+        // Checked addition and multiplication: sizes that do not fit end the process, never wrap round.
+        let larger = max(capacity * 2, count + additional)
+        let moved = UnsafeMutablePointer<Element>.allocate(capacity: larger)
+        moved.update(from: base, count: count)
+        base.deallocate()
+        base = moved
+        capacity = larger
+    }
+}
+
+extension RawBuffer where Element == UInt8 {
+    /// Appends the low `width` bytes of a number, the highest first.
+    ///
+    /// - Precondition: `width` is 1 to 8.
+    @inline(__always)
+    mutating func append(bigEndian value: UInt64, width: Int) {
+        // All eight bytes are written, of which `width` are kept: one store whatever the width.
+        reserve(8)
+        let shifted = (value &<< UInt64(truncatingIfNeeded: 64 &- 8 &* width)).bigEndian
+        UnsafeMutableRawPointer(base + count).storeBytes(of: shifted, as: UInt64.self)
+        count &+= width
+    }
+}
+
+/// The reference in a value whose type is known to be a class.
+///
+/// `as AnyObject` on a value of generic type goes through the runtime's bridging, 180 ns on Linux.
+///
+/// Why the cast is safe: a value of a class type is one reference, which is what `AnyObject` is.
+/// - Precondition: `T` is a class type; checked.
+func reference<T>(of value: T) -> AnyObject {
+    precondition(T.self is AnyClass)
+    return unsafeBitCast(value, to: AnyObject.self)
+}
