@@ -1,0 +1,4 @@
+/// A command line that was not understood, in one sentence.
+struct UsageError: Error {
+    let description: String
+}

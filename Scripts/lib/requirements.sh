@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# What the scripts need of a machine. Sourced, not run.
+
+# Whether a C compiler finds zlib's header. Swift's toolchain brings clang, which looks where Swift will look.
+has_zlib() {
+    if command -v clang >/dev/null; then
+        clang -E -x c - <<<'#include <zlib.h>' >/dev/null 2>&1
+    else
+        [[ -e /usr/include/zlib.h ]]
+    fi
+}
+
+has_python() { python3 -c 'import plistlib, zlib' >/dev/null 2>&1; }
+
+# As root, by sudo if need be.
+as_root() {
+    if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs packages of Debian and its relatives: install_packages WHAT PACKAGE…
+install_packages() {
+    local what=$1
+    shift
+    if ! command -v apt-get >/dev/null; then
+        echo "$what is missing, and there is no apt-get to install it with; please install it yourself." >&2
+        return 1
+    fi
+    if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
+        echo "$what is missing; please run as root: apt-get install $*" >&2
+        return 1
+    fi
+    echo "$what is missing; installing $*."
+    # The list first: an outdated one names packages that are gone.
+    if ! as_root apt-get -qq update || ! as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq install --yes --no-install-recommends "$@" >/dev/null; then
+        echo "$what could not be installed; see the messages of apt-get above." >&2
+        return 1
+    fi
+}
+
+require_swift() {
+    if ! command -v swift >/dev/null; then
+        echo "Swift is missing: version 6.2 or later, from https://www.swift.org/install" >&2
+        return 1
+    fi
+}
+
+require_zlib() {
+    if [[ $(uname) == Darwin ]]; then
+        echo "Nothing is needed on macOS: zlib comes with it."
+        return
+    fi
+    if has_zlib; then return; fi
+    install_packages "zlib's header" libz-dev
+    if ! has_zlib; then
+        echo "zlib's header is still not found after it was installed." >&2
+        return 1
+    fi
+}
+
+# Other readers of the formats judge what is written.
+require_python() {
+    if has_python; then return; fi
+    if [[ $(uname) == Darwin ]]; then
+        echo "python3 is missing; please install Xcode's command line tools: xcode-select --install" >&2
+        return 1
+    fi
+    install_packages "python3" python3
+    if ! has_python; then
+        echo "python3 is still not found, or is incomplete, after it was installed." >&2
+        return 1
+    fi
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// What the README shows is built, run, and compared with what it says.
+@Suite struct ReadmeTests {
+    @Test func theExampleBuildsAndPrintsWhatIsSaid() throws {
+        let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
+        let programs = Self.blocks("swift", in: readme)
+        let program = try #require(programs.first)
+        #expect(programs.count == 1, "one program, since it is built as a whole")
+        let expected = try #require(Self.blocks("text", in: readme).first, "what the program prints")
+
+        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let source = folder.appending(path: "main.swift")
+        let executable = folder.appending(path: "example")
+        try program.write(to: source, atomically: true, encoding: .utf8)
+
+        let build = try Self.run(["swiftc", source.path, "-o", executable.path] + Self.compilerArguments(), folder)
+        try #require(build.status == 0, "\(build.output)")
+        // Twice: the second process finds what the first one left.
+        for _ in 0..<2 {
+            let run = try Self.run([executable.path], folder)
+            #expect(run.status == 0)
+            #expect(run.output == expected)
+        }
+    }
+
+    private static let package = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Where the package was built for this test.
+    private static var products: URL {
+        #if canImport(Darwin)
+            Bundle(for: Marker.self).bundleURL.deletingLastPathComponent()
+        #else
+            Bundle.main.bundleURL
+        #endif
+    }
+
+    private final class Marker {}
+
+    /// What it takes to use the library just as it was built: a build of its own would take ten times as long.
+    private static func compilerArguments() throws -> [String] {
+        // The list, not the folders: those keep objects of files that are gone.
+        let list = products.appending(path: "typed-cache.product/Objects.LinkFileList")
+        let objects = try String(contentsOf: list, encoding: .utf8).split(separator: "\n").map {
+            $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
+        }
+        let library = objects.filter { object in
+            ["TypedCache", "ArchiveStore", "KeyedArchive"].contains { object.contains("/\($0).build/") }
+        }
+        try #require(!library.isEmpty, "\(list.path) names no object of the library")
+        return library + [
+            "-I", products.appending(path: "Modules").path,
+            "-I", package.appending(path: "Sources/CZlib").path,
+            "-lz", "-swift-version", "6", "-warnings-as-errors",
+        ]
+    }
+
+    /// The contents of the code blocks in a language.
+    private static func blocks(_ language: String, in markdown: String) -> [String] {
+        var blocks: [String] = []
+        var lines: [Substring]?
+        for line in markdown.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line == "```\(language)" {
+                lines = []
+            } else if line == "```", let block = lines {
+                blocks.append(block.map { $0 + "\n" }.joined())
+                lines = nil
+            } else {
+                lines?.append(line)
+            }
+        }
+        return blocks
+    }
+
+    /// Runs a command with caches in `folder`, and returns its status and all that it printed.
+    private static func run(_ command: [String], _ folder: URL) throws -> (status: Int32, output: String) {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["XDG_CACHE_HOME=\(folder.path)/caches", "SWIFT_BACKTRACE=enable=no"] + command
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, output)
+    }
+}
