@@ -16,7 +16,8 @@ import Synchronization
 /// save that fails leaves nothing behind under its key: the old value is gone, never taken for the new one.
 ///
 /// Entries are files, each a zlib-compressed keyed archive, in a directory of the cache's own. Several
-/// processes may use it at once; what one has in memory does not notice what another one writes.
+/// processes may use it at once; what one `Cache` has in memory does not notice what another one writes, so use
+/// one per name within a process, and ``MemoryLimit/none`` where others write too.
 ///
 /// All calls are synchronous and may be made from any thread; a hit in memory does no I/O. Values of classes
 /// are decoded anew for each fetch, so that no caller can change what another one gets.
