@@ -16,16 +16,9 @@ extension Cache {
         create: Bool,
         memory: MemoryLimit
     ) throws(CacheError) {
-        try CacheDirectory.check(name: name)
         try CacheDirectory.check(name: program)
-        let own = (root ?? CacheDirectory.standard(forProgram: program))
-            .appending(path: name, directoryHint: .isDirectory)
-        let store: FileStore
-        do throws(StoreError) {
-            store = try FileStore(directory: own.path(percentEncoded: false), create: create)
-        } catch {
-            throw CacheError(error)
-        }
+        let root = root ?? CacheDirectory.standard(forProgram: program)
+        let (own, store) = try CacheDirectory.open(name, in: root, create: create)
         self.init(
             name: name,
             directory: own,

@@ -61,14 +61,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         clock: some CacheClock = SystemClock(),
         reporter: (@Sendable (CacheError) -> Void)? = nil
     ) throws(CacheError) {
-        try CacheDirectory.check(name: name)
-        let own = (directory ?? CacheDirectory.standard()).appending(path: name, directoryHint: .isDirectory)
-        let store: FileStore
-        do throws(StoreError) {
-            store = try FileStore(directory: own.path(percentEncoded: false), create: true)
-        } catch {
-            throw CacheError(error)
-        }
+        let (own, store) = try CacheDirectory.open(name, in: directory ?? CacheDirectory.standard(), create: true)
         self.init(
             name: name,
             directory: own,

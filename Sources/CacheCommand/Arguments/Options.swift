@@ -46,7 +46,7 @@ enum Options {
             name: "type",
             placeholder: "NAME",
             meaning: "Swift type that the app will fetch, with its module: atlas.City",
-            standard: "none: each record is a dictionary"
+            standard: "a dictionary"
         ),
         expected: "the name of a Swift type"
     )

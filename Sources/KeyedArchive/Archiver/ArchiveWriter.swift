@@ -216,7 +216,7 @@ final class ArchiveWriter: @unchecked Sendable {
             let hash = StringTable.hash(utf8)
             if let index = strings.index(of: utf8, hash: hash) { return index }
             let reference =
-                Self.isASCII(utf8)
+                isASCII(utf8)
                 ? list.add(ascii: utf8)
                 : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16)
             return strings.add(utf8, hash: hash, reference: reference)
@@ -225,21 +225,6 @@ final class ArchiveWriter: @unchecked Sendable {
 
     private func add(_ text: StaticString) -> Reference {
         text.withUTF8Buffer { list.add(ascii: $0) }
-    }
-
-    private static func isASCII(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
-        let raw = UnsafeRawBufferPointer(utf8)
-        var seen: UInt64 = 0
-        var at = 0
-        while at &+ 8 <= raw.count {
-            seen |= raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-            at &+= 8
-        }
-        while at < raw.count {
-            seen |= UInt64(raw[at])
-            at &+= 1
-        }
-        return seen & 0x8080_8080_8080_8080 == 0
     }
 
     // MARK: Scalars

@@ -12,7 +12,7 @@ extension KeyedUnarchiver {
         case .dictionary, .mutableDictionary: break
         default: return nil
         }
-        var scope = ArchiveScope(fields, uid: nil)
+        var scope = ArchiveScope(fields)
         let keys = try members(of: &scope, "NSDictionary", under: "NS.keys", indexed: "NS.key.")
         let values = try members(of: &scope, "NSDictionary")
         guard keys.count == values.count else {
@@ -36,7 +36,7 @@ extension KeyedUnarchiver {
         case .array, .mutableArray, .set, .mutableSet: break
         default: return nil
         }
-        var scope = ArchiveScope(fields, uid: nil)
+        var scope = ArchiveScope(fields)
         return try members(of: &scope, "NSArray")
     }
 
@@ -94,7 +94,7 @@ final class ArchivedFields {
             }
             form = .dictionary(values)
         } else if case .dictionary(let fields) = try unarchiver.source.list.object(target) {
-            form = .scope(ArchiveScope(fields, uid: nil))
+            form = .scope(ArchiveScope(fields))
         } else {
             throw unarchiver.mismatch([String: Any].self, path)
         }

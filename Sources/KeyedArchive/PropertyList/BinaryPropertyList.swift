@@ -86,19 +86,24 @@ struct BinaryPropertyList: Sendable {
     // MARK: Objects
 
     /// Where an object begins.
+    @inline(__always)
     func offset(of reference: Reference) throws(ArchiveError) -> Int {
-        guard reference >= 0, reference < objectCount else {
-            throw ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
-        }
+        guard reference >= 0, reference < objectCount else { throw outOfRange(reference) }
         let offset = Self.bigEndian(bytes, table + reference * offsetWidth, offsetWidth)
-        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else {
-            throw ArchiveError(
-                .corrupted,
-                "object \(reference) lies outside the file",
-                offset: table + reference * offsetWidth
-            )
-        }
+        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else { throw outOfPlace(reference) }
         return Int(offset)
+    }
+
+    private func outOfRange(_ reference: Reference) -> ArchiveError {
+        ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
+    }
+
+    private func outOfPlace(_ reference: Reference) -> ArchiveError {
+        ArchiveError(
+            .corrupted,
+            "object \(reference) lies outside the file",
+            offset: table + reference * offsetWidth
+        )
     }
 
     func object(_ reference: Reference) throws(ArchiveError) -> Object {
@@ -176,10 +181,8 @@ struct BinaryPropertyList: Sendable {
     // MARK: Strings
 
     func isString(_ reference: Reference, _ text: StaticString) throws(ArchiveError) -> Bool {
-        let outcome = text.withUTF8Buffer { utf8 in
-            Result { () throws(ArchiveError) in try isString(reference, utf8) }
-        }
-        return try outcome.get()
+        // A static string's bytes stay where they are as long as the process lives.
+        try isString(reference, UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     func isString(_ reference: Reference, _ text: String) throws(ArchiveError) -> Bool {
@@ -211,22 +214,32 @@ struct BinaryPropertyList: Sendable {
 
     private func same(_ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard range.count == text.count else { return false }
-        return bytes.withUnsafeBufferPointer { $0[range].elementsEqual(text) }
+        return bytes.withUnsafeBufferPointer { haveSameBytes(UnsafeBufferPointer(rebasing: $0[range]), text) }
     }
 
     func string(ascii range: Range<Int>) throws(ArchiveError) -> String {
+        let text = bytes.withUnsafeBufferPointer { bytes -> String? in
+            let run = UnsafeBufferPointer(rebasing: bytes[range])
+            // Decoding checks too, but would put something else in the place of what is wrong.
+            return isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
+        }
         // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
-        guard let text = bytes.withUnsafeBufferPointer({ String(validating: $0[range], as: UTF8.self) })
-        else { throw ArchiveError(.corrupted, "string that is not text", offset: range.lowerBound) }
+        guard let text else {
+            throw ArchiveError(.corrupted, "string that is not text", offset: range.lowerBound)
+        }
         return text
     }
 
     func string(utf16 range: Range<Int>) throws(ArchiveError) -> String {
         var units: [UInt16] = []
         units.reserveCapacity(range.count / 2)
+        var hasSurrogates = false
         for at in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
-            units.append(UInt16(bytes[at]) << 8 | UInt16(bytes[at + 1]))
+            let unit = UInt16(bytes[at]) << 8 | UInt16(bytes[at + 1])
+            hasSurrogates = hasSurrogates || unit & 0xF800 == 0xD800
+            units.append(unit)
         }
+        if !hasSurrogates { return String(decoding: units, as: UTF16.self) }
         guard let text = String(validating: units, as: UTF16.self) else {
             throw ArchiveError(.corrupted, "string with invalid UTF-16", offset: range.lowerBound)
         }
@@ -305,8 +318,15 @@ struct BinaryPropertyList: Sendable {
     }
 
     /// - Precondition: `offset + width` is within `bytes`, as its array checks.
+    @inline(__always)
     private static func bigEndian(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> UInt64 {
+        // Small archives have widths of one and two only.
         if width == 1 { return UInt64(bytes[offset]) }
+        if width == 2 { return UInt64(bytes[offset]) << 8 | UInt64(bytes[offset + 1]) }
+        return wideBigEndian(bytes, offset, width)
+    }
+
+    private static func wideBigEndian(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> UInt64 {
         var value: UInt64 = 0
         for at in offset..<offset + width { value = value << 8 | UInt64(bytes[at]) }
         return value

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A growing run of plain values, for the inner loops of writing archives.
 ///
 /// An `Array` in a class is checked for unique ownership and for its bounds at every append; for archives of a
@@ -97,4 +99,30 @@ extension RawBuffer where Element == UInt8 {
 func reference<T>(of value: T) -> AnyObject {
     precondition(T.self is AnyClass)
     return unsafeBitCast(value, to: AnyObject.self)
+}
+
+/// Whether two runs of bytes are the same.
+func haveSameBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    guard let start = left.baseAddress, let other = right.baseAddress else { return true }
+    // Both runs have this many bytes.
+    return memcmp(start, other, left.count) == 0
+}
+
+/// Whether all bytes are below 0x80, looked at eight at a time.
+///
+/// Why the loads are safe: each one ends within the run, as its condition says.
+func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    let raw = UnsafeRawBufferPointer(text)
+    var seen: UInt64 = 0
+    var at = 0
+    while at &+ 8 <= raw.count {
+        seen |= raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        at &+= 8
+    }
+    while at < raw.count {
+        seen |= UInt64(raw[at])
+        at &+= 1
+    }
+    return seen & 0x8080_8080_8080_8080 == 0
 }

@@ -54,7 +54,9 @@ struct StringTable: ~Copyable {
     private func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let entry = entries[index]
         guard entry.length == text.count else { return false }
-        return texts.withElements { $0[entry.start..<entry.start + entry.length].elementsEqual(text) }
+        return texts.withElements { texts in
+            haveSameBytes(UnsafeBufferPointer(rebasing: texts[entry.start..<entry.start + entry.length]), text)
+        }
     }
 
     /// Adds a string that is not there yet.

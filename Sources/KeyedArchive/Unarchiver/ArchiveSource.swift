@@ -71,8 +71,6 @@ struct ArchiveSource: Sendable {
 /// behind the key that was found last.
 struct ArchiveScope {
     let fields: BinaryPropertyList.Fields
-    /// The object's own place in the archive; `nil` for the outermost scope.
-    let uid: UInt32?
     private var cursor = 0
     /// The number of the next unkeyed value.
     private var unkeyed = 0
@@ -82,10 +80,7 @@ struct ArchiveScope {
     private static let scanLimit = 64
     private static let indexedKeyLength = 256
 
-    init(_ fields: BinaryPropertyList.Fields, uid: UInt32?) {
-        self.fields = fields
-        self.uid = uid
-    }
+    init(_ fields: BinaryPropertyList.Fields) { self.fields = fields }
 
     /// The value of a key as the user gave it, or `nil`.
     mutating func value(

@@ -23,10 +23,6 @@ struct ClassCache {
     }
 }
 
-private enum Decoded {
-    static let inProgress = UInt32.max
-}
-
 extension KeyedUnarchiver {
     /// The object that a value refers to, `nil` if it refers to nothing.
     func resolve(
@@ -55,7 +51,8 @@ extension KeyedUnarchiver {
             // Decoded once, so that references to one long text cost no memory each.
             if let known = try known(uid, reference) { return known }
             let value = try scalar(at: reference)
-            remember(value, as: uid)
+            objects.begin(uid, of: source.objects.count)
+            objects.end(uid, value)
             return value
         default:
             return try source.list.isString(reference, "$null") ? nil : scalar(at: reference)
@@ -71,13 +68,19 @@ extension KeyedUnarchiver {
         }
         depth += 1
         defer { depth -= 1 }
-        states[Int(uid)] = Decoded.inProgress
-        let value =
+        objects.begin(uid, of: source.objects.count)
+        let value: Any?
+        do throws(ArchiveError) {
             switch try resolvedClass(of: fields, at: reference) {
-            case .intrinsic(let intrinsic): try decode(intrinsic, fields, uid)
-            case .coding(let type): instance(of: type, fields, uid)
+            case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
+            case .coding(let type): value = instance(of: type, fields)
             }
-        if states[Int(uid)] == Decoded.inProgress { remember(value, as: uid) }
+        } catch {
+            // Who catches this may ask again, and is to get the same error.
+            objects.forget(uid)
+            throw error
+        }
+        objects.end(uid, value)
         return value
     }
 
@@ -88,25 +91,22 @@ extension KeyedUnarchiver {
         _ uid: UInt32,
         _ reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> Any?? {
-        if states.isEmpty { states = [UInt32](repeating: 0, count: source.objects.count) }
-        let state = states[Int(uid)]
-        if state == 0 { return nil }
-        if state != Decoded.inProgress { return .some(values[Int(state) - 1]) }
-        throw ArchiveError(
-            .cyclicReference,
-            "object \(uid) contains itself",
-            offset: try source.list.offset(of: reference)
-        )
+        switch objects.state(of: uid) {
+        case .unknown: return nil
+        case .decoded(let value): return .some(value)
+        case .inProgress:
+            throw ArchiveError(
+                .cyclicReference,
+                "object \(uid) contains itself",
+                offset: try source.list.offset(of: reference)
+            )
+        }
     }
 
-    func remember(_ value: Any?, as uid: UInt32) {
-        values.append(value)
-        states[Int(uid)] = UInt32(values.count)
-    }
-
-    private func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
-        scopes.append(ArchiveScope(fields, uid: uid))
-        defer { scopes.removeLast() }
+    private func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
+        let outer = scope
+        scope = ArchiveScope(fields)
+        defer { scope = outer }
         return type.init(coder: self)
     }
 
@@ -162,7 +162,7 @@ extension KeyedUnarchiver {
         } else {
             resolved = try lookedUpClass(className(uid), of: reference)
         }
-        classes.add(resolved, for: uid)
+        if classes[uid] == nil { classes.add(resolved, for: uid) }
         return resolved
     }
 
@@ -233,7 +233,7 @@ extension KeyedUnarchiver {
         guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
             return nil
         }
-        var scope = ArchiveScope(fields, uid: nil)
+        var scope = ArchiveScope(fields)
         return try scope.stored("$classname", in: source.list)
     }
 

@@ -20,12 +20,11 @@ public final class KeyedUnarchiver: NSCoder {
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while
     // it changes one of these. The checks cost 10 % of a small archive.
     @exclusivity(unchecked) private var failure: ArchiveError?
-    @exclusivity(unchecked) var scopes: [ArchiveScope]
+    /// The object that is being decoded.
+    @exclusivity(unchecked) var scope: ArchiveScope
     /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
     @exclusivity(unchecked) var expected: ExpectedClasses
-    /// For each UID: 0 unknown, `Decoded.inProgress`, or the index of its value plus 1.
-    @exclusivity(unchecked) var states: [UInt32] = []
-    @exclusivity(unchecked) var values: [Any?] = []
+    @exclusivity(unchecked) var objects = DecodedObjects()
     @exclusivity(unchecked) var classes = ClassCache()
     /// The string object that the key `$class` was found to be.
     @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
@@ -50,7 +49,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     package init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
         source = try ArchiveSource(bytes)
-        scopes = [ArchiveScope(source.top, uid: nil)]
+        scope = ArchiveScope(source.top)
         expected = ExpectedClasses(classes, intrinsicsToo: true)
         // Generous for every real archive, and an end to those that refer to the same parts over and over.
         budget = 1 << 20 + 64 * bytes.count
@@ -82,8 +81,9 @@ public final class KeyedUnarchiver: NSCoder {
         allowing classes: [AnyClass] = [],
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        let root = (type as? AnyClass).map { [$0] } ?? []
-        let unarchiver = try KeyedUnarchiver(bytes, classes: root + classes)
+        var expected = classes
+        if let root = type as? AnyClass { expected.insert(root, at: 0) }
+        let unarchiver = try KeyedUnarchiver(bytes, classes: expected)
         let object = unarchiver.decodeObject(forKey: KeyedArchiver.rootKey)
         if let failure = unarchiver.failure { throw failure }
         guard let object else {
@@ -125,8 +125,6 @@ public final class KeyedUnarchiver: NSCoder {
     public override var allowsKeyedCoding: Bool { true }
     public override var requiresSecureCoding: Bool { false }
     public override var decodingFailurePolicy: NSCoder.DecodingFailurePolicy { .setErrorAndReturn }
-    public override var allowedClasses: [AnyClass]? { expected.classes }
-
     /// Ends decoding.
     ///
     /// - Throws: the first error of all that was decoded.
@@ -160,7 +158,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     /// The property-list object under a key of the innermost scope, or `nil`.
     func value(of key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        try scopes[scopes.count - 1].value(of: key, in: source.list)
+        try scope.value(of: key, in: source.list)
     }
 
     public override func containsValue(forKey key: String) -> Bool {
@@ -178,7 +176,24 @@ public final class KeyedUnarchiver: NSCoder {
         }
     }
 
-    public override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
+    #if canImport(Darwin)
+        // The methods that take classes end here.
+        public override func __decodeObject(ofClasses classes: Set<AnyHashable>?, forKey key: String) -> Any? {
+            decodeObject(amongClasses: classes?.compactMap { $0.base as? AnyClass }, forKey: key)
+        }
+    #else
+        public override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
+            decodeObject(amongClasses: classes, forKey: key)
+        }
+
+        public override func decodeObject<T: NSObject & NSCoding>(of cls: T.Type, forKey key: String) -> T? {
+            decodeObject(of: [cls], forKey: key) as? T
+        }
+
+        public override var allowedClasses: [AnyClass]? { expected.classes }
+    #endif
+
+    private func decodeObject(amongClasses classes: [AnyClass]?, forKey key: String) -> Any? {
         guard let classes else { return decodeObject(forKey: key) }
         let outer = expected
         expected = ExpectedClasses(classes, intrinsicsToo: false)
@@ -193,10 +208,6 @@ public final class KeyedUnarchiver: NSCoder {
             }
             return object
         }
-    }
-
-    public override func decodeObject<T: NSObject & NSCoding>(of cls: T.Type, forKey key: String) -> T? {
-        decodeObject(of: [cls], forKey: key) as? T
     }
 
     // MARK: Scalars
@@ -251,7 +262,7 @@ public final class KeyedUnarchiver: NSCoder {
         _ body: (BinaryPropertyList.Reference) throws(ArchiveError) -> T?
     ) -> T? {
         attempt(nil) { () throws(ArchiveError) in
-            guard let reference = try scopes[scopes.count - 1].nextUnkeyed(in: source.list) else { return nil }
+            guard let reference = try scope.nextUnkeyed(in: source.list) else { return nil }
             return try body(reference)
         }
     }

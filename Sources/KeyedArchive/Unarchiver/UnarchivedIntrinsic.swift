@@ -29,7 +29,7 @@ extension KeyedUnarchiver {
         _ fields: BinaryPropertyList.Fields,
         _ uid: UInt32
     ) throws(ArchiveError) -> Any? {
-        var scope = ArchiveScope(fields, uid: uid)
+        var scope = ArchiveScope(fields)
         switch intrinsic {
         case .null: return NSNull()
         case .mutableString: return NSMutableString(string: try required(String.self, "NS.string", &scope))
@@ -49,21 +49,21 @@ extension KeyedUnarchiver {
             guard data.count == 16 else { throw malformed("NSUUID", scope) }
             return data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         case .array:
-            return try objects(members(of: &scope, "NSArray"))
+            return try decoded(members(of: &scope, "NSArray"))
         case .mutableArray:
             let array = NSMutableArray()
             // Known before its members are, so that they may refer to it.
-            remember(array, as: uid)
-            for object in try objects(members(of: &scope, "NSMutableArray")) { array.add(object) }
+            objects.end(uid, array)
+            for object in try decoded(members(of: &scope, "NSMutableArray")) { array.add(object) }
             return array
         case .set:
             var set = Set<AnyHashable>()
-            for object in try objects(members(of: &scope, "NSSet")) { set.insert(try hashable(object, scope)) }
+            for object in try decoded(members(of: &scope, "NSSet")) { set.insert(try hashable(object, scope)) }
             return set
         case .mutableSet:
             let set = NSMutableSet()
-            remember(set, as: uid)
-            for object in try objects(members(of: &scope, "NSMutableSet")) {
+            objects.end(uid, set)
+            for object in try decoded(members(of: &scope, "NSMutableSet")) {
                 set.add(try hashable(object, scope))
             }
             return set
@@ -73,7 +73,7 @@ extension KeyedUnarchiver {
             return dictionary
         case .mutableDictionary:
             let dictionary = NSMutableDictionary()
-            remember(dictionary, as: uid)
+            objects.end(uid, dictionary)
             var entries: [AnyHashable: Any] = [:]
             try forEachEntry(of: &scope) { key, value in entries[key] = value }
             dictionary.addEntries(from: entries)
@@ -124,7 +124,7 @@ extension KeyedUnarchiver {
         return members
     }
 
-    private func objects(_ members: [BinaryPropertyList.Reference]) throws(ArchiveError) -> [Any] {
+    private func decoded(_ members: [BinaryPropertyList.Reference]) throws(ArchiveError) -> [Any] {
         var objects: [Any] = []
         objects.reserveCapacity(members.count)
         for member in members { objects.append(try self.member(member)) }

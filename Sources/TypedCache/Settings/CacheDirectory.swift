@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 
 /// Where caches lie on disk.
@@ -29,6 +30,23 @@ enum CacheDirectory {
         let path = CommandLine.arguments.first ?? ""
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         return (try? check(name: name)) == nil ? "typed-cache" : name
+    }
+
+    /// Opens the store of a cache, in a directory of the cache's own.
+    ///
+    /// - Throws: `.invalidName`, and what opening the store throws.
+    static func open(
+        _ name: String,
+        in root: URL,
+        create: Bool
+    ) throws(CacheError) -> (directory: URL, store: FileStore) {
+        try check(name: name)
+        let own = root.appending(path: name, directoryHint: .isDirectory)
+        do throws(StoreError) {
+            return (own, try FileStore(directory: own.path(percentEncoded: false), create: create))
+        } catch {
+            throw CacheError(error)
+        }
     }
 
     /// Checks that a cache's name is one safe path component.
