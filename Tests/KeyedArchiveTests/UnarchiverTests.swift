@@ -142,6 +142,32 @@ import Testing
         }
     }
 
+    @Test(arguments: ["NSMutableSet", "NSSet", "NSMutableArray", "NSArray"])
+    func aCollectionThatContainsItselfIsAnError(name: String) throws {
+        let archiver = KeyedArchiver()
+        let uid = archiver.writer.reserveObject()
+        archiver.writer.pushScope()
+        archiver.writer.set("NS.objects", archiver.writer.array([uid]))
+        archiver.writer.popObject(uid, class: ArchivedClass(name: name))
+        archiver.writer.set("root", archiver.writer.reference(to: uid))
+        let data = try archiver.encodedData()
+        #expect(
+            code { try KeyedUnarchiver.unarchivedObject(ofClass: NSObject.self, from: data) } == .cyclicReference
+        )
+    }
+
+    @Test func collectionsAreNoKeys() throws {
+        for object in [Set([[1], [2]]), [[1]: 2], NSSet(array: [NSArray(array: [1])])] as [Any] {
+            #expect(code { try KeyedArchiver.archivedData(withRootObject: object) } == .unsupportedType)
+        }
+        let archiver = KeyedArchiver()
+        let list = archiver.collection(.of(NSArray.self)) { $0 = [] }
+        let set = archiver.collection(.of(NSSet.self)) { $0 = [list] }
+        archiver.writer.set("root", archiver.writer.reference(to: set))
+        let data = try archiver.encodedData()
+        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: NSSet.self, from: data) } == .typeMismatch)
+    }
+
     @Test func sharedPartsDoNotMultiplyWithoutBound() throws {
         // Each array holds the one below twenty times: 20^30 values, in a few kilobytes.
         let archiver = KeyedArchiver()

@@ -7,10 +7,12 @@ import Synchronization
 final class ArchiveHandler: @unchecked Sendable {
     let type: ObjectIdentifier
     let encode: (Any, KeyedArchiver) -> ArchiveWriter.UID
+    let isCollection: Bool
 
     private init(_ type: Any.Type, _ encode: @escaping (Any, KeyedArchiver) -> ArchiveWriter.UID) {
         self.type = ObjectIdentifier(type)
         self.encode = encode
+        isCollection = type is any ArchiveCollection.Type
     }
 
     private static let known = Mutex<[ObjectIdentifier: ArchiveHandler]>([:])

@@ -1,6 +1,9 @@
 import Foundation
 
-extension Array: ArchiveIntrinsic {
+/// A type whose values hold others.
+protocol ArchiveCollection: ArchiveIntrinsic {}
+
+extension Array: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.collection(.of(NSArray.self)) { members in
             for element in self { members.append(archiver.uid(of: element)) }
@@ -8,18 +11,18 @@ extension Array: ArchiveIntrinsic {
     }
 }
 
-extension Set: ArchiveIntrinsic {
+extension Set: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.collection(.of(NSSet.self)) { members in
-            for element in self { members.append(archiver.uid(of: element)) }
+            for element in self { members.append(archiver.hashed(element)) }
         }
     }
 }
 
-extension Dictionary: ArchiveIntrinsic {
+extension Dictionary: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.dictionary(.of(NSDictionary.self)) { keys, values in
-            for key in self.keys { keys.append(archiver.uid(of: key)) }
+            for key in self.keys { keys.append(archiver.hashed(key)) }
             for value in self.values { values.append(archiver.uid(of: value)) }
         }
     }
@@ -29,7 +32,7 @@ extension AnyHashable: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archiver.uid(of: base) }
 }
 
-extension NSArray: ArchiveIntrinsic {
+extension NSArray: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         let info = ArchivedClass.of(self is NSMutableArray ? NSMutableArray.self : NSArray.self)
         return archiver.collection(info, of: self) { members in
@@ -38,7 +41,7 @@ extension NSArray: ArchiveIntrinsic {
     }
 }
 
-extension NSSet: ArchiveIntrinsic {
+extension NSSet: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         if self is NSCountedSet {
             archiver.record(ArchiveError(.unsupportedType, "NSCountedSet cannot be archived"))
@@ -46,17 +49,17 @@ extension NSSet: ArchiveIntrinsic {
         }
         let info = ArchivedClass.of(self is NSMutableSet ? NSMutableSet.self : NSSet.self)
         return archiver.collection(info, of: self) { members in
-            for element in self { members.append(archiver.uid(of: element)) }
+            for element in self { members.append(archiver.hashed(element)) }
         }
     }
 }
 
-extension NSDictionary: ArchiveIntrinsic {
+extension NSDictionary: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         let info = ArchivedClass.of(self is NSMutableDictionary ? NSMutableDictionary.self : NSDictionary.self)
         return archiver.dictionary(info, of: self) { keys, values in
             let entries = self.map { ($0.key, $0.value) }
-            for entry in entries { keys.append(archiver.uid(of: entry.0)) }
+            for entry in entries { keys.append(archiver.hashed(entry.0)) }
             for entry in entries { values.append(archiver.uid(of: entry.1)) }
         }
     }
@@ -96,11 +99,7 @@ extension KeyedArchiver {
         _ object: AnyObject?,
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
-        if let object {
-            // Mutable collections are known to the unarchiver before their members are.
-            let isMutable = object is NSMutableArray || object is NSMutableSet || object is NSMutableDictionary
-            return encode(instance: object, as: info, opensEarly: isMutable, body)
-        }
+        if let object { return encode(instance: object, as: info, body) }
         guard enter() else { return 0 }
         let uid = writer.reserveObject()
         writer.pushScope()

@@ -129,6 +129,18 @@ public final class KeyedArchiver: NSCoder {
         return handler.encode(value, self)
     }
 
+    /// The place of a set's member or a dictionary's key, which whoever decodes it must hash.
+    ///
+    /// Collections are refused: an archive from elsewhere could hold some that take for ever to compare.
+    func hashed(_ value: Any) -> ArchiveWriter.UID {
+        let base = (value as? AnyHashable)?.base ?? value
+        if ArchiveHandler.for(type(of: base)).isCollection {
+            record(ArchiveError(.unsupportedType, "a collection cannot be a set's member or a dictionary's key"))
+            return 0
+        }
+        return uid(of: base)
+    }
+
     func string(_ text: String) -> ArchiveWriter.UID {
         // The text that stands for nil cannot be written as itself.
         if text == "$null" { return mutableString(text) }
@@ -144,14 +156,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// The place of an object, which `body` fills if the object is new.
-    ///
-    /// - Parameter opensEarly: whether the unarchiver knows the object before its contents, so that these may
-    ///   refer to it.
-    func place(
-        of object: AnyObject,
-        opensEarly: Bool = false,
-        _ body: (ArchiveWriter.UID) -> Void
-    ) -> ArchiveWriter.UID {
+    func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
         let uid: ArchiveWriter.UID
         let position: Int
         if let found = writer.identities.find(object) {
@@ -167,7 +172,7 @@ public final class KeyedArchiver: NSCoder {
             uid = writer.reserveObject()
             position = writer.identities.add(object, uid: uid, isReserved: false)
         }
-        writer.identities[position].isOpen = !opensEarly
+        writer.identities[position].isOpen = true
         body(uid)
         writer.identities[position].isOpen = false
         return uid
@@ -183,11 +188,10 @@ public final class KeyedArchiver: NSCoder {
     func encode(
         instance object: AnyObject,
         as info: @autoclosure () -> ArchivedClass,
-        opensEarly: Bool = false,
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
         guard enter() else { return 0 }
-        return place(of: object, opensEarly: opensEarly) { uid in
+        return place(of: object) { uid in
             writer.pushScope()
             body()
             if !hasFailed { writer.popObject(uid, class: info()) }

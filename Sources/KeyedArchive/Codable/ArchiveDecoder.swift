@@ -16,7 +16,7 @@ extension KeyedUnarchiver {
         of type: T.Type,
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, from: [UInt8](data))
+        try unarchive(decoding: type, from: data.withUnsafeBytes { Array($0) })
     }
 
     package static func unarchive<T: Decodable>(

@@ -35,11 +35,9 @@ struct DecodedObjects {
         }
     }
 
-    /// Notes what became of an object that is being decoded. The first note counts: mutable collections are
-    /// noted before their members are decoded.
+    /// Notes what became of an object that is being decoded.
     mutating func end(_ uid: UInt32, _ value: Any?) {
-        guard let position = position(of: uid), case .inProgress = entries[position].state else { return }
-        entries[position].state = .decoded(value)
+        if let position = position(of: uid) { entries[position].state = .decoded(value) }
     }
 
     /// Forgets an object that could not be decoded.

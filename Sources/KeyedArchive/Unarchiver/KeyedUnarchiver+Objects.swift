@@ -72,7 +72,7 @@ extension KeyedUnarchiver {
         let value: Any?
         do throws(ArchiveError) {
             switch try resolvedClass(of: fields, at: reference) {
-            case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
+            case .intrinsic(let intrinsic): value = try decode(intrinsic, fields)
             case .coding(let type): value = instance(of: type, fields)
             }
         } catch {

@@ -44,7 +44,7 @@ public final class KeyedUnarchiver: NSCoder {
         forReadingFrom data: Data,
         classes: [AnyClass] = []
     ) throws(ArchiveError) {
-        try self.init([UInt8](data), classes: classes)
+        try self.init(data.withUnsafeBytes { Array($0) }, classes: classes)
     }
 
     package init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
@@ -73,7 +73,7 @@ public final class KeyedUnarchiver: NSCoder {
         allowing classes: [AnyClass] = [],
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(type, allowing: classes, from: [UInt8](data))
+        try unarchive(type, allowing: classes, from: data.withUnsafeBytes { Array($0) })
     }
 
     package static func unarchive<T>(

@@ -26,8 +26,7 @@ enum UnarchivedIntrinsic {
 extension KeyedUnarchiver {
     func decode(
         _ intrinsic: UnarchivedIntrinsic,
-        _ fields: BinaryPropertyList.Fields,
-        _ uid: UInt32
+        _ fields: BinaryPropertyList.Fields
     ) throws(ArchiveError) -> Any? {
         var scope = ArchiveScope(fields)
         switch intrinsic {
@@ -51,20 +50,15 @@ extension KeyedUnarchiver {
         case .array:
             return try decoded(members(of: &scope, "NSArray"))
         case .mutableArray:
-            let array = NSMutableArray()
-            // Known before its members are, so that they may refer to it.
-            objects.end(uid, array)
-            for object in try decoded(members(of: &scope, "NSMutableArray")) { array.add(object) }
-            return array
+            return NSMutableArray(array: try decoded(members(of: &scope, "NSMutableArray")))
         case .set:
             var set = Set<AnyHashable>()
             for object in try decoded(members(of: &scope, "NSSet")) { set.insert(try hashable(object, scope)) }
             return set
         case .mutableSet:
             let set = NSMutableSet()
-            objects.end(uid, set)
             for object in try decoded(members(of: &scope, "NSMutableSet")) {
-                set.add(try hashable(object, scope))
+                set.add(try hashable(object, scope).base)
             }
             return set
         case .dictionary:
@@ -72,10 +66,9 @@ extension KeyedUnarchiver {
             try forEachEntry(of: &scope) { key, value in dictionary[key] = value }
             return dictionary
         case .mutableDictionary:
-            let dictionary = NSMutableDictionary()
-            objects.end(uid, dictionary)
             var entries: [AnyHashable: Any] = [:]
             try forEachEntry(of: &scope) { key, value in entries[key] = value }
+            let dictionary = NSMutableDictionary()
             dictionary.addEntries(from: entries)
             return dictionary
         }
@@ -144,8 +137,13 @@ extension KeyedUnarchiver {
     }
 
     private func hashable(_ object: Any, _ scope: ArchiveScope) throws(ArchiveError) -> AnyHashable {
-        guard let key = object as? AnyHashable else {
-            throw ArchiveError(.typeMismatch, "a key or set member that has no hash", offset: scope.fields.start)
+        // Comparing collections that share parts can take for ever, and an archive chooses what is compared.
+        guard !ArchiveHandler.for(type(of: object)).isCollection, let key = object as? AnyHashable else {
+            throw ArchiveError(
+                .typeMismatch,
+                "a key or set member that is a collection, or has no hash",
+                offset: scope.fields.start
+            )
         }
         return key
     }

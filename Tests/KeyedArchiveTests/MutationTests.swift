@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import KeyedArchive
+
+/// Archives that were changed at random are refused or read, but never trap, hang or take memory without bound.
+@Suite struct MutationTests {
+    /// How many changed archives each seed tries; `TYPED_CACHE_MUTATIONS` makes it more.
+    private static let rounds =
+        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? 400
+
+    private static func samples() throws -> [[UInt8]] {
+        let base = Base(title: "shared")
+        var samples = try [
+            KeyedArchiver.archivedData(withRootObject: Everything()),
+            KeyedArchiver.archivedData(withRootObject: Pair(base, base)),
+            KeyedArchiver.archivedData(encoding: Samples.city),
+            KeyedArchiver.archivedData(encoding: [Shape.named("x", sides: 3), .circle(radius: 1), .nothing]),
+            KeyedArchiver.archivedData(encoding: ["a": [1, 2, 3], "b": []]),
+            KeyedArchiver.archivedData(withRootObject: [NSMutableArray(array: [1]), NSMutableDictionary()]),
+        ].map { [UInt8]($0) }
+        guard Corpus.folder != nil else { return samples }
+        for file in try Corpus.files(in: "keyed") + Corpus.files(in: "plist") {
+            let bytes = [UInt8](try Data(contentsOf: file))
+            if bytes.count < 8_192 { samples.append(bytes) }
+        }
+        return samples
+    }
+
+    @Test(arguments: 1...8) func changedArchivesAreRefusedOrRead(seed: Int) throws {
+        let samples = try Self.samples()
+        var random = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<Self.rounds {
+            guard var bytes = samples.randomElement(using: &random) else { return }
+            for _ in 0..<Int.random(in: 1...6, using: &random) { Self.change(&bytes, &random) }
+            Self.read(bytes)
+        }
+    }
+
+    private static func change(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
+        guard !bytes.isEmpty else { return }
+        let at = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: bytes[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        case 1: bytes[at] = UInt8.random(in: 0...255, using: &random)
+        case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: at)
+        case 3: bytes.remove(at: at)
+        case 4:
+            // Numbers that counts, offsets and widths are wrong with most often.
+            bytes[at] = [0x00, 0x01, 0x0F, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
+        default:
+            // A part of the archive in another place: references, markers and counts that are sound elsewhere.
+            let from = Int.random(in: 0..<bytes.count, using: &random)
+            let count = min(Int.random(in: 1...8, using: &random), bytes.count - max(at, from))
+            for step in 0..<max(0, count) { bytes[at + step] = bytes[from + step] }
+        }
+    }
+
+    private static func read(_ bytes: [UInt8]) {
+        _ = try? ArchiveTree(bytes)
+        _ = try? KeyedUnarchiver.unarchive(City.self, decoding: bytes)
+        _ = try? KeyedUnarchiver.unarchive([Shape].self, decoding: bytes)
+        _ = try? KeyedUnarchiver.unarchive([String: [Int]].self, decoding: bytes)
+        if let unarchiver = try? KeyedUnarchiver(bytes, classes: [Everything.self, Pair.self, Base.self]) {
+            for key in ["root", "$0", "State"] {
+                _ = unarchiver.decodeObject(forKey: key)
+                _ = unarchiver.decodeDouble(forKey: key)
+                _ = unarchiver.containsValue(forKey: key)
+            }
+        }
+    }
+}
+
+extension KeyedUnarchiver {
+    fileprivate static func unarchive<T: Decodable>(_ type: T.Type, decoding bytes: [UInt8]) throws -> T {
+        try unarchive(decoding: type, from: bytes)
+    }
+}
+
+/// Random numbers that are the same for the same seed (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
