@@ -42,6 +42,7 @@ extension Cache {
             let isRemoved = try store.remove(forKey: key.text)
             let dropped = memory.withLock { $0.endWrite(key, begun.ticket) }
             _ = consume dropped
+            memory.tellOthers(changed: key)
             return isRemoved
         } catch {
             let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: true) }
@@ -71,6 +72,7 @@ extension Cache {
     private func forgetAll() {
         let dropped = memory.withLock { $0.removeAll() }
         _ = consume dropped
+        memory.tellOthersAllRemoved()
     }
 
     /// The keys of all entries that have not expired, in no order.

@@ -66,6 +66,7 @@ extension Cache {
             let isGone = removed(key)
             let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: !isGone) }
             _ = consume dropped
+            memory.tellOthers(changed: key)
             throw CacheError(error)
         }
         let entry = memoryEntry(value, archive, deadline)
@@ -74,6 +75,7 @@ extension Cache {
             return memory.endWrite(key, begun.ticket, keeping: entry, cost: archive.count)
         }
         _ = consume dropped
+        memory.tellOthers(changed: key)
     }
 
     /// What memory holds of a value.
@@ -87,6 +89,7 @@ extension Cache {
         let isGone = removed(key)
         let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: !isGone) }
         _ = consume dropped
+        memory.tellOthers(changed: key)
     }
 
     private func removed(_ key: EntryKey) -> Bool {

@@ -15,9 +15,9 @@ import Synchronization
 /// is saved over. A process killed at any instant leaves each key with its whole old or whole new value. A
 /// save that fails leaves nothing behind under its key: the old value is gone, never taken for the new one.
 ///
-/// Entries are files, each a zlib-compressed keyed archive, in a directory of the cache's own. Several
-/// processes may use it at once; what one `Cache` has in memory does not notice what another one writes, so use
-/// one per name within a process, and ``MemoryLimit/none`` where others write too.
+/// Entries are files, each a zlib-compressed keyed archive, in a directory of the cache's own. A program may open
+/// a cache in several places: they agree. Several processes may use it at once; what one has in memory does not
+/// notice what another one writes, so use ``MemoryLimit/none`` where others write too.
 ///
 /// All calls are synchronous and may be made from any thread; a hit in memory does no I/O. Values of classes
 /// are decoded anew for each fetch, so that no caller can change what another one gets.
@@ -34,7 +34,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let clock: any CacheClock
     let defaultExpiration: Expiration
     let reporter: (@Sendable (CacheError) -> Void)?
-    let memory: Mutex<MemoryTier>
+    let memory: SharedMemory
 
     /// Opens a cache, or makes it.
     ///
@@ -85,7 +85,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         self.name = name
         self.directory = directory
         self.store = store
-        self.memory = Mutex(MemoryTier(limit: memory))
+        self.memory = SharedMemory(limit: memory, directory: directory.standardizedFileURL.path)
         self.clock = clock
         defaultExpiration = expiration
         self.reporter = reporter

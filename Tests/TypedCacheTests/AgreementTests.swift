@@ -72,7 +72,7 @@ import Testing
     private func cache(_ store: TestStore) -> Cache<City> {
         Cache(
             name: "test",
-            directory: URL(fileURLWithPath: "/test"),
+            directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
             store: store,
             memory: MemoryLimit(),
             expiration: .never,

@@ -221,6 +221,24 @@ import Testing
         #expect(try cache(City.self).keys == ["1"])
     }
 
+    @Test func cachesOfOneDirectoryAgree() throws {
+        let first = try cache(City.self)
+        let second = try cache(City.self)
+        let third = try cache(City.self, memory: .none)
+        func all() throws -> [String?] { try [first, second, third].map { try $0.fetch(forKey: "x")?.name } }
+        for (index, writer) in [first, second, third, first].enumerated() {
+            try writer.save(City(name: "v\(index)", population: 1), forKey: "x")
+            #expect(try all() == [String?](repeating: "v\(index)", count: 3))
+            #expect(try all() == [String?](repeating: "v\(index)", count: 3))
+        }
+        try second.remove(forKey: "x")
+        #expect(try all() == [nil, nil, nil])
+        try first.save(City(name: "last", population: 1), forKey: "x")
+        #expect(try all() == ["last", "last", "last"])
+        try third.removeAll()
+        #expect(try all() == [nil, nil, nil])
+    }
+
     // MARK: Failures
 
     @Test func aFailedSaveLeavesNoStaleValue() throws {

@@ -113,6 +113,13 @@ struct MemoryTier {
         return removed
     }
 
+    /// Forgets a key whose entry another cache has changed, and keeps what is being read from coming back.
+    mutating func forget(_ key: EntryKey) -> MemoryEntry? {
+        traffic[key]?.writes += 1
+        barred.remove(key)
+        return policy.remove(forKey: key)
+    }
+
     /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
     mutating func removeAll() -> [MemoryEntry] {
         epoch += 1

@@ -1,0 +1,59 @@
+import Foundation
+import Synchronization
+
+/// The memory tier of one cache, known to the other caches of this process that have the same directory.
+///
+/// What one of them saves or removes, the others forget before the call returns: so one program may open a cache
+/// in several places, and none of them sees what another one has replaced.
+final class SharedMemory: Sendable {
+    private let tier: Mutex<MemoryTier>
+    private let directory: String
+
+    init(limit: MemoryLimit, directory: String) {
+        tier = Mutex(MemoryTier(limit: limit))
+        self.directory = directory
+        Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
+    }
+
+    deinit {
+        Self.neighbors.withLock { neighbors in
+            neighbors[directory]?.removeAll { $0.memory == nil }
+            if neighbors[directory]?.isEmpty == true { neighbors[directory] = nil }
+        }
+    }
+
+    func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
+        tier.withLock(body)
+    }
+
+    // MARK: Neighbors
+
+    private struct Neighbor: Sendable {
+        weak let memory: SharedMemory?
+    }
+
+    private static let neighbors = Mutex<[String: [Neighbor]]>([:])
+
+    private var others: [SharedMemory] {
+        Self.neighbors.withLock { neighbors in
+            guard let members = neighbors[directory], members.count > 1 else { return [] }
+            return members.compactMap(\.memory).filter { $0 !== self }
+        }
+    }
+
+    /// Has the other caches forget a key, after its entry on disk has changed.
+    func tellOthers(changed key: EntryKey) {
+        for other in others {
+            let dropped = other.withLock { $0.forget(key) }
+            _ = consume dropped
+        }
+    }
+
+    /// Has the other caches forget everything, after everything was removed from disk.
+    func tellOthersAllRemoved() {
+        for other in others {
+            let dropped = other.withLock { $0.removeAll() }
+            _ = consume dropped
+        }
+    }
+}
