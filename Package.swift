@@ -23,8 +23,11 @@ let package = Package(
             providers: [.apt(["libz-dev"]), .brew(["zlib"])]
         ),
 
+        // Where the current thread's stack ends.
+        .target(name: "CStack"),
+
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
-        .target(name: "KeyedArchive", swiftSettings: strict),
+        .target(name: "KeyedArchive", dependencies: ["CStack"], swiftSettings: strict),
 
         // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
         .target(name: "ArchiveStore", dependencies: ["CZlib"], swiftSettings: strict),

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import KeyedArchive
@@ -232,17 +233,7 @@ import Testing
     }
 
     @Test func deepNestingIsAnErrorAndNoCrash() throws {
-        func chain(_ length: Int) -> Node {
-            let root = Node()
-            var last = root
-            for _ in 1..<length {
-                let next = Node()
-                last.next = next
-                last = next
-            }
-            return root
-        }
-        let data = try KeyedArchiver.archivedData(withRootObject: chain(1_000))
+        let data = try KeyedArchiver.archivedData(withRootObject: Chain.make(1_000))
         var node: Node? = try KeyedUnarchiver.unarchivedObject(ofClass: Node.self, from: data)
         var length = 0
         while let current = node {
@@ -250,9 +241,51 @@ import Testing
             node = current.next
         }
         #expect(length == 1_000)
-        #expect { try KeyedArchiver.archivedData(withRootObject: chain(1_001)) } throws: {
+        #expect { try KeyedArchiver.archivedData(withRootObject: Chain.make(1_001)) } throws: {
             ($0 as? ArchiveError)?.code == .limitExceeded
         }
+    }
+
+    @Test(arguments: [128, 256, 512]) func nestingDeeperThanTheStackIsAnErrorAndNoCrash(kibibytes: Int) throws {
+        let data = try KeyedArchiver.archivedData(withRootObject: Chain.make(1_000))
+        let tree = try KeyedArchiver.archivedData(encoding: Chain.tree(490))
+        let codes = Mutex<[ArchiveError.Code?]>([])
+        // Made and freed where there is stack for it: freeing a chain takes some for each link.
+        nonisolated(unsafe) let longest = Chain.make(1_000)
+        let tallest = Chain.tree(490)
+        let thread = Thread {
+            func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
+                do {
+                    _ = try body()
+                    return nil
+                } catch {
+                    return (error as? ArchiveError)?.code
+                }
+            }
+            codes.withLock {
+                $0 = [
+                    code { try KeyedArchiver.archivedData(withRootObject: longest) },
+                    code { try KeyedUnarchiver.unarchivedObject(ofClass: Node.self, from: data) },
+                    code { try KeyedArchiver.archivedData(encoding: tallest) },
+                    code { try KeyedUnarchiver.unarchivedValue(of: Tree.self, from: tree) },
+                ]
+            }
+        }
+        thread.stackSize = kibibytes << 10
+        thread.start()
+        while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+        for code in codes.withLock({ $0 }) { #expect(code == nil || code == .limitExceeded) }
+        #expect(codes.withLock { $0.count } == 4)
+        if kibibytes == 128 { #expect(codes.withLock { $0.contains(.limitExceeded) }) }
+    }
+
+    @Test func whatNestsAsDeepAsItMayComesBack() throws {
+        let deepest = try #require(
+            (480...520).last { depth in (try? KeyedArchiver.archivedData(encoding: Chain.tree(depth))) != nil }
+        )
+        let data = try KeyedArchiver.archivedData(encoding: Chain.tree(deepest))
+        #expect(try KeyedUnarchiver.unarchivedValue(of: Tree.self, from: data) == Chain.tree(deepest))
+        #expect(deepest < 520)
     }
 
     @Test func aCycleIsAnErrorAndNoCrash() throws {

@@ -167,3 +167,23 @@ struct Tree: Codable, Equatable {
     var name: String
     var children: [Tree]
 }
+
+/// Values that nest as deep as one likes.
+enum Chain {
+    static func make(_ length: Int) -> Node {
+        let root = Node()
+        var last = root
+        for _ in 1..<length {
+            let next = Node()
+            last.next = next
+            last = next
+        }
+        return root
+    }
+
+    static func tree(_ depth: Int) -> Tree {
+        var tree = Tree(name: "leaf", children: [])
+        for _ in 1..<depth { tree = Tree(name: "node", children: [tree]) }
+        return tree
+    }
+}

@@ -101,6 +101,7 @@ extension KeyedArchiver {
     ) -> ArchiveWriter.UID {
         if let object { return encode(instance: object, as: info, body) }
         guard enter() else { return 0 }
+        defer { leave() }
         let uid = writer.reserveObject()
         writer.pushScope()
         body()

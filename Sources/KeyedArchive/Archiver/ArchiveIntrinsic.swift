@@ -141,6 +141,7 @@ extension URL: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         let uid = archiver.writer.reserveObject()
         guard archiver.enter() else { return 0 }
+        defer { archiver.leave() }
         archiver.writer.pushScope()
         let base = baseURL?.archive(into: archiver) ?? 0
         archiver.writer.set("NS.base", archiver.writer.reference(to: base))

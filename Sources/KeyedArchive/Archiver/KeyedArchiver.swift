@@ -13,14 +13,14 @@ import Foundation
 public final class KeyedArchiver: NSCoder {
     let writer = ArchiveWriterPool.take()
     private var failure: ArchiveError?
+    /// How many objects and Codable values are being encoded, each inside the one before.
+    var depth = 0
+    private var nesting = NestingLimit()
     private var isFinished = false
     private var lastHandler: ArchiveHandler?
     private let securely: Bool
     /// Whether graphs that cannot be unarchived yet, because they run in circles, are errors.
     private let refusesCycles: Bool
-
-    /// How deep objects may nest, for encoding and decoding alike: what was archived can be unarchived.
-    static let depthLimit = 1_000
 
     /// Creates an archiver for one archive.
     ///
@@ -191,6 +191,7 @@ public final class KeyedArchiver: NSCoder {
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
         guard enter() else { return 0 }
+        defer { leave() }
         return place(of: object) { uid in
             writer.pushScope()
             body()
@@ -198,15 +199,20 @@ public final class KeyedArchiver: NSCoder {
         }
     }
 
-    /// Whether one more level of nesting is allowed; records the error if not.
+    /// Begins one more level of nesting, if that is allowed; `leave` ends it. Records the error if not.
     func enter() -> Bool {
         if hasFailed { return false }
-        if writer.depth > Self.depthLimit {
-            record(ArchiveError(.limitExceeded, "objects nest more than \(Self.depthLimit) deep"))
+        do throws(ArchiveError) {
+            try nesting.check(depth, below: NestingLimit.levels)
+        } catch {
+            record(error)
             return false
         }
+        depth += 1
         return true
     }
+
+    func leave() { depth -= 1 }
 
     public override func encode(_ object: Any?, forKey key: String) {
         guard isOpen else { return }

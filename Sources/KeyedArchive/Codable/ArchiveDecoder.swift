@@ -68,9 +68,7 @@ extension KeyedUnarchiver {
         if type == String.self || type == Date.self || type == Data.self || type == URL.self || type == UUID.self {
             return try intrinsic(type, at: reference, path)
         }
-        guard depth < KeyedArchiver.depthLimit else {
-            throw ArchiveError(.limitExceeded, "values nest more than \(KeyedArchiver.depthLimit) deep")
-        }
+        try nesting.check(depth, below: NestingLimit.levelsToRead)
         depth += 1
         defer { depth -= 1 }
         if let dictionary = type as? any UnarchivableDictionary.Type,

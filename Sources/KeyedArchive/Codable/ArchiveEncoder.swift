@@ -81,6 +81,7 @@ extension KeyedArchiver {
     func slot<T: Encodable>(of value: T, at path: CodingPath?) throws -> ArchivedSlot {
         if let known = intrinsicSlot(of: value) { return known }
         guard enter() else { throw failure(path) }
+        defer { leave() }
         if let dictionary = value as? any ArchivableDictionary, let uid = try dictionary.slot(self, path) {
             return .object(uid)
         }

@@ -59,13 +59,7 @@ extension KeyedUnarchiver {
         }
         if let known = try known(uid, reference) { return known }
         try spend(16)
-        guard depth < KeyedArchiver.depthLimit else {
-            throw ArchiveError(
-                .limitExceeded,
-                "objects nest more than \(KeyedArchiver.depthLimit) deep",
-                offset: try source.list.offset(of: reference)
-            )
-        }
+        try nesting.check(depth, below: NestingLimit.levelsToRead)
         depth += 1
         defer { depth -= 1 }
         objects.begin(uid, of: source.objects.count)

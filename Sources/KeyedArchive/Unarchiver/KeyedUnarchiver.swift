@@ -29,6 +29,7 @@ public final class KeyedUnarchiver: NSCoder {
     /// The string object that the key `$class` was found to be.
     @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
     @exclusivity(unchecked) var depth = 0
+    @exclusivity(unchecked) var nesting = NestingLimit()
     /// Whether the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var rootIsChecked = false
     @exclusivity(unchecked) private var budget: Int
