@@ -54,6 +54,7 @@ import Testing
 
     @Test(arguments: 1...50) func everyPolicyKeepsItsLimits(seed: Int) {
         checkPolicy(LeastRecentlyUsed<Int, Int>.self, seed: UInt64(seed))
+        checkPolicy(SmallFirst<Int, Int>.self, seed: UInt64(seed))
     }
 
     @Test func theLeastRecentlyUsedGoesFirst() {

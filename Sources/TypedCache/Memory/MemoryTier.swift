@@ -25,7 +25,7 @@ struct MemoryTier {
         var writes = 0
     }
 
-    private var policy: LeastRecentlyUsed<EntryKey, MemoryEntry>
+    private var policy: SmallFirst<EntryKey, MemoryEntry>
     private var traffic: [EntryKey: Traffic] = [:]
     /// Grows with every removal of everything.
     private var epoch = 0
@@ -34,7 +34,7 @@ struct MemoryTier {
     var statistics = CacheStatistics()
 
     init(limit: MemoryLimit) {
-        policy = LeastRecentlyUsed(count: limit.count, cost: limit.cost.bytes)
+        policy = SmallFirst(count: limit.count, cost: limit.cost.bytes)
     }
 
     var count: Int { policy.count }

@@ -1,3 +1,5 @@
+@testable import TypedCache
+
 /// Gives up first what was not used for longest.
 ///
 /// Entries stand in one array and are linked in the order of their use; a freed place is used again. Every
