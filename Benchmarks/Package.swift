@@ -61,6 +61,7 @@ let package = Package(
             ] + optionalPeers.map(\.dependency),
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),
+        .testTarget(name: "BenchmarkKitTests", dependencies: ["BenchmarkKit"], swiftSettings: strict),
     ] + optionalPeers.map(\.target),
     swiftLanguageModes: [.v6]
 )
