@@ -49,6 +49,7 @@ package struct BenchmarkCommand {
         var isFine = true
         let folders = ScratchFolders()
         defer { folders.removeAll() }
+        folders.removeOnInterruption()
         let line = ProgressLine()
         let traces = ProcessInfo.processInfo.environment["TYPED_CACHE_TRACES"]
         for suite in suites {
@@ -77,8 +78,12 @@ package struct BenchmarkCommand {
             try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
             let file = output.appending(path: run.fileName)
             try run.write(to: file)
-            try Report(run: run).write(to: output)
-            print("Results are in \(file.path), and a report in latest.md beside it.")
+            print("Results are in \(file.path).")
+            // The package's own report stays whole.
+            if options.output != nil || suites.count == self.suites.count {
+                try Report(run: run).write(to: output)
+                print("The report is latest.md beside them.")
+            }
         }
         for breach in gate?.breaches(in: run) ?? [] {
             isFine = false
