@@ -1,0 +1,92 @@
+import Foundation
+
+/// Measures one subject, sample by sample, each time with new indices.
+struct Sampler {
+    let subject: Subject
+    private(set) var samples: [Double] = []
+    private var iterations = 1
+    private var nextIndex = 0
+    private let now: () -> Double
+
+    /// - Parameter now: a clock that counts nanoseconds.
+    init(_ subject: Subject, now: @escaping () -> Double = Sampler.monotonicTime) {
+        self.subject = subject
+        self.now = now
+    }
+
+    /// More repetitions than that are of work that takes no time at all.
+    private static let mostIterations = 1 << 30
+
+    /// Finds how often the work must be repeated for a sample of that duration. That warms up everything as well.
+    mutating func calibrate(for duration: Duration) throws {
+        let wanted = duration / .nanoseconds(1)
+        let limit = min(subject.limit, Self.mostIterations)
+        iterations = 1
+        // Once for what only the first time costs, which would make the count too low.
+        _ = try run()
+        while iterations < limit {
+            let taken = try run().whole
+            if taken >= wanted { return }
+            // Close to the aim, go there at once; a short sample tells too little to extrapolate from.
+            let factor = taken * 8 > wanted ? wanted / taken * 1.1 : 4
+            iterations = min(limit, max(iterations + 1, Int(Double(iterations) * factor)))
+        }
+    }
+
+    /// Takes a sample: nanoseconds for doing the work once.
+    mutating func sample() throws {
+        let taken = try run()
+        samples.append((taken.whole - taken.besides) / Double(iterations))
+    }
+
+    /// How often the work allocates, in a pass of its own that is not timed; `nil` where that cannot be told.
+    mutating func allocations() throws -> Double? {
+        let count = min(iterations, 1_000)
+        let indices = takeIndices(count)
+        try subject.prepare?(indices)
+        let allocations = try AllocationCounter.count { try subject.perform(indices) }
+        let besides = try AllocationCounter.count { try subject.besides?(indices) }
+        try subject.cleanup?()
+        return allocations.map { Double($0 - (besides ?? 0)) / Double(count) }
+    }
+
+    /// Nanoseconds of each of so many operations.
+    mutating func latencies(_ count: Int) throws -> [Double] {
+        let indices = takeIndices(count)
+        try subject.prepare?(indices)
+        var latencies: [Double] = []
+        latencies.reserveCapacity(count)
+        for index in indices {
+            latencies.append(try nanoseconds { try subject.perform(index..<index + 1) })
+        }
+        try subject.cleanup?()
+        return latencies
+    }
+
+    /// Nanoseconds of a sample, and of what is to be taken off.
+    private mutating func run() throws -> (whole: Double, besides: Double) {
+        let indices = takeIndices(iterations)
+        try subject.prepare?(indices)
+        let taken = try nanoseconds { try subject.perform(indices) }
+        let besides = try subject.besides.map { body in try nanoseconds { try body(indices) } }
+        try subject.cleanup?()
+        return (taken, besides ?? 0)
+    }
+
+    private mutating func takeIndices(_ count: Int) -> Range<Int> {
+        defer { nextIndex += count }
+        return nextIndex..<nextIndex + count
+    }
+
+    private func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = now()
+        try body()
+        return now() - start
+    }
+
+    private static func monotonicTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+}

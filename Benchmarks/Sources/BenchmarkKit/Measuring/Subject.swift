@@ -1,0 +1,112 @@
+/// One way to do a piece of work.
+///
+/// Public, as `blackHole` is, since only what is can be specialized in another module: an operation that does
+/// nothing costs 1.2 ns then, and 7.3 ns otherwise, which is a good part of a memory hit.
+public struct Subject {
+    public let name: String
+    /// Whether this is the package's own way. Others are compared with the first such.
+    public let isOurs: Bool
+    /// The size of what the work produces, if that says something.
+    public let bytes: Int?
+    /// How often the work may be repeated in one sample at most.
+    public let limit: Int
+    /// Called before each sample with the indices that it will have; not timed.
+    public let prepare: ((Range<Int>) throws -> Void)?
+    /// Called after each sample; not timed.
+    public let cleanup: (() throws -> Void)?
+    /// What is done besides the work that is meant, and is taken off its time and allocations, sample by sample.
+    public let besides: ((Range<Int>) throws -> Void)?
+    /// Does the work once for each index. Indices go up from 0 and never come again.
+    public let perform: (Range<Int>) throws -> Void
+
+    /// - Parameter operation: does the work once; told how often it was done before. Its result is used up.
+    ///
+    /// Inlinable so that the loop and what it calls are optimized together.
+    @inlinable
+    public init<Result>(
+        _ name: String,
+        isOurs: Bool = false,
+        bytes: Int? = nil,
+        limit: Int = .max,
+        prepare: ((Range<Int>) throws -> Void)? = nil,
+        cleanup: (() throws -> Void)? = nil,
+        operation: @escaping (_ index: Int) throws -> Result
+    ) {
+        self.init(
+            name: name,
+            isOurs: isOurs,
+            bytes: bytes,
+            limit: limit,
+            prepare: prepare,
+            cleanup: cleanup,
+            besides: nil,
+            perform: { indices in for index in indices { blackHole(try operation(index)) } }
+        )
+    }
+
+    /// A way that cannot be had without something else, which is measured right after it and taken off.
+    @inlinable
+    public static func difference<Whole, Part>(
+        _ name: String,
+        isOurs: Bool = false,
+        bytes: Int? = nil,
+        limit: Int = .max,
+        of operation: @escaping (_ index: Int) throws -> Whole,
+        besides: @escaping (_ index: Int) throws -> Part
+    ) -> Subject {
+        Subject(
+            name: name,
+            isOurs: isOurs,
+            bytes: bytes,
+            limit: limit,
+            prepare: nil,
+            cleanup: nil,
+            besides: { indices in for index in indices { blackHole(try besides(index)) } },
+            perform: { indices in for index in indices { blackHole(try operation(index)) } }
+        )
+    }
+
+    /// A way that does its own repeating, as several threads would, say. Its results must not be left unused: give
+    /// them to ``blackHole(_:)``.
+    public static func batch(
+        _ name: String,
+        isOurs: Bool = false,
+        bytes: Int? = nil,
+        limit: Int = .max,
+        prepare: ((Range<Int>) throws -> Void)? = nil,
+        cleanup: (() throws -> Void)? = nil,
+        perform: @escaping (_ indices: Range<Int>) throws -> Void
+    ) -> Subject {
+        Subject(
+            name: name,
+            isOurs: isOurs,
+            bytes: bytes,
+            limit: limit,
+            prepare: prepare,
+            cleanup: cleanup,
+            besides: nil,
+            perform: perform
+        )
+    }
+
+    @usableFromInline
+    init(
+        name: String,
+        isOurs: Bool,
+        bytes: Int?,
+        limit: Int,
+        prepare: ((Range<Int>) throws -> Void)?,
+        cleanup: (() throws -> Void)?,
+        besides: ((Range<Int>) throws -> Void)?,
+        perform: @escaping (Range<Int>) throws -> Void
+    ) {
+        self.name = name
+        self.isOurs = isOurs
+        self.bytes = bytes
+        self.limit = limit
+        self.prepare = prepare
+        self.cleanup = cleanup
+        self.besides = besides
+        self.perform = perform
+    }
+}
