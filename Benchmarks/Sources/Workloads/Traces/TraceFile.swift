@@ -1,5 +1,5 @@
+import CDeflate
 import Foundation
-import SystemZlib
 
 /// Reads recorded traces: one zlib stream of little-endian `UInt32` key numbers, one per request.
 public enum TraceFile {

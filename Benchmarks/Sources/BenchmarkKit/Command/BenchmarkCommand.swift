@@ -1,0 +1,85 @@
+import Foundation
+
+/// The command `benchmarks`, for any set of suites.
+package struct BenchmarkCommand {
+    private let suites: [any Suite.Type]
+
+    package init(suites: [any Suite.Type]) {
+        self.suites = suites
+    }
+
+    /// Does what the arguments say, and returns the exit code: 0, 1 if something failed, 2 for a wrong command line.
+    package func run(_ arguments: [String]) -> Int32 {
+        do {
+            return try run(Options(arguments, suites: suites.map { $0.name }))
+        } catch let error as UsageError {
+            Self.complain("\(error.message) See --help.")
+            return 2
+        } catch {
+            Self.complain("\(error)")
+            return 1
+        }
+    }
+
+    private func run(_ options: Options) throws -> Int32 {
+        switch options.action {
+        case .help: print(HelpText.text)
+        case .list: for suite in suites { print(Self.padded(suite.name), suite.summary) }
+        case .compare, .report: break
+        case .run(let names):
+            return try measure(suites.filter { names.isEmpty || names.contains($0.name) }, options)
+        }
+        return 0
+    }
+
+    private func measure(_ suites: [any Suite.Type], _ options: Options) throws -> Int32 {
+        var run = Surroundings.makeRun(isQuick: options.isQuick, folder: PackageFolder.url)
+        var isFine = true
+        let folders = ScratchFolders()
+        defer { folders.removeAll() }
+        let line = ProgressLine()
+        let traces = ProcessInfo.processInfo.environment["TYPED_CACHE_TRACES"]
+        for suite in suites {
+            let context = Context(
+                suite: suite.name,
+                isQuick: options.isQuick,
+                traces: traces.map { URL(filePath: $0, directoryHint: .isDirectory) },
+                folders: folders,
+                line: line
+            )
+            line.begin(suite: suite.name, summary: suite.summary)
+            do {
+                try suite.init().run(context)
+            } catch {
+                // The other suites' figures are worth having all the same.
+                isFine = false
+                line.clear()
+                Self.complain("The suite \(suite.name) failed: \(error)")
+            }
+            line.clear()
+            run.measurements += context.measurements
+            print(SuiteTable(suite: suite.name, measurements: context.measurements).text)
+            fflush(nil)
+        }
+        if let output = outputFolder(options) {
+            try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+            let file = output.appending(path: run.fileName)
+            try run.write(to: file)
+            print("Results are in \(file.path).")
+        }
+        return isFine ? 0 : 1
+    }
+
+    private func outputFolder(_ options: Options) -> URL? {
+        if let output = options.output { return URL(filePath: output, directoryHint: .isDirectory) }
+        return options.isQuick ? nil : PackageFolder.url.appending(path: "Results", directoryHint: .isDirectory)
+    }
+
+    private static func padded(_ name: String) -> String {
+        name.padding(toLength: max(name.count, 12), withPad: " ", startingAt: 0)
+    }
+
+    private static func complain(_ text: String) {
+        FileHandle.standardError.write(Data("benchmarks: \(text)\n".utf8))
+    }
+}

@@ -1,0 +1,67 @@
+/// What the command line asks for.
+package struct Options: Equatable {
+    package enum Action: Equatable {
+        /// Run these suites; all of them if there are none.
+        case run(suites: [String])
+        case list
+        case help
+        case compare(String, String)
+        case report(String)
+    }
+
+    package private(set) var action = Action.run(suites: [])
+    package private(set) var isQuick = false
+    /// Where results go; `nil`: the package's own folder, or nowhere for quick runs.
+    package private(set) var output: String?
+    /// A file of bounds that must hold.
+    package private(set) var gate: String?
+
+    /// - Parameters:
+    ///   - arguments: those after the command's name.
+    ///   - suites: the names of all suites.
+    package init(_ arguments: [String], suites: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        var asked: [String] = []
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--quick": isQuick = true
+            case "--list": try act(.list)
+            case "--help", "-h": try act(.help)
+            case "--output": output = try Self.operand(of: argument, "a folder", &rest)
+            case "--gate": gate = try Self.operand(of: argument, "a file", &rest)
+            case "--report": try act(.report(Self.operand(of: argument, "a file of results", &rest)))
+            case "--compare":
+                let before = try Self.operand(of: argument, "two files of results", &rest)
+                try act(.compare(before, Self.operand(of: argument, "two files of results", &rest)))
+            case _ where argument.hasPrefix("-"):
+                throw UsageError(message: "There is no option \(argument).")
+            case _ where !suites.contains(argument):
+                throw UsageError(
+                    message: "There is no suite \(argument); there are \(suites.joined(separator: ", "))."
+                )
+            default: asked.append(argument)
+            }
+        }
+        if !asked.isEmpty { try act(.run(suites: asked)) }
+        if case .run = action { return }
+        if isQuick || gate != nil { throw UsageError(message: "--quick and --gate are for running suites only.") }
+    }
+
+    private mutating func act(_ action: Action) throws(UsageError) {
+        guard self.action == .run(suites: []) else {
+            throw UsageError(message: "Only one of suites, --list, --compare, --report and --help is possible.")
+        }
+        self.action = action
+    }
+
+    private static func operand(
+        of option: String,
+        _ what: String,
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) -> String {
+        guard let operand = rest.popFirst(), !operand.hasPrefix("-") else {
+            throw UsageError(message: "\(option) needs \(what).")
+        }
+        return operand
+    }
+}

@@ -1,0 +1,81 @@
+/// One way to do a piece of work.
+package struct Subject {
+    package let name: String
+    /// Whether this is the package's own way. Others are compared with the first such.
+    package let isOurs: Bool
+    /// The size of what the work produces, if that says something.
+    package let bytes: Int?
+    /// How often the work may be repeated in one sample at most.
+    package let limit: Int
+    /// Called before each sample with the indices that it will have; not timed.
+    package let prepare: ((Range<Int>) throws -> Void)?
+    /// Called after each sample; not timed.
+    package let cleanup: (() throws -> Void)?
+    /// Does the work once for each index. Indices go up from 0 and never come again.
+    package let perform: (Range<Int>) throws -> Void
+
+    /// - Parameter operation: does the work once; told how often it was done before. Its result is used up.
+    ///
+    /// Inlinable so that the loop and what it calls are optimized together.
+    @inlinable
+    package init<Result>(
+        _ name: String,
+        isOurs: Bool = false,
+        bytes: Int? = nil,
+        limit: Int = .max,
+        prepare: ((Range<Int>) throws -> Void)? = nil,
+        cleanup: (() throws -> Void)? = nil,
+        operation: @escaping (_ index: Int) throws -> Result
+    ) {
+        self.init(
+            name: name,
+            isOurs: isOurs,
+            bytes: bytes,
+            limit: limit,
+            prepare: prepare,
+            cleanup: cleanup,
+            perform: { indices in for index in indices { blackHole(try operation(index)) } }
+        )
+    }
+
+    /// A way that does its own repeating, as several threads would, say. Its results must not be left unused: give
+    /// them to ``blackHole(_:)``.
+    package static func batch(
+        _ name: String,
+        isOurs: Bool = false,
+        bytes: Int? = nil,
+        limit: Int = .max,
+        prepare: ((Range<Int>) throws -> Void)? = nil,
+        cleanup: (() throws -> Void)? = nil,
+        perform: @escaping (_ indices: Range<Int>) throws -> Void
+    ) -> Subject {
+        Subject(
+            name: name,
+            isOurs: isOurs,
+            bytes: bytes,
+            limit: limit,
+            prepare: prepare,
+            cleanup: cleanup,
+            perform: perform
+        )
+    }
+
+    @usableFromInline
+    init(
+        name: String,
+        isOurs: Bool,
+        bytes: Int?,
+        limit: Int,
+        prepare: ((Range<Int>) throws -> Void)?,
+        cleanup: (() throws -> Void)?,
+        perform: @escaping (Range<Int>) throws -> Void
+    ) {
+        self.name = name
+        self.isOurs = isOurs
+        self.bytes = bytes
+        self.limit = limit
+        self.prepare = prepare
+        self.cleanup = cleanup
+        self.perform = perform
+    }
+}

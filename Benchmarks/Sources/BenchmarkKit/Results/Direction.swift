@@ -1,0 +1,4 @@
+/// Which figures are the better ones.
+package enum Direction: String, Codable, Sendable {
+    case lower, higher
+}

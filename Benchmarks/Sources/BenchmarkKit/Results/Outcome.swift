@@ -1,0 +1,21 @@
+/// What a measurement found.
+package enum Outcome: Codable, Equatable, Sendable {
+    /// How long doing the work once takes.
+    case time(TimeFigures)
+    /// How long operations take that were timed one by one.
+    case latency(LatencySummary)
+    /// A figure of any other kind.
+    case value(ValueFigures)
+    /// Nothing, since the subject is not here or cannot do this.
+    case unavailable(reason: String)
+
+    /// What tells kinds of figures about the same work apart.
+    var unit: String {
+        switch self {
+        case .time: "ns"
+        case .latency: "latency"
+        case .value(let figures): figures.unit
+        case .unavailable: ""
+        }
+    }
+}

@@ -1,0 +1,102 @@
+extension Context {
+    /// Measures several ways to do the same work, in turns, so that whatever else the machine does meets all of
+    /// them, and compares each, pair by pair, with the first that is ours.
+    ///
+    /// - Parameters:
+    ///   - work: what is done, as a verb with its object.
+    ///   - parameters: what it is done with, by name; numbers may have a unit (`1 KiB`). Works that differ in one
+    ///     number only are drawn as lines over it.
+    /// - Throws: what a subject throws.
+    package func compare(work: String, parameters: [String: String] = [:], subjects: [Subject]) throws {
+        progress(work)
+        var samplers = subjects.map(Sampler.init)
+        for index in samplers.indices { try samplers[index].calibrate(for: effort.sampleDuration) }
+        for round in 0..<effort.rounds {
+            for turn in samplers.indices {
+                // Another one begins each round: none always follows the same one.
+                try samplers[(round + turn) % samplers.count].sample()
+            }
+        }
+        let ours = samplers.first { $0.subject.isOurs }?.samples
+        for index in samplers.indices {
+            let allocations = try samplers[index].allocations()
+            let subject = samplers[index].subject
+            let samples = samplers[index].samples
+            let figures = TimeFigures(
+                nanoseconds: Summary(samples),
+                ratio: ours.map { Summary(ratiosOf: samples, to: $0) },
+                allocations: allocations,
+                bytes: subject.bytes
+            )
+            record(
+                work: work,
+                parameters: parameters,
+                subject: subject.name,
+                isOurs: subject.isOurs,
+                outcome: .time(figures)
+            )
+        }
+    }
+
+    /// Times operations one by one: what the slowest ones take is lost in a mean. The clock's own cost, some tens
+    /// of nanoseconds, is in each.
+    ///
+    /// - Parameter operations: how many of each subject, after as many as a tenth of them to warm up.
+    /// - Throws: what a subject throws.
+    package func latencies(
+        work: String,
+        parameters: [String: String] = [:],
+        operations: Int,
+        subjects: [Subject]
+    ) throws {
+        progress(work)
+        var samplers = subjects.map(Sampler.init)
+        var latencies = [[Double]](repeating: [], count: samplers.count)
+        for index in samplers.indices { _ = try samplers[index].latencies(max(1, operations / 10)) }
+        let rounds = min(10, operations)
+        for round in 0..<rounds {
+            let count = operations * (round + 1) / rounds - operations * round / rounds
+            for index in samplers.indices { latencies[index] += try samplers[index].latencies(count) }
+        }
+        for (sampler, latencies) in zip(samplers, latencies) {
+            record(
+                work: work,
+                parameters: parameters,
+                subject: sampler.subject.name,
+                isOurs: sampler.subject.isOurs,
+                outcome: .latency(LatencySummary(latencies))
+            )
+        }
+    }
+
+    /// Records a figure that the suite found out itself.
+    ///
+    /// - Parameter samples: at least one.
+    package func value(
+        work: String,
+        parameters: [String: String] = [:],
+        subject: String,
+        isOurs: Bool = false,
+        unit: String,
+        better: Direction = .lower,
+        samples: [Double]
+    ) {
+        record(
+            work: work,
+            parameters: parameters,
+            subject: subject,
+            isOurs: isOurs,
+            outcome: .value(ValueFigures(samples, unit: unit, better: better))
+        )
+    }
+
+    /// Records that a subject could not be measured, so that its row says why.
+    package func unavailable(
+        work: String,
+        parameters: [String: String] = [:],
+        subject: String,
+        reason: String
+    ) {
+        record(work: work, parameters: parameters, subject: subject, outcome: .unavailable(reason: reason))
+    }
+}

@@ -1,0 +1,85 @@
+/// The measurements of one suite as rows of text: a block per piece of work and kind of figure.
+struct SuiteTable {
+    let suite: String
+    let blocks: [Block]
+
+    /// Rows under one header.
+    struct Block {
+        let title: String
+        let header: [String]
+        let rows: [[String]]
+        /// What could not be measured, as sentences.
+        let notes: [String]
+    }
+
+    /// - Parameter measurements: those of the suite.
+    init(suite: String, measurements: [Measurement]) {
+        self.suite = suite
+        var titles: [String] = []
+        var members: [String: [Measurement]] = [:]
+        for measurement in measurements {
+            if members[measurement.title] == nil { titles.append(measurement.title) }
+            members[measurement.title, default: []].append(measurement)
+        }
+        blocks = titles.map { Self.block(title: $0, measurements: members[$0] ?? []) }
+    }
+
+    private static func block(title: String, measurements: [Measurement]) -> Block {
+        var header = ["subject"]
+        var rows: [[String]] = []
+        var notes: [String] = []
+        for measurement in measurements {
+            var row = [measurement.isOurs ? "\(measurement.subject) *" : measurement.subject]
+            for (name, text) in cells(measurement.outcome) {
+                let column = header.firstIndex(of: name) ?? header.count
+                if column == header.count { header.append(name) }
+                row += Array(repeating: "", count: max(0, column + 1 - row.count))
+                row[column] = text
+            }
+            if case .unavailable(let reason) = measurement.outcome {
+                notes.append("\(measurement.subject): not measured, \(reason)")
+            } else {
+                rows.append(row)
+            }
+        }
+        rows = rows.map { $0 + Array(repeating: "", count: header.count - $0.count) }
+        return Block(title: title, header: header, rows: rows, notes: notes)
+    }
+
+    private static func cells(_ outcome: Outcome) -> [(name: String, text: String)] {
+        switch outcome {
+        case .time(let figures): return cells(figures)
+        case .latency(let latencies):
+            return [
+                ("p50", Figure.time(latencies.p50)),
+                ("p90", Figure.time(latencies.p90)),
+                ("p99", Figure.time(latencies.p99)),
+                ("max", Figure.time(latencies.maximum)),
+            ]
+        case .value(let figures):
+            let summary = figures.summary
+            var cells = [("value", Figure.value(summary.median, unit: figures.unit))]
+            if summary.samples > 1 { cells.append(("p10 – p90", range(summary, unit: figures.unit))) }
+            return cells
+        case .unavailable: return []
+        }
+    }
+
+    private static func cells(_ figures: TimeFigures) -> [(name: String, text: String)] {
+        var cells = [
+            ("median", Figure.time(figures.nanoseconds.median)),
+            ("p10 – p90", range(figures.nanoseconds, unit: "ns")),
+        ]
+        if let ratio = figures.ratio {
+            cells.append(("to ours", Figure.ratio(ratio.median)))
+            cells.append(("p10 – p90 of it", "\(Figure.ratio(ratio.p10)) – \(Figure.ratio(ratio.p90))"))
+        }
+        if let allocations = figures.allocations { cells.append(("allocations", Figure.count(allocations))) }
+        if let bytes = figures.bytes { cells.append(("size", Figure.value(Double(bytes), unit: "bytes"))) }
+        return cells
+    }
+
+    private static func range(_ summary: Summary, unit: String) -> String {
+        "\(Figure.value(summary.p10, unit: unit)) – \(Figure.value(summary.p90, unit: unit))"
+    }
+}

@@ -1,0 +1,10 @@
+import BenchmarkKit
+
+enum Suites {
+    /// Every suite there is, in the order in which they run.
+    static var all: [any Suite.Type] {
+        [
+            ArchiveSuite.self
+        ]
+    }
+}
