@@ -4,7 +4,8 @@ enum Suites {
     /// Every suite there is, in the order in which they run.
     static var all: [any Suite.Type] {
         [
-            ArchiveSuite.self
+            ArchiveSuite.self,
+            MemorySuite.self,
         ]
     }
 }

@@ -1,4 +1,4 @@
-/// Text of made-up words, which compresses about as far as what models hold: words come again, some often.
+/// ASCII text of made-up words, which compresses about as far as what models hold: some words come again often.
 public struct GeneratedText: Sendable {
     private let words: [String]
     private let distribution: ZipfDistribution
@@ -6,7 +6,7 @@ public struct GeneratedText: Sendable {
     public init(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let onsets = ["b", "br", "d", "f", "g", "gr", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "w", "z"]
-        let vowels = ["a", "e", "i", "o", "u", "ei", "ou", "ä"]
+        let vowels = ["a", "e", "i", "o", "u", "ei", "ou", "ae"]
         let codas = ["", "", "l", "n", "r", "s", "t", "ck", "nd"]
         words = (0..<4_000).map { _ in
             (0..<Int.random(in: 1...4, using: &generator)).map { _ in
