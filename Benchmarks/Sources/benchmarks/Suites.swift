@@ -6,6 +6,7 @@ enum Suites {
         [
             ArchiveSuite.self,
             MemorySuite.self,
+            DiskSuite.self,
             HitRatioSuite.self,
         ]
     }
