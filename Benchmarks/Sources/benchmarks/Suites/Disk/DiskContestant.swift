@@ -1,4 +1,4 @@
-/// Something that keeps documents on disk, or their bytes.
+/// Something that keeps articles on disk, or their bytes.
 protocol DiskContestant: AnyObject {
     func save(_ item: DiskItem, forKey key: String) throws
     /// - Returns: whether there is something under `key`; it was read, all of it.
@@ -10,4 +10,18 @@ protocol DiskContestant: AnyObject {
 
 extension DiskContestant {
     func together(_ body: () throws -> Void) throws { try body() }
+
+    /// Saves under the first keys.
+    func fill(_ entryCount: Int, with items: [DiskItem]) throws {
+        try together {
+            for index in 0..<entryCount { try save(items[index % items.count], forKey: DiskKeys.all[index]) }
+        }
+    }
+
+    /// Fetches one of so many, which must be there, for otherwise something else would be measured.
+    func fetchExisting(_ index: Int, of entryCount: Int) throws {
+        // A prime step, so that neighbours on disk are not asked for one after the other.
+        let key = DiskKeys.all[index * 7_919 % entryCount]
+        guard try fetch(forKey: key) else { throw BenchmarkError("\(key) is not there") }
+    }
 }

@@ -1,11 +1,12 @@
+import BenchmarkKit
 import Foundation
 
 /// A kind of store, from which any number can be opened.
 struct DiskKind {
     let name: String
     var isOurs = false
-    /// Whether it differs from another one in how it writes only, so that reading need not be measured twice.
-    var readsAsAnother = false
+    /// Whether it is another one but for that its changes wait until the disk has them, now and then at least.
+    var waitsForDisk = false
     /// Opens the one in a folder, or makes it.
     let open: (URL) throws -> any DiskContestant
 
@@ -29,7 +30,7 @@ struct DiskKind {
                 DiskKind(name: "bytes only: SQLite, off") {
                     BytesContestant(try SQLiteStore($0, synchronous: .off))
                 },
-                DiskKind(name: "bytes only: SQLite, normal", readsAsAnother: true) {
+                DiskKind(name: "bytes only: SQLite, normal", waitsForDisk: true) {
                     BytesContestant(try SQLiteStore($0, synchronous: .normal))
                 },
             ]
@@ -39,7 +40,7 @@ struct DiskKind {
                 DiskKind(name: "bytes only: LMDB, nosync") {
                     BytesContestant(try LMDBStore($0, isSynchronous: false))
                 },
-                DiskKind(name: "bytes only: LMDB, sync", readsAsAnother: true) {
+                DiskKind(name: "bytes only: LMDB, sync", waitsForDisk: true) {
                     BytesContestant(try LMDBStore($0, isSynchronous: true))
                 },
             ]
@@ -47,15 +48,23 @@ struct DiskKind {
         return kinds
     }
 
-    /// Those that the package was built without, and why.
-    static var missing: [(name: String, reason: String)] {
-        var missing: [(name: String, reason: String)] = []
+    /// Gives a row to those that this was built without.
+    static func recordMissing(work: String, parameters: [String: String], in context: Context) {
         #if !SQLITE
-            missing.append(("bytes only: SQLite", "built without sqlite3.h; install libsqlite3-dev"))
+            context.unavailable(
+                work: work,
+                parameters: parameters,
+                subject: "bytes only: SQLite",
+                reason: "built without sqlite3.h; install libsqlite3-dev"
+            )
         #endif
         #if !LMDB
-            missing.append(("bytes only: LMDB", "built without lmdb.h; install liblmdb-dev"))
+            context.unavailable(
+                work: work,
+                parameters: parameters,
+                subject: "bytes only: LMDB",
+                reason: "built without lmdb.h; install liblmdb-dev"
+            )
         #endif
-        return missing
     }
 }

@@ -1,22 +1,22 @@
 import BenchmarkKit
 
-/// A store of bytes, and what makes documents of them: all that the cache does, as one would write it by hand.
+/// A store of bytes, and what makes articles of them: all that the cache does, as one would write it by hand.
 final class WholeJobContestant: DiskContestant {
     private let store: any ByteStore
-    private let codec: DocumentCodec
+    private let codec: ArticleCodec
 
     init(_ store: any ByteStore, reusesStreams: Bool) {
         self.store = store
-        codec = DocumentCodec(reusesStreams: reusesStreams)
+        codec = ArticleCodec(reusesStreams: reusesStreams)
     }
 
     func save(_ item: DiskItem, forKey key: String) throws {
-        try store.save(codec.bytes(of: item.document), forKey: key)
+        try store.save(codec.bytes(of: item.article), forKey: key)
     }
 
     func fetch(forKey key: String) throws -> Bool {
         guard let bytes = try store.fetch(forKey: key) else { return false }
-        blackHole(try codec.document(in: bytes))
+        blackHole(try codec.article(in: bytes))
         return true
     }
 
