@@ -65,7 +65,7 @@ let package = Package(
             ] + optionalPeers.map(\.dependency),
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),
-
+        .testTarget(name: "BenchmarkKitTests", dependencies: ["BenchmarkKit"], swiftSettings: strict),
         .testTarget(name: "WorkloadsTests", dependencies: ["Workloads"], swiftSettings: strict),
     ] + optionalPeers.map(\.target),
     swiftLanguageModes: [.v6]

@@ -5,6 +5,8 @@ enum Suites {
     static var all: [any Suite.Type] {
         [
             ArchiveSuite.self,
+            UnarchiveSuite.self,
+            CompressSuite.self,
             MemorySuite.self,
             DiskSuite.self,
             HitRatioSuite.self,

@@ -25,7 +25,13 @@ package struct BenchmarkCommand {
         switch options.action {
         case .help: print(HelpText.text)
         case .list: for suite in suites { print(Self.padded(suite.name), suite.summary) }
-        case .compare, .report: break
+        case .compare(let before, let after):
+            let runs = try (Run(contentsOf: URL(filePath: before)), Run(contentsOf: URL(filePath: after)))
+            print(RunComparison(before: runs.0, after: runs.1).text)
+        case .report(let path):
+            let file = URL(filePath: path)
+            let folder = options.output.map { URL(filePath: $0, directoryHint: .isDirectory) }
+            try Report(run: Run(contentsOf: file)).write(to: folder ?? file.deletingLastPathComponent())
         case .run(let names):
             return try measure(suites.filter { names.isEmpty || names.contains($0.name) }, options)
         }
@@ -33,6 +39,8 @@ package struct BenchmarkCommand {
     }
 
     private func measure(_ suites: [any Suite.Type], _ options: Options) throws -> Int32 {
+        // Read first: after all the measuring it would be too late to hear that it cannot be.
+        let gate = try options.gate.map { try Gate(text: String(contentsOfFile: $0, encoding: .utf8)) }
         var run = Surroundings.makeRun(isQuick: options.isQuick, folder: PackageFolder.url)
         var isFine = true
         let folders = ScratchFolders()
@@ -57,15 +65,20 @@ package struct BenchmarkCommand {
                 Self.complain("The suite \(suite.name) failed: \(error)")
             }
             line.clear()
-            run.measurements += context.measurements
-            print(SuiteTable(suite: suite.name, measurements: context.measurements).text)
+            run.findings += context.findings
+            print(SuiteTable(suite: suite.name, findings: context.findings).text)
             fflush(nil)
         }
         if let output = outputFolder(options) {
             try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
             let file = output.appending(path: run.fileName)
             try run.write(to: file)
-            print("Results are in \(file.path).")
+            try Report(run: run).write(to: output)
+            print("Results are in \(file.path), and a report in latest.md beside it.")
+        }
+        for breach in gate?.breaches(in: run) ?? [] {
+            isFine = false
+            Self.complain(breach)
         }
         return isFine ? 0 : 1
     }

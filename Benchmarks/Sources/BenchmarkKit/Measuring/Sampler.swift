@@ -1,12 +1,17 @@
+import Foundation
+
 /// Measures one subject, sample by sample, each time with new indices.
 struct Sampler {
     let subject: Subject
     private(set) var samples: [Double] = []
     private var iterations = 1
     private var nextIndex = 0
+    private let now: () -> Double
 
-    init(_ subject: Subject) {
+    /// - Parameter now: a clock that counts nanoseconds.
+    init(_ subject: Subject, now: @escaping () -> Double = Sampler.monotonicTime) {
         self.subject = subject
+        self.now = now
     }
 
     /// Finds how often the work must be repeated for a sample of that duration. That warms up everything as well.
@@ -16,7 +21,7 @@ struct Sampler {
         // Once for what only the first time costs, which would make the count too low.
         _ = try run()
         while iterations < subject.limit {
-            let taken = try run()
+            let taken = try run().whole
             if taken >= wanted { return }
             // Close to the aim, go there at once; a short sample tells too little to extrapolate from.
             let factor = taken * 8 > wanted ? wanted / taken * 1.1 : 4
@@ -26,7 +31,8 @@ struct Sampler {
 
     /// Takes a sample: nanoseconds for doing the work once.
     mutating func sample() throws {
-        samples.append(try run() / Double(iterations))
+        let taken = try run()
+        samples.append((taken.whole - taken.besides) / Double(iterations))
     }
 
     /// How often the work allocates, in a pass of its own that is not timed; `nil` where that cannot be told.
@@ -35,8 +41,9 @@ struct Sampler {
         let indices = takeIndices(count)
         try subject.prepare?(indices)
         let allocations = try AllocationCounter.count { try subject.perform(indices) }
+        let besides = try AllocationCounter.count { try subject.besides?(indices) }
         try subject.cleanup?()
-        return allocations.map { Double($0) / Double(count) }
+        return allocations.map { Double($0 - (besides ?? 0)) / Double(count) }
     }
 
     /// Nanoseconds of each of so many operations.
@@ -46,18 +53,20 @@ struct Sampler {
         var latencies: [Double] = []
         latencies.reserveCapacity(count)
         for index in indices {
-            latencies.append(try Self.nanoseconds { try subject.perform(index..<index + 1) })
+            latencies.append(try nanoseconds { try subject.perform(index..<index + 1) })
         }
         try subject.cleanup?()
         return latencies
     }
 
-    private mutating func run() throws -> Double {
+    /// Nanoseconds of a sample, and of what is to be taken off.
+    private mutating func run() throws -> (whole: Double, besides: Double) {
         let indices = takeIndices(iterations)
         try subject.prepare?(indices)
-        let taken = try Self.nanoseconds { try subject.perform(indices) }
+        let taken = try nanoseconds { try subject.perform(indices) }
+        let besides = try subject.besides.map { body in try nanoseconds { try body(indices) } }
         try subject.cleanup?()
-        return taken
+        return (taken, besides ?? 0)
     }
 
     private mutating func takeIndices(_ count: Int) -> Range<Int> {
@@ -65,7 +74,15 @@ struct Sampler {
         return nextIndex..<nextIndex + count
     }
 
-    private static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
-        try ContinuousClock().measure(body) / .nanoseconds(1)
+    private func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = now()
+        try body()
+        return now() - start
+    }
+
+    private static func monotonicTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 }

@@ -11,6 +11,8 @@ package struct Subject {
     package let prepare: ((Range<Int>) throws -> Void)?
     /// Called after each sample; not timed.
     package let cleanup: (() throws -> Void)?
+    /// What is done besides the work that is meant, and is taken off its time and allocations, sample by sample.
+    package let besides: ((Range<Int>) throws -> Void)?
     /// Does the work once for each index. Indices go up from 0 and never come again.
     package let perform: (Range<Int>) throws -> Void
 
@@ -34,6 +36,29 @@ package struct Subject {
             limit: limit,
             prepare: prepare,
             cleanup: cleanup,
+            besides: nil,
+            perform: { indices in for index in indices { blackHole(try operation(index)) } }
+        )
+    }
+
+    /// A way that cannot be had without something else, which is measured right after it and taken off.
+    @inlinable
+    package static func difference<Whole, Part>(
+        _ name: String,
+        isOurs: Bool = false,
+        bytes: Int? = nil,
+        limit: Int = .max,
+        of operation: @escaping (_ index: Int) throws -> Whole,
+        besides: @escaping (_ index: Int) throws -> Part
+    ) -> Subject {
+        Subject(
+            name: name,
+            isOurs: isOurs,
+            bytes: bytes,
+            limit: limit,
+            prepare: nil,
+            cleanup: nil,
+            besides: { indices in for index in indices { blackHole(try besides(index)) } },
             perform: { indices in for index in indices { blackHole(try operation(index)) } }
         )
     }
@@ -56,6 +81,7 @@ package struct Subject {
             limit: limit,
             prepare: prepare,
             cleanup: cleanup,
+            besides: nil,
             perform: perform
         )
     }
@@ -68,6 +94,7 @@ package struct Subject {
         limit: Int,
         prepare: ((Range<Int>) throws -> Void)?,
         cleanup: (() throws -> Void)?,
+        besides: ((Range<Int>) throws -> Void)?,
         perform: @escaping (Range<Int>) throws -> Void
     ) {
         self.name = name
@@ -76,6 +103,7 @@ package struct Subject {
         self.limit = limit
         self.prepare = prepare
         self.cleanup = cleanup
+        self.besides = besides
         self.perform = perform
     }
 }

@@ -1,4 +1,4 @@
-/// What a measurement found.
+/// What a finding found.
 package enum Outcome: Codable, Equatable, Sendable {
     /// How long doing the work once takes.
     case time(TimeFigures)
@@ -8,6 +8,10 @@ package enum Outcome: Codable, Equatable, Sendable {
     case value(ValueFigures)
     /// Nothing, since the subject is not here or cannot do this.
     case unavailable(reason: String)
+
+    var isUnavailable: Bool {
+        if case .unavailable = self { true } else { false }
+    }
 
     /// What tells kinds of figures about the same work apart.
     var unit: String {

@@ -10,7 +10,7 @@ package struct Run: Codable, Equatable, Sendable {
     package let isQuick: Bool
     package let toolchain: String
     package let machine: Machine
-    package var measurements: [Measurement] = []
+    package var findings: [Finding] = []
 
     package init(date: Date, commit: String, isDirty: Bool, isQuick: Bool, toolchain: String, machine: Machine) {
         self.date = date
@@ -39,7 +39,7 @@ package struct Run: Codable, Equatable, Sendable {
     /// The suites' names, in the order in which they ran.
     package var suites: [String] {
         var seen = Set<String>()
-        return measurements.map(\.suite).filter { seen.insert($0).inserted }
+        return findings.map(\.suite).filter { seen.insert($0).inserted }
     }
 
     /// What its file is called: the time in UTC, and the commit.

@@ -9,7 +9,7 @@ extension Context {
     /// - Throws: what a subject throws.
     package func compare(work: String, parameters: [String: String] = [:], subjects: [Subject]) throws {
         progress(work)
-        var samplers = subjects.map(Sampler.init)
+        var samplers = subjects.map { Sampler($0) }
         for index in samplers.indices { try samplers[index].calibrate(for: effort.sampleDuration) }
         for round in 0..<effort.rounds {
             for turn in samplers.indices {
@@ -50,7 +50,7 @@ extension Context {
         subjects: [Subject]
     ) throws {
         progress(work)
-        var samplers = subjects.map(Sampler.init)
+        var samplers = subjects.map { Sampler($0) }
         var latencies = [[Double]](repeating: [], count: samplers.count)
         for index in samplers.indices { _ = try samplers[index].latencies(max(1, operations / 10)) }
         let rounds = min(10, operations)

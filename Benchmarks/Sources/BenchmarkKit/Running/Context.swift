@@ -11,7 +11,7 @@ package final class Context {
     let effort: Effort
     private let folders: ScratchFolders
     private let line: ProgressLine
-    private(set) var measurements: [Measurement] = []
+    private(set) var findings: [Finding] = []
 
     init(suite: String, isQuick: Bool, traces: URL?, folders: ScratchFolders, line: ProgressLine) {
         self.suite = suite
@@ -43,8 +43,8 @@ package final class Context {
         isOurs: Bool = false,
         outcome: Outcome
     ) {
-        measurements.append(
-            Measurement(
+        findings.append(
+            Finding(
                 suite: suite,
                 work: work,
                 parameters: parameters,

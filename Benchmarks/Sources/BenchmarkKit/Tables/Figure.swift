@@ -22,6 +22,7 @@ enum Figure {
     /// - Parameter unit: `bytes` are written in the largest unit that suits; every other unit follows as it is.
     static func value(_ value: Double, unit: String) -> String {
         if unit == "ns" { return time(value) }
+        if unit.isEmpty { return count(value) }
         guard unit == "bytes" else { return "\(count(value)) \(unit)" }
         switch abs(value) {
         case ..<1_024: return count(value) + " B"
@@ -30,9 +31,31 @@ enum Figure {
         }
     }
 
-    /// At least three digits, and no decimals beyond them.
+    /// A round figure on an axis.
+    static func tick(_ value: Double, unit: String) -> String {
+        switch unit {
+        case "ns":
+            switch value {
+            case ..<1e3: short(value) + " ns"
+            case ..<1e6: short(value / 1e3) + " µs"
+            case ..<1e9: short(value / 1e6) + " ms"
+            default: short(value / 1e9) + " s"
+            }
+        case "bytes": Figure.value(value, unit: unit)
+        default: "\(short(value)) \(unit)"
+        }
+    }
+
+    /// Without decimals that say nothing.
+    static func short(_ value: Double) -> String {
+        abs(value) >= 1_000 ? whole(value) : String(format: "%.6g", value)
+    }
+
+    /// At least three digits, and no decimals beyond them; two of what is very small.
     static func digits(_ value: Double) -> String {
         switch abs(value) {
+        case 0: "0"
+        case ..<0.0995: String(format: "%.2g", value)
         case ..<9.995: String(format: "%.2f", value)
         case ..<99.95: String(format: "%.1f", value)
         default: whole(value)

@@ -1,4 +1,4 @@
-/// The measurements of one suite as rows of text: a block per piece of work and kind of figure.
+/// The findings of one suite as rows of text: a block per piece of work and kind of figure.
 struct SuiteTable {
     let suite: String
     let blocks: [Block]
@@ -12,32 +12,32 @@ struct SuiteTable {
         let notes: [String]
     }
 
-    /// - Parameter measurements: those of the suite.
-    init(suite: String, measurements: [Measurement]) {
+    /// - Parameter findings: those of the suite.
+    init(suite: String, findings: [Finding]) {
         self.suite = suite
         var titles: [String] = []
-        var members: [String: [Measurement]] = [:]
-        for measurement in measurements {
-            if members[measurement.title] == nil { titles.append(measurement.title) }
-            members[measurement.title, default: []].append(measurement)
+        var members: [String: [Finding]] = [:]
+        for finding in findings {
+            if members[finding.title] == nil { titles.append(finding.title) }
+            members[finding.title, default: []].append(finding)
         }
-        blocks = titles.map { Self.block(title: $0, measurements: members[$0] ?? []) }
+        blocks = titles.map { Self.block(title: $0, findings: members[$0] ?? []) }
     }
 
-    private static func block(title: String, measurements: [Measurement]) -> Block {
+    private static func block(title: String, findings: [Finding]) -> Block {
         var header = ["subject"]
         var rows: [[String]] = []
         var notes: [String] = []
-        for measurement in measurements {
-            var row = [measurement.isOurs ? "\(measurement.subject) *" : measurement.subject]
-            for (name, text) in cells(measurement.outcome) {
+        for finding in findings {
+            var row = [finding.isOurs ? "\(finding.subject) *" : finding.subject]
+            for (name, text) in cells(finding.outcome) {
                 let column = header.firstIndex(of: name) ?? header.count
                 if column == header.count { header.append(name) }
                 row += Array(repeating: "", count: max(0, column + 1 - row.count))
                 row[column] = text
             }
-            if case .unavailable(let reason) = measurement.outcome {
-                notes.append("\(measurement.subject): not measured, \(reason)")
+            if case .unavailable(let reason) = finding.outcome {
+                notes.append("\(finding.subject): not measured, \(reason)")
             } else {
                 rows.append(row)
             }

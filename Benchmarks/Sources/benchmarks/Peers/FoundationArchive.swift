@@ -2,11 +2,11 @@ import Foundation
 
 /// Foundation's own archiver, for all it can do.
 enum FoundationArchive {
-    static func write(_ object: some NSObject & NSCoding) throws -> Data {
+    static func write(_ object: Any) throws -> Data {
         try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
     }
 
-    static func read<T: NSObject & NSCoding>(_ type: T.Type, from data: Data) throws -> T {
+    static func read<T>(_ type: T.Type, from data: Data) throws -> T {
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
         unarchiver.requiresSecureCoding = false
         guard let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? T else {

@@ -1,5 +1,5 @@
 /// What was found out about one subject at one piece of work.
-package struct Measurement: Codable, Equatable, Sendable {
+package struct Finding: Codable, Equatable, Sendable {
     package let suite: String
     package let work: String
     /// What the work was done with, by name, such as `entries: 1000`.
@@ -30,8 +30,8 @@ package struct Measurement: Codable, Equatable, Sendable {
         return ([work] + details).joined(separator: ", ")
     }
 
-    /// What tells this from every other measurement of a run.
-    var identity: MeasurementIdentity {
-        MeasurementIdentity(suite: suite, title: title, subject: subject, unit: outcome.unit)
+    /// What tells this from every other finding of a run.
+    var identity: FindingIdentity {
+        FindingIdentity(suite: suite, title: title, subject: subject, unit: outcome.unit)
     }
 }

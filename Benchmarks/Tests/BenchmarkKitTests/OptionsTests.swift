@@ -1,0 +1,34 @@
+import Testing
+
+@testable import BenchmarkKit
+
+@Suite struct OptionsTests {
+    private let suites = ["archive", "memory"]
+
+    @Test func suitesAndOptionsComeInAnyOrder() throws {
+        let options = try Options(["--quick", "memory", "--gate", "gate.tsv", "archive"], suites: suites)
+        #expect(options.action == .run(suites: ["memory", "archive"]))
+        #expect(options.isQuick)
+        #expect(options.gate == "gate.tsv")
+        #expect(options.output == nil)
+    }
+
+    @Test func comparingTakesTwoFiles() throws {
+        #expect(try Options(["--compare", "a", "b"], suites: suites).action == .compare("a", "b"))
+    }
+
+    @Test(
+        arguments: [
+            (["--fast"], "There is no option --fast."),
+            (["disk"], "There is no suite disk; there are archive, memory."),
+            (["--output"], "--output needs a folder."),
+            (["--compare", "a"], "--compare needs two files of results."),
+            (["--gate", "--quick"], "--gate needs a file."),
+            (["memory", "--list"], "Only one of suites, --list, --compare, --report and --help is possible."),
+            (["--report", "a", "--quick"], "--quick and --gate are for running suites only."),
+        ]
+    )
+    func wrongCommandLinesAreToldInASentence(arguments: [String], message: String) {
+        #expect(throws: UsageError(message: message)) { try Options(arguments, suites: suites) }
+    }
+}
