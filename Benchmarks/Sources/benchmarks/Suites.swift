@@ -10,6 +10,7 @@ enum Suites {
             MemorySuite.self,
             DiskSuite.self,
             HitRatioSuite.self,
+            ScaleSuite.self,
         ]
     }
 }

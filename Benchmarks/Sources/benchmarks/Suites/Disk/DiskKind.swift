@@ -7,6 +7,8 @@ struct DiskKind {
     var isOurs = false
     /// Whether it is another one but for that its changes wait until the disk has them, now and then at least.
     var waitsForDisk = false
+    /// Whether it has a file for each entry and nothing else.
+    var isFiles = false
     /// Opens the one in a folder, or makes it.
     let open: (URL) throws -> any DiskContestant
 
@@ -24,7 +26,9 @@ struct DiskKind {
 
     /// Those that are given bytes that were compressed before, and give them back compressed.
     static var bytesOnly: [DiskKind] {
-        var kinds = [DiskKind(name: "bytes only: files by hand") { BytesContestant(HandFileStore($0)) }]
+        var kinds = [
+            DiskKind(name: "bytes only: files by hand", isFiles: true) { BytesContestant(HandFileStore($0)) }
+        ]
         #if SQLITE
             kinds += [
                 DiskKind(name: "bytes only: SQLite, off") {
