@@ -2,9 +2,14 @@ import Foundation
 
 /// A program that is run to its end.
 struct ChildProcess {
+    private static let pollingMicroseconds: UInt32 = 3_000
+
     let status: Int32
     let duration: Duration
     /// The most memory that it had in use at once, in bytes.
+    ///
+    /// On Linux as of a few milliseconds before its end: what `wait4` says there is no less than what this process
+    /// had in use when it started the other one.
     let peakMemory: Int
     /// What it wrote to both outputs.
     let output: String
@@ -19,8 +24,13 @@ struct ChildProcess {
         let process = try Self.spawn(executable, arguments, log: log)
         var waitStatus: Int32 = 0
         var usage = rusage()
-        while wait4(process, &waitStatus, 0, &usage) < 0 {
-            guard errno == EINTR else { throw BenchmarkError("\(executable) was lost: \(errno)") }
+        var peak = 0
+        while true {
+            let ended = wait4(process, &waitStatus, WNOHANG, &usage)
+            if ended == process { break }
+            guard ended == 0 || errno == EINTR else { throw BenchmarkError("\(executable) was lost: \(errno)") }
+            peak = max(peak, Self.peakMemory(of: process) ?? 0)
+            usleep(Self.pollingMicroseconds)
         }
         duration = clock.now - start
         // The exit code, or, as shells say it, 128 and the signal.
@@ -28,9 +38,16 @@ struct ChildProcess {
         #if canImport(Darwin)
             peakMemory = usage.ru_maxrss
         #else
-            peakMemory = usage.ru_maxrss * 1_024
+            peakMemory = peak
         #endif
         output = String(decoding: try Data(contentsOf: log), as: UTF8.self)
+    }
+
+    private static func peakMemory(of process: pid_t) -> Int? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+        else { return nil }
+        return line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 * 1_024 }
     }
 
     private static func spawn(_ executable: String, _ arguments: [String], log: URL) throws -> pid_t {
