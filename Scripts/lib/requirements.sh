@@ -1,14 +1,16 @@
 # shellcheck shell=bash
 # What the scripts need of a machine. Sourced, not run.
 
-# Whether a C compiler finds zlib's header. Swift's toolchain brings clang, which looks where Swift will look.
-has_zlib() {
+# Whether a C compiler finds a header. Swift's toolchain brings clang, which looks where Swift will look.
+has_header() {
     if command -v clang >/dev/null; then
-        clang -E -x c - <<<'#include <zlib.h>' >/dev/null 2>&1
+        clang -E -x c - <<<"#include <$1>" >/dev/null 2>&1
     else
-        [[ -e /usr/include/zlib.h ]]
+        [[ -e /usr/include/$1 ]]
     fi
 }
+
+has_zlib() { has_header zlib.h; }
 
 has_python() { python3 -c 'import plistlib, zlib' >/dev/null 2>&1; }
 
@@ -69,5 +71,17 @@ require_python() {
     if ! has_python; then
         echo "python3 is still not found, or is incomplete, after it was installed." >&2
         return 1
+    fi
+}
+
+# Databases to measure beside the package. Their rows say so where they are missing.
+want_databases() {
+    local missing=()
+    if [[ $(uname) == Darwin ]]; then return; fi
+    if ! has_header sqlite3.h; then missing+=(libsqlite3-dev); fi
+    if ! has_header lmdb.h; then missing+=(liblmdb-dev); fi
+    if ((${#missing[@]} == 0)); then return; fi
+    if ! install_packages "What some peers need" "${missing[@]}"; then
+        echo "Going on without: ${missing[*]}"
     fi
 }

@@ -6,6 +6,7 @@ import Testing
     private let run = SampleRuns.run([
         SampleRuns.time("ours", [10], ratio: 1, allocations: 3, isOurs: true),
         SampleRuns.time("peer", parameters: ["size": "1 KiB"], [500], ratio: 50, allocations: 90),
+        SampleRuns.time("uncounted", [10], ratio: 1),
         SampleRuns.value("ours", 60, unit: "%", better: .higher),
         SampleRuns.finding("absent", work: "copy", .unavailable(reason: "it is not here")),
     ])
@@ -17,6 +18,7 @@ import Testing
             "sample\tcopy\tours\tvalue\t>= 59.5",
             "# a remark\n\nother\tcopy\tours\tratio\t<= 0",
             "sample\tcopy\tabsent\tratio\t>= 2",
+            "sample\tcopy\tuncounted\tallocations\t<= 2",
         ]
     )
     func whatHoldsSaysNothing(text: String) throws {

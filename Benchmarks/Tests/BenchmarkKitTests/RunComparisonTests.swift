@@ -61,6 +61,17 @@ import Testing
         #expect(comparison.disappeared.isEmpty)
     }
 
+    @Test func whatThePeersTookLongerIsTheMachine() {
+        let before =
+            [SampleRuns.time("ours", [9], isOurs: true)] + ["a", "b", "c"].map { SampleRuns.time($0, [10]) }
+        let after =
+            [SampleRuns.time("ours", [3], isOurs: true)]
+            + [("a", 11.0), ("b", 12), ("c", 40)].map { SampleRuns.time($0, [$1]) }
+        let comparison = RunComparison(before: SampleRuns.run(before), after: SampleRuns.run(after))
+        #expect(comparison.drift == 1.2)
+        #expect(comparison.text.contains("The peers' times became 1.20× in the median"))
+    }
+
     @Test func parametersTellMeasurementsApart() {
         let small = SampleRuns.time("a", parameters: ["size": "1 KiB"], [1])
         let large = SampleRuns.time("a", parameters: ["size": "2 KiB"], [9])

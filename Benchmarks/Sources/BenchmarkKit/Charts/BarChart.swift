@@ -97,16 +97,26 @@ struct BarChart {
         let bars = groups.flatMap(\.bars)
         let labels = bars.map { TextWidth.of($0.label) }.max() ?? 0
         let texts = bars.map { TextWidth.of($0.text) }.max() ?? 0
-        let lowest = bars.map { $0.range?.lowerBound ?? $0.value }.min() ?? 1
-        let highest = bars.map { $0.range?.upperBound ?? $0.value }.max() ?? 1
-        let isRatios = if case .ratios = kind { true } else { false }
         return AxisScale(
-            domain: isRatios
-                ? max(min(lowest, 0.8), 1e-6)...max(highest, 1.25) : min(lowest, 0)...max(highest, 1e-9),
-            isLogarithmic: isRatios,
+            domain: domain,
+            isLogarithmic: base == 1,
             start: Self.margin + labels + 10,
             end: Self.width - Self.margin - texts - 24
         )
+    }
+
+    /// What is shown. Ratios to something near 0 may be anything: their ranges are cut off at its ends.
+    private var domain: ClosedRange<Double> {
+        let bars = groups.flatMap(\.bars)
+        switch kind {
+        case .ratios:
+            let values = bars.map(\.value)
+            return max(min((values.min() ?? 1) / 1.2, 0.85), 1e-4)...max((values.max() ?? 1) * 1.2, 1.25)
+        case .values:
+            let lowest = bars.map { $0.range?.lowerBound ?? $0.value }.min() ?? 0
+            let highest = bars.map { $0.range?.upperBound ?? $0.value }.max() ?? 0
+            return min(lowest, 0)...max(highest, 1e-9)
+        }
     }
 
     private func style(of bar: Bar) -> String {

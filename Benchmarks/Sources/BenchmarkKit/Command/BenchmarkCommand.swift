@@ -26,12 +26,14 @@ package struct BenchmarkCommand {
         case .help: print(HelpText.text)
         case .list: for suite in suites { print(Self.padded(suite.name), suite.summary) }
         case .compare(let before, let after):
-            let runs = try (Run(contentsOf: URL(filePath: before)), Run(contentsOf: URL(filePath: after)))
-            print(RunComparison(before: runs.0, after: runs.1).text)
+            let earlier = try InputError.naming(before, Run.init(contentsOf:))
+            let later = try InputError.naming(after, Run.init(contentsOf:))
+            print(RunComparison(before: earlier, after: later).text)
         case .report(let path):
             let file = URL(filePath: path)
             let folder = options.output.map { URL(filePath: $0, directoryHint: .isDirectory) }
-            try Report(run: Run(contentsOf: file)).write(to: folder ?? file.deletingLastPathComponent())
+            let run = try InputError.naming(path, Run.init(contentsOf:))
+            try Report(run: run).write(to: folder ?? file.deletingLastPathComponent())
         case .run(let names):
             return try measure(suites.filter { names.isEmpty || names.contains($0.name) }, options)
         }
@@ -40,11 +42,14 @@ package struct BenchmarkCommand {
 
     private func measure(_ suites: [any Suite.Type], _ options: Options) throws -> Int32 {
         // Read first: after all the measuring it would be too late to hear that it cannot be.
-        let gate = try options.gate.map { try Gate(text: String(contentsOfFile: $0, encoding: .utf8)) }
+        let gate = try options.gate.map { path in
+            try InputError.naming(path) { try Gate(text: String(contentsOf: $0, encoding: .utf8)) }
+        }
         var run = Surroundings.makeRun(isQuick: options.isQuick, folder: PackageFolder.url)
         var isFine = true
         let folders = ScratchFolders()
         defer { folders.removeAll() }
+        folders.removeOnInterruption()
         let line = ProgressLine()
         let traces = ProcessInfo.processInfo.environment["TYPED_CACHE_TRACES"]
         for suite in suites {
@@ -73,8 +78,12 @@ package struct BenchmarkCommand {
             try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
             let file = output.appending(path: run.fileName)
             try run.write(to: file)
-            try Report(run: run).write(to: output)
-            print("Results are in \(file.path), and a report in latest.md beside it.")
+            print("Results are in \(file.path).")
+            // The package's own report stays whole.
+            if options.output != nil || suites.count == self.suites.count {
+                try Report(run: run).write(to: output)
+                print("The report is latest.md beside them.")
+            }
         }
         for breach in gate?.breaches(in: run) ?? [] {
             isFine = false

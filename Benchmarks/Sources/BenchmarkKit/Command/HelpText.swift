@@ -7,10 +7,10 @@ enum HelpText {
                benchmarks --list | --help
 
         Measures the suites that are named, or all, and prints a table for each. Results go to the folder
-        Benchmarks/Results, with a report.
+        Benchmarks/Results, with a report if all suites ran.
 
           --quick          fewer and shorter samples; writes no results unless --output is given
-          --output FOLDER  where results and report go
+          --output FOLDER  where results and report go instead
           --gate FILE      fail if a bound in this file does not hold
           --compare        show what became faster or slower from one file of results to another
           --report         draw the report from a file of results

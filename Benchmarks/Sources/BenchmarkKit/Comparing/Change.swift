@@ -4,6 +4,7 @@ struct Change: Equatable {
     static let threshold = 0.05
 
     let identity: FindingIdentity
+    let isOurs: Bool
     let before: ComparedFigure
     let after: ComparedFigure
 

@@ -14,6 +14,9 @@ extension RunComparison {
         }
         let noise = changes.count { $0.verdict == .noise }
         lines += ["", "\(noise) of \(changes.count) figures are the same but for noise."]
+        if let drift {
+            lines.append("The peers' times became \(Figure.ratio(drift)) in the median, which is the machine.")
+        }
         return lines.drop { $0.isEmpty }.joined(separator: "\n")
     }
 

@@ -16,13 +16,15 @@ enum SuiteCharts {
         let title = ([first.work] + others.map { "\($0.key) \($0.value)" }).joined(separator: ", ")
         let texts = Set(growth.findings.compactMap { $0.parameters[growth.parameter] })
         let places = texts.compactMap { text in Quantity(text).map { (value: $0.value, text: text) } }
+        let highest = growth.findings.compactMap { figure($0.outcome)?.value }.max() ?? 0
+        let unit = AxisUnit(first.outcome.unit, highest: highest)
         let series = names(growth.findings).map { name in
             let own = growth.findings.filter { $0.subject == name }
             let points = own.compactMap { finding -> LineChart.Point? in
                 guard let place = finding.parameters[growth.parameter].flatMap(Quantity.init),
                     let figure = figure(finding.outcome)
                 else { return nil }
-                return LineChart.Point(x: place.value, y: figure.value)
+                return LineChart.Point(x: place.value, y: figure.value / unit.divisor)
             }
             return LineChart.Series(
                 label: name,
@@ -35,7 +37,7 @@ enum SuiteCharts {
             caption: caption(first.outcome),
             axis: growth.parameter,
             places: places.sorted { $0.value < $1.value },
-            unit: first.outcome.unit,
+            unit: unit.name,
             series: series
         )
         return Chart(title: chart.title, svg: chart.svg)
@@ -68,13 +70,18 @@ enum SuiteCharts {
             return seen.insert(figures.unit).inserted ? figures : nil
         }
         return found.flatMap { figures in
-            let groups = groups(findings.filter { $0.outcome.unit == figures.unit }) { finding in
-                figure(finding.outcome).map {
+            let alike = findings.filter { $0.outcome.unit == figures.unit }
+            let highest = alike.compactMap { figure($0.outcome)?.value }.max() ?? 0
+            let unit = AxisUnit(figures.unit, highest: highest)
+            let groups = groups(alike) { finding in
+                figure(finding.outcome).map { figure in
                     BarChart.Bar(
                         label: finding.subject,
-                        value: $0.value,
-                        range: $0.range,
-                        text: Figure.value($0.value, unit: figures.unit),
+                        value: figure.value / unit.divisor,
+                        range: figure.range.map {
+                            $0.lowerBound / unit.divisor...$0.upperBound / unit.divisor
+                        },
+                        text: Figure.value(figure.value, unit: figures.unit),
                         isOurs: finding.isOurs
                     )
                 }
@@ -82,7 +89,7 @@ enum SuiteCharts {
             return bars(
                 "\(suite), \(figures.unit)",
                 figures.better == .lower ? "Less is better." : "More is better.",
-                .values(unit: figures.unit),
+                .values(unit: unit.name),
                 groups
             )
         }

@@ -13,6 +13,10 @@ package enum Outcome: Codable, Equatable, Sendable {
         if case .unavailable = self { true } else { false }
     }
 
+    var isTime: Bool {
+        if case .time = self { true } else { false }
+    }
+
     /// What tells kinds of figures about the same work apart.
     var unit: String {
         switch self {

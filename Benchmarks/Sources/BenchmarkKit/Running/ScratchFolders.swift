@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// New folders for what suites write, removed at the end.
@@ -5,6 +6,7 @@ final class ScratchFolders {
     private let disk: URL
     private let memory: URL
     private var count = 0
+    private var signals: [any DispatchSourceSignal] = []
 
     init() {
         let name = "benchmarks-\(UUID().uuidString)"
@@ -22,8 +24,25 @@ final class ScratchFolders {
         return folder
     }
 
+    /// Has the folders removed as well if the run is interrupted or told to end: they may be large.
+    func removeOnInterruption() {
+        let all = [disk, memory]
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                Self.remove(all)
+                exit(128 + number)
+            }
+            source.resume()
+            signals.append(source)
+        }
+    }
+
     /// Removes what is there; what cannot be removed is left to the system's own cleaning.
-    func removeAll() {
-        for folder in [disk, memory] { try? FileManager.default.removeItem(at: folder) }
+    func removeAll() { Self.remove([disk, memory]) }
+
+    private static func remove(_ folders: [URL]) {
+        for folder in folders { try? FileManager.default.removeItem(at: folder) }
     }
 }

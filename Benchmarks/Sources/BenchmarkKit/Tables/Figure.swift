@@ -41,7 +41,6 @@ enum Figure {
             case ..<1e9: short(value / 1e6) + " ms"
             default: short(value / 1e9) + " s"
             }
-        case "bytes": Figure.value(value, unit: unit)
         default: "\(short(value)) \(unit)"
         }
     }
