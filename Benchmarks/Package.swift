@@ -66,6 +66,11 @@ let package = Package(
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),
         .testTarget(name: "BenchmarkKitTests", dependencies: ["BenchmarkKit"], swiftSettings: strict),
+        .testTarget(
+            name: "PeersTests",
+            dependencies: ["benchmarks", "Workloads"],
+            swiftSettings: strict + optionalPeers.map(\.setting)
+        ),
         .testTarget(name: "WorkloadsTests", dependencies: ["Workloads"], swiftSettings: strict),
     ] + optionalPeers.map(\.target),
     swiftLanguageModes: [.v6]
