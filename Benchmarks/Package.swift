@@ -41,14 +41,14 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "typed-cache", path: "..")],
     targets: [
-        // Counts allocations, by standing in for malloc and its like.
-        .target(name: "CAllocations"),
+        // What measuring needs of C: allocations, counted by standing in for malloc and its like, and a black hole.
+        .target(name: "CMeasuring"),
 
         // zlib as it is, to be measured beside the package's use of it, and to read traces.
         .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["libz-dev"]), .brew(["zlib"])]),
 
         // Measuring, results and what is drawn from them. Knows no suite.
-        .target(name: "BenchmarkKit", dependencies: ["CAllocations"], swiftSettings: strict),
+        .target(name: "BenchmarkKit", dependencies: ["CMeasuring"], swiftSettings: strict),
 
         // What caches are asked for: generated and recorded traces, text, and known policies to compare with.
         .target(name: "Workloads", dependencies: ["CDeflate"], swiftSettings: strict),

@@ -49,6 +49,13 @@ import Testing
         #expect(sampler.samples == [300])
     }
 
+    @Test func workThatTakesNoTimeIsNotRepeatedForEver() throws {
+        var most = 0
+        var sampler = Sampler(Subject.batch("nothing") { most = max(most, $0.count) }) { 0 }
+        try sampler.calibrate(for: .milliseconds(5))
+        #expect(most <= 1 << 30)
+    }
+
     @Test func allocationsAreCountedPerOperation() throws {
         var sampler = Sampler(
             Subject("allocating") { index in

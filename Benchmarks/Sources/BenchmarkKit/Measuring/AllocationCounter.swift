@@ -1,4 +1,4 @@
-import CAllocations
+import CMeasuring
 
 /// Counts the allocations of the whole process while something runs. Not for timing: counting takes time.
 enum AllocationCounter {

@@ -14,18 +14,22 @@ struct Sampler {
         self.now = now
     }
 
+    /// More repetitions than that are of work that takes no time at all.
+    private static let mostIterations = 1 << 30
+
     /// Finds how often the work must be repeated for a sample of that duration. That warms up everything as well.
     mutating func calibrate(for duration: Duration) throws {
         let wanted = duration / .nanoseconds(1)
+        let limit = min(subject.limit, Self.mostIterations)
         iterations = 1
         // Once for what only the first time costs, which would make the count too low.
         _ = try run()
-        while iterations < subject.limit {
+        while iterations < limit {
             let taken = try run().whole
             if taken >= wanted { return }
             // Close to the aim, go there at once; a short sample tells too little to extrapolate from.
             let factor = taken * 8 > wanted ? wanted / taken * 1.1 : 4
-            iterations = min(subject.limit, max(iterations + 1, Int(Double(iterations) * factor)))
+            iterations = min(limit, max(iterations + 1, Int(Double(iterations) * factor)))
         }
     }
 
