@@ -3,16 +3,21 @@ import Workloads
 /// Keys of 24 bytes, and which of them are asked for in turn.
 struct KeyRequests: Sendable {
     static let keyCount = 100_000
+    /// A power of two.
+    private static let requestCount = 1 << 18
 
     /// How the requests are distributed, for people.
     let distribution: String
     let keys: [String]
-    private let indices: [UInt32]
+    /// The numbers of the keys that are asked for, and the keys themselves: strings of their own that lie in memory
+    /// in this order, so that a caller's key is at hand, as it is where it was just made.
+    private let numbers: [UInt32]
+    private let requested: [String]
 
     static func zipf(_ exponent: Double, seed: UInt64) -> KeyRequests {
         KeyRequests(
             distribution: "Zipf \(exponent)",
-            trace: SyntheticTrace.zipf(exponent, keys: keyCount, requests: 1 << 19, seed: seed),
+            trace: SyntheticTrace.zipf(exponent, keys: keyCount, requests: requestCount, seed: seed),
             shufflingBy: seed
         )
     }
@@ -20,7 +25,7 @@ struct KeyRequests: Sendable {
     static func uniform(seed: UInt64) -> KeyRequests {
         KeyRequests(
             distribution: "uniform",
-            trace: SyntheticTrace.zipf(0, keys: keyCount, requests: 1 << 19, seed: seed),
+            trace: SyntheticTrace.zipf(0, keys: keyCount, requests: requestCount, seed: seed),
             shufflingBy: seed
         )
     }
@@ -29,13 +34,16 @@ struct KeyRequests: Sendable {
         self.distribution = distribution
         // What is asked for often must not lie together in memory, nor have been inserted first.
         var generator = SeededGenerator(seed: seed)
-        keys = (0..<Self.keyCount).map { "articles/\(1_000_000_000_000_00 + $0 * 7)" }.shuffled(using: &generator)
-        indices = trace.requests
+        let keys = (0..<Self.keyCount).map { "articles/\(100_000_000_000_000 + $0 * 7)" }
+            .shuffled(using: &generator)
+        self.keys = keys
+        numbers = trace.requests
+        requested = trace.requests.map { String(decoding: Array(keys[Int($0)].utf8), as: UTF8.self) }
     }
 
     /// The key of a request, and its number; requests come again after the last one.
     subscript(request: Int) -> (key: String, number: Int) {
-        let number = Int(indices[request & (indices.count - 1)])
-        return (keys[number], number)
+        let index = request & (Self.requestCount - 1)
+        return (requested[index], Int(numbers[index]))
     }
 }

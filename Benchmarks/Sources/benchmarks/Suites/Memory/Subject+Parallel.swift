@@ -3,11 +3,11 @@ import BenchmarkKit
 extension Subject {
     /// A way whose repetitions are divided among threads; the time is that of all of them divided by all
     /// repetitions. One thread is the caller's.
-    static func parallel(
+    static func parallel<Result>(
         _ name: String,
         isOurs: Bool = false,
         threads: Int,
-        operation: @escaping @Sendable (_ index: Int) throws -> Place?
+        operation: @escaping @Sendable (_ index: Int) throws -> Result
     ) -> Subject {
         if threads == 1 { return Subject(name, isOurs: isOurs, operation: operation) }
         return .batch(name, isOurs: isOurs) { indices in
