@@ -37,7 +37,9 @@ struct BarChart {
         document.text(title, x: Self.margin, y: 30, style: "title")
         document.text(caption, x: Self.margin, y: 50, style: "small")
         let scale = scale
-        let ticks = scale.ticks(distance: 52, first: base)
+        // None is much longer than the one for some figure at the end.
+        let distance = max(52, TextWidth.of(tickText(scale.domain.upperBound.rounded(.up)), size: 12) + 12)
+        let ticks = scale.ticks(distance: distance, first: base)
         var y = Self.top
         for group in groups {
             document.text(group.title, x: Self.margin, y: y + 18, style: "group")

@@ -4,10 +4,15 @@ import Foundation
 enum ChartStyle {
     static let textSize = 13.0
     /// How many lines can be told apart by colour; ours has one more of its own.
-    static let seriesCount = 7
+    private static let colourCount = 7
 
-    /// The style of the line, dot and label of a series.
-    static func series(_ index: Int) -> String { "s\(index % seriesCount)" }
+    /// The style of a peer's line; dashed when the colours begin again.
+    static func line(_ index: Int) -> String { colour(index) + (index < colourCount ? "" : " dashed") }
+
+    /// The style of a peer's dots and label.
+    static func label(_ index: Int) -> String { colour(index) + "-fill" }
+
+    private static func colour(_ index: Int) -> String { "s\(index % colourCount)" }
 
     static let sheet: String = {
         let light = palette(["#7a3fb0", "#2f7d4f", "#b3261e", "#00768a", "#8a6100", "#c2368f", "#5c6670"])
@@ -22,7 +27,7 @@ enum ChartStyle {
             .ours { fill: #0b62c9; } .peer { fill: #8c959f; } .faster { fill: #bc4c00; }
             .whisker { stroke: #1f2328; stroke-width: 1.2; }
             polyline { fill: none; stroke-width: 1.8; } .own { stroke: #0b62c9; stroke-width: 3; }
-            .own-fill { fill: #0b62c9; }
+            .own-fill { fill: #0b62c9; } .dashed { stroke-dasharray: 7 4; } line.leader { stroke-width: 1; }
             \(light)
             @media (prefers-color-scheme: dark) {
             .text, .title, .group { fill: #e6edf3; } .small { fill: #9da7b1; }

@@ -71,31 +71,37 @@ struct LineChart {
         let wanted = order.map { vertical.position(series[$0].lastValue) }
         let range = Self.top...Self.bottom
         let heights = LabelPlacement.spread(wanted, distance: Self.labelHeight, within: range)
-        var peers = 0
-        var styles = [String](repeating: "own", count: series.count)
-        for index in series.indices where !series[index].isOurs {
-            styles[index] = ChartStyle.series(peers)
-            peers += 1
-        }
+        let styles = styles
         for index in series.indices.sorted(by: { !series[$0].isOurs && series[$1].isOurs }) {
             let points = series[index].points.map {
                 (x: horizontal.position($0.x), y: vertical.position($0.y))
             }
-            document.path(through: points, style: styles[index])
-            for point in points { document.dot(x: point.x, y: point.y, style: styles[index] + "-fill") }
+            document.path(through: points, style: styles[index].line)
+            for point in points { document.dot(x: point.x, y: point.y, style: styles[index].label) }
         }
         for (index, height) in zip(order, heights) {
             let end = (
                 x: horizontal.position(series[index].points.last?.x ?? 0),
                 y: vertical.position(series[index].lastValue)
             )
-            document.line(from: (end.x + 5, end.y), to: (horizontal.end + 22, height), style: "grid")
+            let leader = "leader " + styles[index].line
+            document.line(from: (end.x + 5, end.y), to: (horizontal.end + 22, height), style: leader)
             document.text(
                 series[index].label,
                 x: horizontal.end + 26,
                 y: height + 4,
-                style: styles[index] + "-fill"
+                style: styles[index].label
             )
+        }
+    }
+
+    /// The styles of each line, and of its dots and label.
+    private var styles: [(line: String, label: String)] {
+        var peers = 0
+        return series.map { series in
+            if series.isOurs { return ("own", "own-fill") }
+            defer { peers += 1 }
+            return (ChartStyle.line(peers), ChartStyle.label(peers))
         }
     }
 

@@ -41,7 +41,8 @@ enum Figure {
             case ..<1e9: short(value / 1e6) + " ms"
             default: short(value / 1e9) + " s"
             }
-        default: "\(short(value)) \(unit)"
+        // The title has a long one; it would leave no room for figures.
+        default: unit.count > 3 ? short(value) : "\(short(value)) \(unit)"
         }
     }
 
