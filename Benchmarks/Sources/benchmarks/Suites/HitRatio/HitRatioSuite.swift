@@ -12,7 +12,7 @@ struct HitRatioSuite: Suite {
 
     func run(_ context: Context) throws {
         for trace in Self.syntheticTraces(context) {
-            for capacity in [100, 1_000] { _ = try replay(trace, capacity, context) }
+            for capacity in [100, 500, 1_000] { _ = try replay(trace, capacity, context) }
         }
         guard let folder = context.traces else {
             context.unavailable(
