@@ -44,11 +44,14 @@ let package = Package(
         // What measuring needs of C: allocations, counted by standing in for malloc and its like, and a black hole.
         .target(name: "CMeasuring"),
 
-        // zlib as it is, to be measured beside the package's use of it.
+        // zlib as it is, to be measured beside the package's use of it, and to read traces.
         .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["libz-dev"]), .brew(["zlib"])]),
 
         // Measuring, results and what is drawn from them. Knows no suite.
         .target(name: "BenchmarkKit", dependencies: ["CMeasuring"], swiftSettings: strict),
+
+        // What caches are asked for: generated and recorded traces, text, and known policies to compare with.
+        .target(name: "Workloads", dependencies: ["CDeflate"], swiftSettings: strict),
 
         // The suites: what the libraries make public, beside what else does the same work.
         .executableTarget(
@@ -56,12 +59,19 @@ let package = Package(
             dependencies: [
                 "BenchmarkKit",
                 "CDeflate",
+                "Workloads",
                 .product(name: "KeyedArchive", package: "typed-cache"),
                 .product(name: "TypedCache", package: "typed-cache"),
             ] + optionalPeers.map(\.dependency),
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),
         .testTarget(name: "BenchmarkKitTests", dependencies: ["BenchmarkKit"], swiftSettings: strict),
+        .testTarget(
+            name: "PeersTests",
+            dependencies: ["benchmarks", "Workloads"],
+            swiftSettings: strict + optionalPeers.map(\.setting)
+        ),
+        .testTarget(name: "WorkloadsTests", dependencies: ["Workloads"], swiftSettings: strict),
     ] + optionalPeers.map(\.target),
     swiftLanguageModes: [.v6]
 )

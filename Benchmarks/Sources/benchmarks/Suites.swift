@@ -7,6 +7,11 @@ enum Suites {
             ArchiveSuite.self,
             UnarchiveSuite.self,
             CompressSuite.self,
+            MemorySuite.self,
+            DiskSuite.self,
+            HitRatioSuite.self,
+            ScaleSuite.self,
+            WarmSuite.self,
         ]
     }
 }

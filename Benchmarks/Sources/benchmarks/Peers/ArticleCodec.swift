@@ -1,0 +1,28 @@
+import Foundation
+import KeyedArchive
+
+/// An article as compressed bytes, the way one would write it by hand: an archive's length, and it deflated.
+final class ArticleCodec {
+    private static let lengthByteCount = MemoryLayout<UInt32>.size
+
+    private let streams: ZlibStreams?
+
+    /// - Parameter reusesStreams: whether zlib's state is kept, or set up for each article by `compress2`.
+    init(reusesStreams: Bool) {
+        streams = reusesStreams ? ZlibStreams() : nil
+    }
+
+    func bytes(of article: Article) throws -> [UInt8] {
+        let archive = try KeyedArchiver.archivedData(encoding: article)
+        let length = withUnsafeBytes(of: UInt32(archive.count).littleEndian) { Array($0) }
+        return length + (try streams?.deflate(archive) ?? ZlibStreams.compress(archive))
+    }
+
+    func article(in bytes: [UInt8]) throws -> Article {
+        guard bytes.count > Self.lengthByteCount else { throw BenchmarkError("an article's bytes are too few") }
+        let length = bytes.withUnsafeBytes { Int(UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))) }
+        let deflated = bytes[Self.lengthByteCount...]
+        let archive = try streams?.inflate(deflated, count: length) ?? ZlibStreams.expand(deflated, count: length)
+        return try KeyedUnarchiver.unarchivedValue(of: Article.self, from: archive)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// One file per key, by system calls: drafts that are renamed into place, and nothing else.
+final class HandFileStore: ByteStore {
+    private let folder: String
+    private let draft: String
+
+    /// - Parameter folder: a folder that is there.
+    init(_ folder: URL) {
+        self.folder = folder.path
+        draft = "\(folder.path)/.draft"
+    }
+
+    func save(_ bytes: [UInt8], forKey key: String) throws {
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure("creating a draft") }
+        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard close(descriptor) == 0, written == bytes.count else { throw Self.failure("writing a draft") }
+        guard rename(draft, "\(folder)/\(key)") == 0 else { throw Self.failure("renaming a draft") }
+    }
+
+    func fetch(forKey key: String) throws -> [UInt8]? {
+        let descriptor = open("\(folder)/\(key)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.failure("looking at a file") }
+        let size = Int(status.st_size)
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = max(0, read(descriptor, buffer.baseAddress, size))
+        }
+        guard bytes.count == size else { throw Self.failure("reading a file") }
+        return bytes
+    }
+
+    func remove(forKey key: String) throws {
+        guard unlink("\(folder)/\(key)") == 0 else { throw Self.failure("removing a file") }
+    }
+
+    private static func failure(_ action: String) -> BenchmarkError {
+        BenchmarkError("\(action): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,27 @@
+/// Something that keeps articles on disk, or their bytes.
+protocol DiskContestant: AnyObject {
+    func save(_ item: DiskItem, forKey key: String) throws
+    /// - Returns: whether there is something under `key`; it was read, all of it.
+    func fetch(forKey key: String) throws -> Bool
+    func remove(forKey key: String) throws
+    /// Does what `body` does as one piece of work, if it can, since that is faster.
+    func together(_ body: () throws -> Void) throws
+}
+
+extension DiskContestant {
+    func together(_ body: () throws -> Void) throws { try body() }
+
+    /// Saves under the first keys.
+    func fill(_ entryCount: Int, with items: [DiskItem]) throws {
+        try together {
+            for index in 0..<entryCount { try save(items[index % items.count], forKey: DiskKeys.all[index]) }
+        }
+    }
+
+    /// Fetches one of so many, which must be there, for otherwise something else would be measured.
+    func fetchExisting(_ index: Int, of entryCount: Int) throws {
+        // A prime step, so that neighbours on disk are not asked for one after the other.
+        let key = DiskKeys.all[index * 7_919 % entryCount]
+        guard try fetch(forKey: key) else { throw BenchmarkError("\(key) is not there") }
+    }
+}

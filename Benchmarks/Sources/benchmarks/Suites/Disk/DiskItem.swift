@@ -1,0 +1,20 @@
+import Foundation
+import KeyedArchive
+
+/// A value, and the bytes that those get who are to store no more than bytes.
+struct DiskItem {
+    let article: Article
+    /// Its archive, compressed.
+    let bytes: [UInt8]
+
+    init(_ article: Article, codec: ArticleCodec) throws {
+        self.article = article
+        bytes = try codec.bytes(of: article)
+    }
+
+    /// Few enough to stay in memory, enough not to be all the same.
+    static func make(textByteCount: Int) throws -> [DiskItem] {
+        let codec = ArticleCodec(reusesStreams: false)
+        return try Article.make(count: 16, textByteCount: textByteCount).map { try DiskItem($0, codec: codec) }
+    }
+}

@@ -1,0 +1,47 @@
+import BenchmarkKit
+import Foundation
+
+/// Compares kinds of stores of many entries: how long until the first article is there, and how long each then.
+struct DiskOpeningBench {
+    private let context: Context
+    private let kinds: [DiskKind]
+    private let items: [DiskItem]
+
+    init(_ context: Context, _ kinds: [DiskKind], textByteCount: Int) throws {
+        self.context = context
+        self.kinds = kinds
+        items = try DiskItem.make(textByteCount: textByteCount)
+    }
+
+    func compare(entryCount: Int) throws {
+        var opening: [Subject] = []
+        var fetching: [Subject] = []
+        for kind in kinds {
+            context.progress("\(entryCount) entries: \(kind.name)")
+            let folder = try context.makeFolder("open")
+            try kind.open(folder).fill(entryCount, with: items)
+            opening.append(
+                Subject(kind.name, isOurs: kind.isOurs) { index in
+                    try kind.open(folder).fetchExisting(index, of: entryCount)
+                }
+            )
+            // Opened when it is first used, for not all stores may be open twice.
+            var contestant: (any DiskContestant)?
+            fetching.append(
+                Subject(kind.name, isOurs: kind.isOurs) { index in
+                    let open = try contestant ?? kind.open(folder)
+                    contestant = open
+                    try open.fetchExisting(index, of: entryCount)
+                }
+            )
+        }
+        try compare("open and fetch an entry of 1 KiB", entryCount, opening)
+        try compare("fetch an entry of 1 KiB", entryCount, fetching)
+    }
+
+    private func compare(_ work: String, _ entryCount: Int, _ subjects: [Subject]) throws {
+        let parameters = ["entries": "\(entryCount)"]
+        try context.compare(work: work, parameters: parameters, subjects: subjects)
+        DiskKind.recordMissing(work: work, parameters: parameters, in: context)
+    }
+}

@@ -1,0 +1,19 @@
+import BenchmarkKit
+
+extension Subject {
+    /// A way whose repetitions are divided among threads; the time is that of all of them divided by all
+    /// repetitions. One thread is the caller's.
+    static func parallel<Result>(
+        _ name: String,
+        isOurs: Bool = false,
+        threads: Int,
+        operation: @escaping @Sendable (_ index: Int) throws -> Result
+    ) -> Subject {
+        if threads == 1 { return Subject(name, isOurs: isOurs, operation: operation) }
+        return .batch(name, isOurs: isOurs) { indices in
+            try ParallelWork.perform(threads: threads, indices) { indices in
+                for index in indices { blackHole(try operation(index)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import BenchmarkKit
+import Foundation
+
+/// What changes as entries become many: times, memory, space on disk.
+struct ScaleSuite: Suite {
+    static let name = "scale"
+    static let summary = "times, memory and disk space at a thousand to a million entries"
+
+    func run(_ context: Context) throws {
+        let counts = context.isQuick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]
+        let items = try DiskItem.make(textByteCount: 256)
+        let engines = DiskKind.bytesOnly.filter { !$0.waitsForDisk && !$0.isFiles }
+        for kind in DiskKind.wholeJobs.filter(\.isOurs) + engines {
+            for count in counts {
+                // Larger ones would take longer still.
+                guard try ScaleRun(context, kind, items, entryCount: count).run() else { break }
+            }
+        }
+        DiskKind.recordMissing(work: "save an entry", parameters: [:], in: context)
+    }
+}
