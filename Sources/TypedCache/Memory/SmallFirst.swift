@@ -1,14 +1,16 @@
 /// Gives up early what is used once, and keeps what comes back: the policy S3-FIFO.
 ///
 /// Three queues, first in, first out. New entries enter the small one, a tenth of the whole. At its end those
-/// that were used go on to the main queue; the others go, but their keys are remembered for a while in the
-/// ghost queue, and one that comes back enters the main queue at once. At the end of the main queue an entry that
-/// was used goes round once more for each use, of which at most three count.
+/// that were used twice go on to the main queue; the others go, but their keys are remembered for a while in
+/// the ghost queue, and one that comes back enters the main queue at once. At the end of the main queue an entry
+/// that was used goes round once more for each use, of which at most three count. Until something has to go, what
+/// the small queue has no room for enters the main queue too.
 ///
 /// A hit changes one byte of its own entry; nothing is relinked. Every operation is O(1), choosing a victim on
 /// average: each extra step was paid for by a hit.
 ///
-/// Source: Yang, Zhang, Qiu, Yue, Vigfusson: FIFO queues are all you need for cache eviction (SOSP 2023).
+/// Source: Yang, Zhang, Qiu, Yue, Vigfusson: FIFO queues are all you need for cache eviction (SOSP 2023), with
+/// the shares and the first filling as the authors' simulator has them, which do better on loops.
 struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
     private enum Queue {
         case small
@@ -27,6 +29,7 @@ struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
         var newest = none
         var oldest = none
         var count = 0
+        var cost = 0
     }
 
     private static var none: Int { -1 }
@@ -43,6 +46,8 @@ struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
     private var small = Ends()
     private var main = Ends()
     private var ghosts = GhostQueue()
+    /// Whether something had to go already.
+    private var hasEvicted = false
     private(set) var cost = 0
 
     init(count: Int, cost: Int) {
@@ -64,7 +69,7 @@ struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
         if let place = places[key] {
             queue = nodes[place].queue
             removed.append(take(place))
-        } else if ghosts.take(key.hashValue) {
+        } else if ghosts.take(key.hashValue) || !hasEvicted && smallIsFull {
             queue = .main
         }
         guard countLimit > 0, cost <= costLimit else {
@@ -90,19 +95,27 @@ struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
         return taken
     }
 
+    // MARK: Shares
+
+    private var smallIsFull: Bool { small.count >= countLimit / 10 || small.cost >= costLimit / 10 }
+
+    private var mainIsOverfull: Bool {
+        main.count > countLimit - countLimit / 10 || main.cost > costLimit - costLimit / 10
+    }
+
     // MARK: Victims
 
     /// - Precondition: there is an entry.
     private mutating func evict() -> Value {
+        hasEvicted = true
         while true {
-            // The small queue keeps a tenth; what is above that makes room first.
-            if small.count > 0, small.count * 10 > count || main.count == 0 {
+            if small.count > 0, !mainIsOverfull {
                 let place = small.oldest
-                if uses[place] > 0 {
+                if uses[place] > 1 {
                     uses[place] = 0
                     move(place, to: .main)
                 } else {
-                    ghosts.add(nodes[place].key.hashValue, limit: count)
+                    ghosts.add(nodes[place].key.hashValue, limit: count - count / 10)
                     return take(place)
                 }
             } else {
@@ -158,6 +171,7 @@ struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
         if ends.newest == Self.none { ends.oldest = place } else { nodes[ends.newest].newer = place }
         ends.newest = place
         ends.count += 1
+        ends.cost += nodes[place].cost
         if nodes[place].queue == .small { small = ends } else { main = ends }
     }
 
@@ -168,6 +182,7 @@ struct SmallFirst<Key: Hashable, Value>: EvictionPolicy {
         if newer == Self.none { ends.newest = older } else { nodes[newer].older = older }
         if older == Self.none { ends.oldest = newer } else { nodes[older].newer = newer }
         ends.count -= 1
+        ends.cost -= nodes[place].cost
         if nodes[place].queue == .small { small = ends } else { main = ends }
     }
 }
