@@ -29,7 +29,7 @@ extension Cache {
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Returns: whether there was an entry, expired or not.
-    /// - Throws: ``CacheError`` with code `.invalidKey`, or `.io`: then it is not used by this cache any more,
+    /// - Throws: ``CacheError`` with code `.invalidKey`, or `.io`: then it is not used by this process any more,
     ///   but is still on disk.
     @discardableResult
     public func remove(forKey key: some CacheKey) throws(CacheError) -> Bool {
@@ -47,6 +47,7 @@ extension Cache {
         } catch {
             let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: true) }
             _ = consume dropped
+            memory.tellOthers(changed: key, leavesStale: true)
             throw CacheError(error)
         }
     }

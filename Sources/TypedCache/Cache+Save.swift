@@ -36,7 +36,7 @@ extension Cache {
         do throws(ArchiveError) {
             archive = try KeyedArchiver.archive(value.encoder)
         } catch {
-            try removeAfterFailure(key)
+            removeAfterFailure(key)
             throw CacheError(encoding: error)
         }
         if deadline <= now.timeIntervalSinceReferenceDate {
@@ -66,7 +66,7 @@ extension Cache {
             let isGone = removed(key)
             let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: !isGone) }
             _ = consume dropped
-            memory.tellOthers(changed: key)
+            memory.tellOthers(changed: key, leavesStale: !isGone)
             throw CacheError(error)
         }
         let entry = memoryEntry(value, archive, deadline)
@@ -84,12 +84,12 @@ extension Cache {
     }
 
     /// Removes what a failed save was to replace.
-    private func removeAfterFailure(_ key: EntryKey) throws(CacheError) {
+    private func removeAfterFailure(_ key: EntryKey) {
         let begun = memory.withLock { $0.beginWrite(key) }
         let isGone = removed(key)
         let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: !isGone) }
         _ = consume dropped
-        memory.tellOthers(changed: key)
+        memory.tellOthers(changed: key, leavesStale: !isGone)
     }
 
     private func removed(_ key: EntryKey) -> Bool {

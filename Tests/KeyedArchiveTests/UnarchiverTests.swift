@@ -156,6 +156,112 @@ import Testing
         )
     }
 
+    /// Many references to one large dictionary of the property list: little to write, much to search.
+    @Test(arguments: [true, false]) func oneLargeDictionaryInManyPlacesIsNotSearchedForEver(asClass: Bool) throws {
+        var list = BinaryPropertyListWriter()
+        var pairs = RawBuffer<KeyedReference>(capacity: 16)
+        func text(_ text: String) -> UInt32 {
+            var text = text
+            return text.withUTF8 { list.add(ascii: $0) }
+        }
+        let count = 5_000
+        let null = text("$null")
+        let one = list.add(1 as Int64)
+        pairs.append(
+            KeyedReference(
+                key: asClass ? text("$classname") : text("$class"),
+                value: asClass ? text("X") : list.add(uid: 2)
+            )
+        )
+        for index in 0..<count { pairs.append(KeyedReference(key: text("k\(index)"), value: one)) }
+        let large = list.reserveContainer()
+        list.fillDictionary(large, pairs, from: 0)
+        pairs.truncate(to: 0)
+        pairs.append(KeyedReference(key: text("$classname"), value: text("NSArray")))
+        let array = list.reserveContainer()
+        list.fillDictionary(array, pairs, from: 0)
+        pairs.truncate(to: 0)
+        pairs.append(KeyedReference(key: text("$classname"), value: text("X")))
+        let named = list.reserveContainer()
+        list.fillDictionary(named, pairs, from: 0)
+        // Objects 3 and on: all the same, or each of a class of its own that is the same.
+        let members = list.reserveContainer()
+        list.fillArray(members, count: count)
+        var references: [UInt32] = []
+        for index in 0..<count { references.append(list.add(uid: UInt32(3 + index))) }
+        for reference in references { list.addElement(reference) }
+        pairs.truncate(to: 0)
+        pairs.append(KeyedReference(key: text("$class"), value: list.add(uid: 1)))
+        pairs.append(KeyedReference(key: text("NS.objects"), value: members))
+        let root = list.reserveContainer()
+        list.fillDictionary(root, pairs, from: 0)
+        var table = [null, array, named]
+        for index in 0..<count {
+            guard asClass else {
+                table.append(large)
+                continue
+            }
+            pairs.truncate(to: 0)
+            pairs.append(KeyedReference(key: text("$class"), value: list.add(uid: UInt32(3 + count + index))))
+            let object = list.reserveContainer()
+            list.fillDictionary(object, pairs, from: 0)
+            table.append(object)
+        }
+        if asClass { for _ in 0..<count { table.append(large) } }
+        table.append(root)
+        let objects = list.reserveContainer()
+        list.fillArray(objects, count: table.count)
+        for reference in table { list.addElement(reference) }
+        pairs.truncate(to: 0)
+        pairs.append(KeyedReference(key: text("root"), value: list.add(uid: UInt32(table.count - 1))))
+        let top = list.reserveContainer()
+        list.fillDictionary(top, pairs, from: 0)
+        pairs.truncate(to: 0)
+        pairs.append(KeyedReference(key: text("$archiver"), value: text("NSKeyedArchiver")))
+        pairs.append(KeyedReference(key: text("$version"), value: list.add(100_000 as Int64)))
+        pairs.append(KeyedReference(key: text("$top"), value: top))
+        pairs.append(KeyedReference(key: text("$objects"), value: objects))
+        let whole = list.reserveContainer()
+        list.fillDictionary(whole, pairs, from: 0)
+        list.finish(top: whole)
+        let bytes = list.bytes.withElements { Array($0) }
+
+        struct Nothing: Decodable {}
+        #expect(code { try KeyedUnarchiver.unarchive(decoding: [Nothing?].self, from: bytes) } == .limitExceeded)
+        _ = code { try KeyedUnarchiver.unarchive([Any].self, from: bytes) }
+        #expect(code { try ArchiveTree(bytes) } == .limitExceeded)
+    }
+
+    @Test func membersThatShareAHashAreNotComparedForEver() throws {
+        let numbers = (0..<20_000).map { Double(sign: .plus, exponent: 130, significand: 1 + Double($0) / 65_536) }
+        let texts = (0..<20_000).map { Data(repeating: 1, count: 100) + Data("\($0)".utf8) }
+        for name in ["NSSet", "NSMutableSet"] {
+            for members in [numbers, texts] as [[Any]] {
+                let archiver = KeyedArchiver()
+                let set = archiver.collection(ArchivedClass(name: name)) { list in
+                    for member in members { list.append(archiver.uid(of: member)) }
+                }
+                archiver.writer.set("root", archiver.writer.reference(to: set))
+                let data = try archiver.encodedData()
+                #expect(
+                    code { try KeyedUnarchiver.unarchivedObject(ofClass: NSSet.self, from: data) } == .limitExceeded
+                )
+            }
+        }
+        let sound = Set((0..<20_000).map { Double($0) + 0.25 })
+        let back = try KeyedUnarchiver.unarchivedObject(
+            ofClass: Set<Double>.self,
+            from: KeyedArchiver.archivedData(withRootObject: sound)
+        )
+        #expect(back == sound)
+        let words = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("word \($0)", $0) })
+        let table = try KeyedUnarchiver.unarchivedObject(
+            ofClass: [String: Int].self,
+            from: KeyedArchiver.archivedData(withRootObject: words)
+        )
+        #expect(table == words)
+    }
+
     @Test func collectionsAreNoKeys() throws {
         for object in [Set([[1], [2]]), [[1]: 2], NSSet(array: [NSArray(array: [1])])] as [Any] {
             #expect(code { try KeyedArchiver.archivedData(withRootObject: object) } == .unsupportedType)

@@ -69,10 +69,10 @@ import Testing
         }
     }
 
-    private func cache(_ store: TestStore) -> Cache<City> {
+    private func cache(_ store: TestStore, at path: String = "/test/\(UUID().uuidString)") -> Cache<City> {
         Cache(
             name: "test",
-            directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
+            directory: URL(fileURLWithPath: path),
             store: store,
             memory: MemoryLimit(),
             expiration: .never,
@@ -145,6 +145,26 @@ import Testing
         try cities.save(city("new"), forKey: "x")
         #expect(try cities.fetch(forKey: "x")?.name == "new")
         #expect(try cities.keys == ["x"])
+    }
+
+    @Test func whatOneCacheMayNotUseItsNeighborsDoNotUseEither() throws {
+        let store = TestStore()
+        let path = "/test/\(UUID().uuidString)"
+        let first = cache(store, at: path)
+        let second = cache(store, at: path)
+        try first.save(city("old"), forKey: "x")
+        try first.save(city("old"), forKey: "y")
+        store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (true, true) }
+        #expect(throws: CacheError.self) { try first.save(city("new"), forKey: "x") }
+        // Another failure must not lift the bar again.
+        #expect(throws: CacheError.self) { try second.save(city("newer"), forKey: "x") }
+        #expect(throws: CacheError.self) { try second.remove(forKey: "y") }
+        for cities in [first, second] {
+            for key in ["x", "y"] { #expect(try cities.fetch(forKey: key) == nil, "\(key)") }
+        }
+        store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (false, false) }
+        try second.save(city("last"), forKey: "x")
+        for cities in [first, second] { #expect(try cities.fetch(forKey: "x")?.name == "last") }
     }
 
     @Test(arguments: 1...5) func manyThreadsSeeOnlyWhatWasSaved(seed: Int) throws {

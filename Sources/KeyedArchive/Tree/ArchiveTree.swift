@@ -106,6 +106,7 @@ private struct ArchiveTreeReader {
             if try source.list.isString(reference, "$null") { return .value(.null) }
             return .value(try value(reference, depth: 0))
         }
+        try spend(found.count)
         var scope = ArchiveScope(found)
         if let value = try scope.stored("$class", in: source.list) {
             guard let uid = try source.list.uid(value) else {
@@ -127,6 +128,7 @@ private struct ArchiveTreeReader {
         guard case .dictionary(let found) = try source.list.object(reference) else {
             throw ArchiveError(.corrupted, "class without a name", offset: try source.list.offset(of: reference))
         }
+        try spend(found.count)
         var scope = ArchiveScope(found)
         guard let value = try scope.stored("$classname", in: source.list),
             let name = try source.list.shortString(value, below: 4_096)

@@ -195,14 +195,14 @@ extension KeyedUnarchiver {
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> UInt32 {
         let list = source.list
+        // Any number of objects may be one and the same dictionary of the property list: each search counts.
+        try spend(fields.count)
         // Most writers put the class last or first, and use one string object for the key.
         for index in (0..<fields.count).reversed() {
             let key = list.key(fields, index)
-            if key == classKey {
-            } else if try list.isString(key, "$class") {
+            if key != classKey {
+                guard try list.isString(key, "$class") else { continue }
                 classKey = key
-            } else {
-                continue
             }
             guard let uid = try list.uid(list.value(fields, index)) else { break }
             return uid
@@ -227,6 +227,7 @@ extension KeyedUnarchiver {
         guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
             return nil
         }
+        try spend(fields.count)
         var scope = ArchiveScope(fields)
         return try scope.stored("$classname", in: source.list)
     }

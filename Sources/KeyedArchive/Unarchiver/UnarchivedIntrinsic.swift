@@ -53,13 +53,11 @@ extension KeyedUnarchiver {
             return NSMutableArray(array: try decoded(members(of: &scope, "NSMutableArray")))
         case .set:
             var set = Set<AnyHashable>()
-            for object in try decoded(members(of: &scope, "NSSet")) { set.insert(try hashable(object, scope)) }
+            try forEachMember(of: &scope, "NSSet") { set.insert($0) }
             return set
         case .mutableSet:
             let set = NSMutableSet()
-            for object in try decoded(members(of: &scope, "NSMutableSet")) {
-                set.add(try hashable(object, scope).base)
-            }
+            try forEachMember(of: &scope, "NSMutableSet") { set.add($0.base) }
             return set
         case .dictionary:
             var dictionary: [AnyHashable: Any] = [:]
@@ -148,6 +146,20 @@ extension KeyedUnarchiver {
         return key
     }
 
+    private func forEachMember(
+        of scope: inout ArchiveScope,
+        _ name: String,
+        _ body: (AnyHashable) -> Void
+    ) throws(ArchiveError) {
+        let objects = try decoded(members(of: &scope, name))
+        var crowd = HashCrowd(memberCount: objects.count)
+        for object in objects {
+            let member = try hashable(object, scope)
+            try crowd.admit(member)
+            body(member)
+        }
+    }
+
     private func forEachEntry(
         of scope: inout ArchiveScope,
         _ body: (AnyHashable, Any) -> Void
@@ -161,8 +173,11 @@ extension KeyedUnarchiver {
                 offset: scope.fields.start
             )
         }
+        var crowd = HashCrowd(memberCount: keys.count)
         for (key, value) in zip(keys, values) {
-            body(try hashable(member(key), scope), try member(value))
+            let key = try hashable(member(key), scope)
+            try crowd.admit(key)
+            body(key, try member(value))
         }
     }
 }

@@ -2,8 +2,9 @@ import Foundation
 
 /// What memory holds under a key.
 ///
-/// Unchecked: immutable but for the value in a `ValueEntry`, and a cache of values that are not Sendable is not
-/// Sendable itself, so they stay with the one thread or actor that has the cache.
+/// Unchecked: entries never change. The value in a `ValueEntry` need not be Sendable, but then neither is its
+/// cache: the value is handed out on the one thread or actor only that has the cache. Another cache of the same
+/// directory may have it dropped, which only releases a reference.
 class MemoryEntry: @unchecked Sendable {
     /// Seconds since 2001-01-01 UTC; infinity for never.
     let deadline: TimeInterval

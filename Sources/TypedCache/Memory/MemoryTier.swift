@@ -114,9 +114,9 @@ struct MemoryTier {
     }
 
     /// Forgets a key whose entry another cache has changed, and keeps what is being read from coming back.
-    mutating func forget(_ key: EntryKey) -> MemoryEntry? {
+    mutating func forget(_ key: EntryKey, leavesStale: Bool) -> MemoryEntry? {
         traffic[key]?.writes += 1
-        barred.remove(key)
+        if leavesStale { barred.insert(key) } else { barred.remove(key) }
         return policy.remove(forKey: key)
     }
 

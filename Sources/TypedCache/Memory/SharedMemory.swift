@@ -42,9 +42,11 @@ final class SharedMemory: Sendable {
     }
 
     /// Has the other caches forget a key, after its entry on disk has changed.
-    func tellOthers(changed key: EntryKey) {
+    ///
+    /// - Parameter leavesStale: whether an entry may still be on disk that must not be used.
+    func tellOthers(changed key: EntryKey, leavesStale: Bool = false) {
         for other in others {
-            let dropped = other.withLock { $0.forget(key) }
+            let dropped = other.withLock { $0.forget(key, leavesStale: leavesStale) }
             _ = consume dropped
         }
     }
