@@ -29,3 +29,5 @@ void current_stack(size_t *lowest, size_t *size) {
     known_lowest = *lowest;
     known_size = *size;
 }
+
+size_t current_stack_address(void) { return (size_t)__builtin_frame_address(0); }

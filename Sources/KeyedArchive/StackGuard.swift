@@ -13,21 +13,18 @@ struct StackGuard {
     private static let reserve = 128 << 10
 
     /// The lowest address that may be reached.
-    private let limit: UInt
+    private let limit: Int
 
     /// The current thread's. The system is asked once per thread.
     init() {
         var lowest = 0
         var size = 0
         current_stack(&lowest, &size)
-        limit = UInt(lowest + min(Self.reserve, size / 2))
+        limit = lowest + min(Self.reserve, size / 2)
     }
 
     /// Whether too little is left for another level.
-    var isLow: Bool {
-        var probe: UInt8 = 0
-        return withUnsafeMutablePointer(to: &probe) { UInt(bitPattern: $0) } < limit
-    }
+    var isLow: Bool { current_stack_address() < limit }
 }
 
 /// How deep objects may nest: what was archived can be unarchived, given as much stack.
