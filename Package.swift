@@ -26,8 +26,11 @@ let package = Package(
         // Where the current thread's stack ends.
         .target(name: "CStack"),
 
+        // The layout of Swift's objects, for references to objects that are still being decoded.
+        .target(name: "CInstance"),
+
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
-        .target(name: "KeyedArchive", dependencies: ["CStack"], swiftSettings: strict),
+        .target(name: "KeyedArchive", dependencies: ["CStack", "CInstance"], swiftSettings: strict),
 
         // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
         .target(name: "ArchiveStore", dependencies: ["CZlib"], swiftSettings: strict),

@@ -91,7 +91,7 @@ enum Samples {
     @Test func anObjectCanBeReadAsAStructOfItsName() throws {
         let archiver = KeyedArchiver()
         archiver.encode(Record(), forKey: "root")
-        let back = try KeyedUnarchiver.unarchivedValue(of: Mayor.self, from: archiver.encodedData())
+        let back = try KeyedUnarchiver.unarchivedValue(of: Mayor.self, from: archiver.encodedData)
         #expect(back == Mayor(name: "N", since: 7))
     }
 
@@ -153,7 +153,7 @@ enum Samples {
         archiver.encode(Listing(), forKey: "root")
         let error = try #require(
             throws: ArchiveError.self,
-            performing: { try KeyedUnarchiver.unarchivedValue(of: Wanted.self, from: archiver.encodedData()) }
+            performing: { try KeyedUnarchiver.unarchivedValue(of: Wanted.self, from: archiver.encodedData) }
         )
         #expect(error.code == .typeMismatch)
         #expect(error.keyPath == ["list", "Index 1", "count"])

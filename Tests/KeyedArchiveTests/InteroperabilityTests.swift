@@ -58,24 +58,24 @@ import Testing
         func written(_ object: Any) throws -> Data {
             try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
         }
-        let point = try KeyedUnarchiver.unarchivedObject(ofClass: Point.self, from: written(Point(x: 1.5, y: -2)))
+        let point = try KeyedUnarchiver.unarchivedRoot(ofClass: Point.self, from: written(Point(x: 1.5, y: -2)))
         #expect(point.x == 1.5)
-        let derived = try KeyedUnarchiver.unarchivedObject(
+        let derived = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Base.self,
             from: written(Derived(title: "Lavāsān", count: 7))
         )
         #expect((derived as? Derived)?.count == 7)
-        let pair = try KeyedUnarchiver.unarchivedObject(
+        let pair = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Pair.self,
             allowing: [Base.self],
             from: written(sharedPair)
         )
         #expect(pair.first?.title == "one")
         #expect(pair.first === pair.second)
-        let everything = try KeyedUnarchiver.unarchivedObject(ofClass: Everything.self, from: written(Everything()))
+        let everything = try KeyedUnarchiver.unarchivedRoot(ofClass: Everything.self, from: written(Everything()))
         check(everything.decoded.compactMapValues { $0 })
         #expect(
-            try KeyedUnarchiver.unarchivedObject(ofClass: [String].self, from: written(["a", "b"])) == ["a", "b"]
+            try KeyedUnarchiver.unarchivedRoot(ofClass: [String].self, from: written(["a", "b"])) == ["a", "b"]
         )
     }
 

@@ -78,7 +78,7 @@ extension KeyedUnarchiver {
 }
 
 /// Random numbers that are the same for the same seed (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

@@ -15,24 +15,24 @@ import Testing
 
     @Test func anotherClassIsNotInstantiated() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Point(x: 1, y: 2))
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Base.self, from: data) } == .classNotAllowed)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Base.self, from: data) } == .classNotAllowed)
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: Derived.self, from: data) } == .classNotAllowed
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: Derived.self, from: data) } == .classNotAllowed
         )
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Point.self, from: data) } == nil)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Point.self, from: data) } == nil)
     }
 
     @Test func aSuperclassIsNoSubclass() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Base(title: "x"))
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: Derived.self, from: data) } == .classNotAllowed
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: Derived.self, from: data) } == .classNotAllowed
         )
     }
 
     @Test func classesInsideMustBeExpectedToo() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Pair(Base(title: "x"), nil))
         let error = #expect(throws: ArchiveError.self) {
-            try KeyedUnarchiver.unarchivedObject(ofClass: Pair.self, from: data)
+            try KeyedUnarchiver.unarchivedRoot(ofClass: Pair.self, from: data)
         }
         #expect(error?.code == .classNotAllowed)
         #expect(error?.keyPath == ["root", "first"])
@@ -46,7 +46,7 @@ import Testing
             func encode(with coder: NSCoder) {}
         }
         let data = try KeyedArchiver.archivedData(withRootObject: Empty())
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Empty.self, from: data) } == .decodingFailed)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Empty.self, from: data) } == .decodingFailed)
     }
 
     @Test func nestedPrivateAndGenericClassesComeBackWhereTheyAreExpected() throws {
@@ -56,14 +56,14 @@ import Testing
             func encode(with coder: NSCoder) {}
         }
         let hidden = try KeyedArchiver.archivedData(withRootObject: Hidden())
-        #expect(try KeyedUnarchiver.unarchivedObject(ofClass: Hidden.self, from: hidden).isDecoded)
+        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: Hidden.self, from: hidden).isDecoded)
         let inner = try KeyedArchiver.archivedData(withRootObject: Outer.Inner())
-        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Outer.Inner.self, from: inner)
-        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Outer.self, from: inner)
+        _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Outer.Inner.self, from: inner)
+        _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Outer.self, from: inner)
         let generic = try KeyedArchiver.archivedData(withRootObject: Holder<Int>())
-        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Holder<Int>.self, from: generic)
+        _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Holder<Int>.self, from: generic)
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: Holder<String>.self, from: generic) }
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: Holder<String>.self, from: generic) }
                 == .classNotAllowed
         )
     }
@@ -142,17 +142,20 @@ import Testing
         }
     }
 
-    @Test(arguments: ["NSMutableSet", "NSSet", "NSMutableArray", "NSArray"])
+    @Test(arguments: ["NSMutableSet", "NSSet", "NSMutableArray", "NSArray", "NSMutableDictionary"])
     func aCollectionThatContainsItselfIsAnError(name: String) throws {
         let archiver = KeyedArchiver()
         let uid = archiver.writer.reserveObject()
         archiver.writer.pushScope()
         archiver.writer.set("NS.objects", archiver.writer.array([uid]))
+        if name == "NSMutableDictionary" {
+            archiver.writer.set("NS.keys", archiver.writer.array([archiver.uid(of: "key")]))
+        }
         archiver.writer.popObject(uid, class: ArchivedClass(name: name))
         archiver.writer.set("root", archiver.writer.reference(to: uid))
-        let data = try archiver.encodedData()
+        let data = try archiver.encodedData
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: NSObject.self, from: data) } == .cyclicReference
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSObject.self, from: data) } == .cyclicReference
         )
     }
 
@@ -242,20 +245,20 @@ import Testing
                     for member in members { list.append(archiver.uid(of: member)) }
                 }
                 archiver.writer.set("root", archiver.writer.reference(to: set))
-                let data = try archiver.encodedData()
+                let data = try archiver.encodedData
                 #expect(
-                    code { try KeyedUnarchiver.unarchivedObject(ofClass: NSSet.self, from: data) } == .limitExceeded
+                    code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSSet.self, from: data) } == .limitExceeded
                 )
             }
         }
         let sound = Set((0..<20_000).map { Double($0) + 0.25 })
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Set<Double>.self,
             from: KeyedArchiver.archivedData(withRootObject: sound)
         )
         #expect(back == sound)
         let words = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("word \($0)", $0) })
-        let table = try KeyedUnarchiver.unarchivedObject(
+        let table = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [String: Int].self,
             from: KeyedArchiver.archivedData(withRootObject: words)
         )
@@ -270,8 +273,8 @@ import Testing
         let list = archiver.collection(.of(NSArray.self)) { $0 = [] }
         let set = archiver.collection(.of(NSSet.self)) { $0 = [list] }
         archiver.writer.set("root", archiver.writer.reference(to: set))
-        let data = try archiver.encodedData()
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: NSSet.self, from: data) } == .typeMismatch)
+        let data = try archiver.encodedData
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSSet.self, from: data) } == .typeMismatch)
     }
 
     @Test func sharedPartsDoNotMultiplyWithoutBound() throws {
@@ -282,10 +285,10 @@ import Testing
             list = archiver.collection(.of(NSArray.self)) { $0 = Array(repeating: list, count: 20) }
         }
         archiver.writer.set("root", archiver.writer.reference(to: list))
-        let data = try archiver.encodedData()
+        let data = try archiver.encodedData
         #expect(data.count < 20_000)
         // The same members are the same object: linear work.
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: [Any].self, from: data) } == nil)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) } == nil)
         // A Codable type sees each of them anew.
         indirect enum Nest: Decodable {
             case leaf

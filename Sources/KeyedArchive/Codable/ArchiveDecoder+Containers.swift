@@ -48,7 +48,7 @@ extension KeyedUnarchiver {
             guard let name = try source.list.string(key) else {
                 throw ArchiveError(.corrupted, "key that is no string", offset: try source.list.offset(of: key))
             }
-            try spend(name.utf8.count)
+            try spend(bytes: name.utf8.count)
             // One `$` in front marks the archive's own keys, two a user's.
             if !name.hasPrefix("$") {
                 names.append(name)

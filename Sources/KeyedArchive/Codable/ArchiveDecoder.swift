@@ -68,7 +68,7 @@ extension KeyedUnarchiver {
         if type == String.self || type == Date.self || type == Data.self || type == URL.self || type == UUID.self {
             return try intrinsic(type, at: reference, path)
         }
-        try nesting.check(depth, below: NestingLimit.levelsToRead)
+        try checkNesting()
         depth += 1
         defer { depth -= 1 }
         if let dictionary = type as? any UnarchivableDictionary.Type,
@@ -106,7 +106,8 @@ extension KeyedUnarchiver {
             throw mismatch(T.self, path)
         }
         guard let value = convert(number) else {
-            throw DecodingError.dataCorrupted(context("a number that does not fit \(T.self)", path))
+            let cause = misfit(number, T.self, reference)
+            throw DecodingError.dataCorrupted(context(cause.message, path, cause))
         }
         return value
     }
@@ -122,8 +123,12 @@ extension KeyedUnarchiver {
         DecodingError.typeMismatch(type, context("no \(type) here", path))
     }
 
-    func context(_ text: String, _ path: CodingPath?) -> DecodingError.Context {
-        DecodingError.Context(codingPath: CodingPath.keys(path), debugDescription: text)
+    func context(
+        _ text: String,
+        _ path: CodingPath?,
+        _ cause: ArchiveError? = nil
+    ) -> DecodingError.Context {
+        DecodingError.Context(codingPath: CodingPath.keys(path), debugDescription: text, underlyingError: cause)
     }
 }
 
@@ -142,12 +147,14 @@ extension ArchiveError {
                         debugDescription: "no value"
                     )
                 )
-            case .dataCorrupted(let context): (.decodingFailed, context)
+            case .dataCorrupted(let context):
+                ((context.underlyingError as? ArchiveError)?.code ?? .decodingFailed, context)
             @unknown default: (.decodingFailed, DecodingError.Context(codingPath: [], debugDescription: ""))
             }
         self.init(
             code,
             context.debugDescription,
+            offset: (context.underlyingError as? ArchiveError)?.offset,
             keyPath: context.codingPath.map(\.stringValue),
             cause: error
         )

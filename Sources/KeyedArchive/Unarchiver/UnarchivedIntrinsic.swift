@@ -26,7 +26,8 @@ enum UnarchivedIntrinsic {
 extension KeyedUnarchiver {
     func decode(
         _ intrinsic: UnarchivedIntrinsic,
-        _ fields: BinaryPropertyList.Fields
+        _ fields: BinaryPropertyList.Fields,
+        _ uid: UInt32
     ) throws(ArchiveError) -> Any? {
         var scope = ArchiveScope(fields)
         switch intrinsic {
@@ -49,14 +50,21 @@ extension KeyedUnarchiver {
             return data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         case .array:
             return try decoded(members(of: &scope, "NSArray"))
+        // Mutable collections are there before their members, whose parts may refer to them.
         case .mutableArray:
-            return NSMutableArray(array: try decoded(members(of: &scope, "NSMutableArray")))
+            let array = NSMutableArray()
+            cycles.open(array, uid)
+            defer { cycles.closeCollection() }
+            for member in try members(of: &scope, "NSMutableArray") { array.add(try self.member(member)) }
+            return array
         case .set:
             var set = Set<AnyHashable>()
             try forEachMember(of: &scope, "NSSet") { set.insert($0) }
             return set
         case .mutableSet:
             let set = NSMutableSet()
+            cycles.open(set, uid)
+            defer { cycles.closeCollection() }
             try forEachMember(of: &scope, "NSMutableSet") { set.add($0.base) }
             return set
         case .dictionary:
@@ -64,9 +72,11 @@ extension KeyedUnarchiver {
             try forEachEntry(of: &scope) { key, value in dictionary[key] = value }
             return dictionary
         case .mutableDictionary:
+            let dictionary = NSMutableDictionary()
+            cycles.open(dictionary, uid)
+            defer { cycles.closeCollection() }
             var entries: [AnyHashable: Any] = [:]
             try forEachEntry(of: &scope) { key, value in entries[key] = value }
-            let dictionary = NSMutableDictionary()
             dictionary.addEntries(from: entries)
             return dictionary
         }
@@ -123,7 +133,7 @@ extension KeyedUnarchiver {
     }
 
     private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
-        let object = try object(at: reference)
+        let object = try expected.intrinsicsToo ? object(at: reference) : expectedObject(at: reference)
         if let object { return object }
         // A failure inside was recorded, or an object's `init(coder:)` refused: no collection with a hole in it.
         if let error = error as? ArchiveError { throw error }
