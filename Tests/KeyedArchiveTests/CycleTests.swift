@@ -19,13 +19,13 @@ import Testing
             if Bool.random(using: &random) { vertex.table["k"] = vertices.randomElement(using: &random) }
             if Bool.random(using: &random) { vertex.list.add(vertices[0]) }
         }
-        defer { vertices.forEach { $0.clear() } }
+        defer { for vertex in vertices { vertex.clear() } }
         let data = try KeyedArchiver.archivedData(withRootObject: vertices[0])
         let copy = try KeyedUnarchiver.unarchivedRoot(ofClass: Vertex.self, from: data)
         var copies: [ObjectIdentifier: Vertex] = [:]
         let reachable = reachable(from: vertices[0])
         compare(vertices[0], copy, &copies) { reachable.contains(ObjectIdentifier($0)) }
-        copies.values.forEach { $0.clear() }
+        for copy in copies.values { copy.clear() }
     }
 
     /// Walks both graphs side by side; each object must have one copy and no more.
@@ -162,7 +162,7 @@ import Testing
     @Test func anInitializerThatHandsItselfOutIsAnError() throws {
         let loud = Loud()
         loud.parts = [Part2(), Part2()]
-        loud.parts.forEach { $0.owner = loud }
+        for part in loud.parts { part.owner = loud }
         let data = try KeyedArchiver.archivedData(withRootObject: loud)
         #expect(
             code { _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Loud.self, allowing: [Part2.self], from: data) }
@@ -211,7 +211,7 @@ import Testing
     @Test func aReferenceIsDeliveredWhenTheGraphIsComplete() throws {
         let folder = Folder("root")
         folder.children = [Folder("a"), Folder("b")]
-        folder.children.forEach { $0.parent = folder }
+        for child in folder.children { child.parent = folder }
         folder.children[0].children = [Folder("a.a")]
         folder.children[0].children[0].parent = folder.children[0]
         let data = try KeyedArchiver.archivedData(withRootObject: folder)
@@ -368,7 +368,7 @@ private final class Loud: NSObject, NSCoding {
     required init?(coder: NSCoder) {
         parts = coder.decodeObject(forKey: "parts") as? [Part2] ?? []
         super.init()
-        parts.forEach { $0.owner = self }
+        for part in parts { part.owner = self }
     }
 
     func encode(with coder: NSCoder) { coder.encode(parts, forKey: "parts") }
