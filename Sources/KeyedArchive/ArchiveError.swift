@@ -83,3 +83,15 @@ extension ArchiveError: CustomStringConvertible, LocalizedError {
 
     public var errorDescription: String? { description }
 }
+
+extension ArchiveError.Code {
+    /// The code under which Foundation's coders report failures of this kind.
+    public var cocoaCode: CocoaError.Code {
+        switch self {
+        case .missingValue: .coderValueNotFound
+        case .unknownFormat, .unsupportedFormat: .propertyListReadCorrupt
+        case .unsupportedType, .encodingFailed: .coderInvalidValue
+        default: .coderReadCorrupt
+        }
+    }
+}

@@ -89,7 +89,10 @@ final class ArchiveHandler: @unchecked Sendable {
     private static func make<T: NSObject & NSCoding>(object type: T.Type) -> ArchiveHandler {
         let info = ArchivedClass.of(type)
         let isSecure = isSecure(type)
-        return ArchiveHandler(type, replacement: { ($0 as? T)?.replacementObject(for: $1) }) { value, archiver in
+        let replacement = { (value: Any, archiver: KeyedArchiver) in
+            (value as? T)?.replacementObject(for: archiver)
+        }
+        return ArchiveHandler(type, replacement: replacement) { value, archiver in
             guard let value = value as? T else { return unsupported(T.self, archiver) }
             if !isSecure, archiver.requiresSecureCoding { return insecure(info, archiver) }
             return archiver.encode(object: value, as: info)
