@@ -92,7 +92,10 @@ private typealias NSKeyedUnarchiver = KeyedUnarchiver
         let shared = Base(title: "shared")
         archiver.encode(Pair(shared, nil), forKey: "one")
         archiver.encode(Pair(shared, shared), forKey: "two")
-        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData, classes: [Pair.self, Base.self])
+        let unarchiver = try NSKeyedUnarchiver(
+            forReadingFrom: archiver.encodedData,
+            classes: [Pair.self, Base.self]
+        )
         let one = try #require(unarchiver.decodeObject(forKey: "one") as? Pair)
         let two = try #require(unarchiver.decodeObject(forKey: "two") as? Pair)
         #expect(one.first === two.second)
@@ -105,7 +108,8 @@ private typealias NSKeyedUnarchiver = KeyedUnarchiver
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "base.archive").path
         try NSKeyedArchiver.archiveRootObject(Base(title: "kept"), toFile: path)
-        #expect((try NSKeyedUnarchiver.unarchiveObject(withFile: path, allowing: [Base.self]) as? Base)?.title == "kept")
+        let kept = try NSKeyedUnarchiver.unarchiveObject(withFile: path, allowing: [Base.self])
+        #expect((kept as? Base)?.title == "kept")
         let missing = #expect(throws: ArchiveError.self) {
             try NSKeyedUnarchiver.unarchiveObject(withFile: path + ".gone")
         }
