@@ -16,14 +16,21 @@ extension KeyedUnarchiver {
         of type: T.Type,
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, from: data.withUnsafeBytes { Array($0) })
+        try unarchive(decoding: type, copying: data)
     }
 
     package static func unarchive<T: Decodable>(
         decoding type: T.Type,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        let unarchiver = try KeyedUnarchiver(bytes, classes: [])
+        try unarchive(decoding: type, copying: bytes)
+    }
+
+    private static func unarchive<T: Decodable>(
+        decoding type: T.Type,
+        copying bytes: some ContiguousBytes
+    ) throws(ArchiveError) -> T {
+        let unarchiver = try KeyedUnarchiver(copying: bytes, nil, [])
         guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
             throw ArchiveError(.missingValue, "the archive has no root object")
         }

@@ -5,8 +5,11 @@ struct ArchiveSource: Sendable {
     /// The outermost scope.
     let top: BinaryPropertyList.Fields
 
+    /// Finds the four parts of a keyed archive. O(*n*) in the bytes, which are copied.
+    init(_ bytes: [UInt8]) throws(ArchiveError) { try self.init(ArchiveBytes(copying: bytes)) }
+
     /// Finds the four parts of a keyed archive. O(1) in the number of objects.
-    init(_ bytes: [UInt8]) throws(ArchiveError) {
+    init(_ bytes: ArchiveBytes) throws(ArchiveError) {
         list = try BinaryPropertyList(bytes)
         guard case .dictionary(let parts) = try list.object(list.top) else {
             throw ArchiveError(.unknownFormat, "a property list, but no keyed archive")
@@ -105,17 +108,15 @@ struct ArchiveScope {
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         let count = fields.count
         let isIndexed = count > Self.scanLimit && key.utf8.count < Self.indexedKeyLength
-        var position = cursor
-        for step in 0..<count {
-            if position >= count { position = 0 }
-            if try list.isString(list.key(fields, position), key) {
-                cursor = position + 1
-                return list.value(fields, position)
+        var text = key
+        let found: Result<Int?, ArchiveError> = text.withUTF8 { [fields, cursor] utf8 in
+            Result { () throws(ArchiveError) in
+                try list.position(of: utf8, in: fields, from: cursor, steps: isIndexed ? 1 : count)
             }
-            position += 1
-            if isIndexed, step == 0 { return try look(up: key, in: list) }
         }
-        return nil
+        guard let position = try found.get() else { return isIndexed ? try look(up: key, in: list) : nil }
+        cursor = position + 1
+        return list.value(fields, position)
     }
 
     private mutating func look(

@@ -14,6 +14,14 @@ struct DecodedObjects {
     private var index: [UInt32] = []
     private static let scanLimit = 8
 
+    /// How much memory it holds on to, roughly, in bytes.
+    var footprint: Int { 48 * entries.capacity + 4 * index.capacity }
+
+    mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        index.removeAll(keepingCapacity: true)
+    }
+
     func state(of uid: UInt32) -> State {
         position(of: uid).map { entries[$0].state } ?? .unknown
     }
@@ -30,7 +38,7 @@ struct DecodedObjects {
         if !index.isEmpty {
             index[Int(uid)] = UInt32(entries.count)
         } else if entries.count > Self.scanLimit {
-            index = [UInt32](repeating: 0, count: count)
+            index.append(contentsOf: repeatElement(0, count: count))
             for (position, entry) in entries.enumerated() { index[Int(entry.uid)] = UInt32(position + 1) }
         }
     }
@@ -46,7 +54,7 @@ struct DecodedObjects {
     }
 
     private func position(of uid: UInt32) -> Int? {
-        if index.isEmpty { return entries.firstIndex { $0.uid == uid } }
+        if index.isEmpty { return entries.lastIndex { $0.uid == uid } }
         let position = index[Int(uid)]
         return position == 0 ? nil : Int(position) - 1
     }

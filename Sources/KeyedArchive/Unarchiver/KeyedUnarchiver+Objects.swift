@@ -16,6 +16,11 @@ struct ClassCache {
         return index[uid]
     }
 
+    mutating func removeAll() {
+        known.removeAll(keepingCapacity: true)
+        if !index.isEmpty { index = [:] }
+    }
+
     mutating func add(_ resolved: ResolvedClass, for uid: UInt32) {
         known.append((uid, resolved))
         if known.count == 16 { index = Dictionary(known.map { ($0.uid, $0.resolved) }) { $1 } }
@@ -54,8 +59,10 @@ extension KeyedUnarchiver {
             objects.begin(uid, of: source.objects.count)
             objects.end(uid, value)
             return value
-        default:
+        case .ascii, .utf16:
             return try source.list.isString(reference, "$null") ? nil : scalar(at: reference)
+        default:
+            return try scalar(at: reference)
         }
         if let known = try known(uid, reference) { return known }
         try spend(16)
@@ -124,7 +131,7 @@ extension KeyedUnarchiver {
             return try source.list.string(utf16: range)
         case .data(let range):
             try spend(range.count)
-            return Data(source.list.bytes[range])
+            return source.list.bytes.data(in: range)
         case .date(let seconds):
             // GNUstep stores dates in this form.
             return Date(timeIntervalSinceReferenceDate: seconds)
@@ -164,8 +171,8 @@ extension KeyedUnarchiver {
     private func expectedClass(_ uid: UInt32) throws(ArchiveError) -> ResolvedClass? {
         guard let name = try classNameReference(uid) else { return nil }
         for cls in expected.classes {
-            let isNamed = try source.list.isString(name, ArchivedClass.of(cls).name)
-            if isNamed, !ArchiveHandler.isFoundations(cls), let type = cls as? any NSCoding.Type {
+            let candidate = memory.candidate(cls)
+            if let type = candidate.coding, try source.list.isString(name, equalTo: candidate.name) {
                 return .coding(type)
             }
         }
@@ -228,8 +235,7 @@ extension KeyedUnarchiver {
             return nil
         }
         try spend(fields.count)
-        var scope = ArchiveScope(fields)
-        return try scope.stored("$classname", in: source.list)
+        return try source.list.value(of: "$classname", in: fields)
     }
 
     /// A name from an archive, fit to be shown in a message.
