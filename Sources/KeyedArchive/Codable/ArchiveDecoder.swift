@@ -54,8 +54,14 @@ extension KeyedUnarchiver {
         guard let target = try resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return }
-        let name = try className(classUID(of: fields, at: target))
-        if UnarchivedIntrinsic.named[name] == nil, name != ArchivedClass.of(type).name {
+        let uid = try classUID(of: fields, at: target)
+        if let name = try classNameReference(uid),
+            try source.list.isString(name, equalTo: ArchivedClass.of(type).name)
+        {
+            return
+        }
+        let name = try className(uid)
+        if try intrinsic(of: uid) == nil {
             throw ArchiveError(
                 .typeMismatch,
                 "the root is \(printable(name)), not \(ArchivedClass.of(type).name)",
@@ -122,7 +128,7 @@ extension KeyedUnarchiver {
     func isAbsent(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
         guard let target = try resolve(reference) else { return true }
         guard case .dictionary(let fields) = try source.list.object(target) else { return false }
-        return try className(classUID(of: fields, at: target)) == "NSNull"
+        return try intrinsic(of: classUID(of: fields, at: target)) == .null
     }
 
     func mismatch(_ type: Any.Type, _ path: CodingPath?) -> DecodingError {

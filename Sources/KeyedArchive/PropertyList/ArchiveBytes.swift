@@ -5,23 +5,26 @@ import Foundation
 /// An `Array` in a struct is retained and released around most calls, and a number of two bytes is two checked
 /// reads. This is a place in memory and a length, and a number of any width is one checked read.
 ///
-/// Why the pointer is safe: it points into the memory of `owner`, which neither moves nor changes while a value
-/// of this type holds it, and whose life is extended beyond each read. Offsets come from the input: each read is
-/// checked against `count` here, whoever calls.
+/// Why the pointer is safe: the bytes neither move nor change, nor are they freed, while a value of this type is
+/// in use. Either it holds them itself, as `owner`, whose life is extended beyond each read; or whoever made it
+/// by `ArchiveMemory.borrowed` keeps them. Offsets come from the input: each read is checked against `count`
+/// here, whoever calls.
 struct ArchiveBytes: Sendable {
     let count: Int
     // Unchecked: the bytes do not change.
     nonisolated(unsafe) private let base: UnsafePointer<UInt8>
-    private let owner: ArchiveMemory
+    private let owner: ArchiveMemory?
 
-    fileprivate init(_ base: UnsafePointer<UInt8>, count: Int, owner: ArchiveMemory) {
-        self.base = base
-        self.count = count
+    fileprivate init(_ memory: ArchiveMemory, owner: ArchiveMemory?) {
+        count = memory.buffer.count
+        base = memory.buffer.start
         self.owner = owner
     }
 
     init(copying bytes: [UInt8]) {
-        self = bytes.withUnsafeBytes { ArchiveMemory().fill(with: $0) }
+        let memory = ArchiveMemory()
+        bytes.withUnsafeBytes { memory.fill(with: $0) }
+        self.init(memory, owner: memory)
     }
 
     subscript(offset: Int) -> UInt8 {
@@ -70,25 +73,21 @@ struct ArchiveBytes: Sendable {
 
 /// Memory for the bytes of one archive after the other.
 ///
-/// Unchecked: it changes only in `copy`, when it has one user, who is the caller.
+/// Unchecked: it has one user at a time.
 final class ArchiveMemory: @unchecked Sendable {
-    @exclusivity(unchecked) private var buffer = RawBuffer<UInt8>(capacity: 512)
+    @exclusivity(unchecked) fileprivate var buffer = RawBuffer<UInt8>(capacity: 512)
 
     /// How many bytes it has room for.
     var capacity: Int { buffer.capacity }
 
     /// Copies an archive's bytes, over those that were there.
-    ///
-    /// - Precondition: no `ArchiveBytes` of this memory is in use any more.
-    fileprivate func fill(with bytes: UnsafeRawBufferPointer) -> ArchiveBytes {
+    func fill(with bytes: UnsafeRawBufferPointer) {
         buffer.truncate(to: 0)
         bytes.withMemoryRebound(to: UInt8.self) { buffer.append(contentsOf: $0) }
-        return ArchiveBytes(buffer.start, count: buffer.count, owner: self)
     }
 
-    /// Copies an archive's bytes to `memory`, or to new memory while anything reads from that.
-    static func copy(_ bytes: UnsafeRawBufferPointer, to memory: inout ArchiveMemory) -> ArchiveBytes {
-        if !isKnownUniquelyReferenced(&memory) { memory = ArchiveMemory() }
-        return memory.fill(with: bytes)
-    }
+    /// The bytes that are here, for a reader that counts no references to them.
+    ///
+    /// Whoever asks must keep this memory, and not fill it anew, for as long as the bytes are in use.
+    var borrowed: ArchiveBytes { ArchiveBytes(self, owner: nil) }
 }

@@ -14,6 +14,17 @@ extension BinaryPropertyList {
         return try outcome.get()
     }
 
+    /// How many characters a string has; `nil` for an object of another kind.
+    @inline(__always)
+    func length(of reference: Reference) throws(ArchiveError) -> Int? {
+        let offset = try offset(of: reference)
+        switch bytes[offset] >> 4 {
+        case 0x5: return try run(offset, unit: 1).count
+        case 0x6: return try run(offset, unit: 2).count / 2
+        default: return nil
+        }
+    }
+
     /// Whether an object is the string whose UTF-8 bytes are `text`.
     @inline(__always)
     func isString(_ reference: Reference, _ text: UnsafeBufferPointer<UInt8>) throws(ArchiveError) -> Bool {
@@ -40,6 +51,30 @@ extension BinaryPropertyList {
             return try string(utf16: run(offset, unit: 2)).utf8.elementsEqual(text)
         default: return false
         }
+    }
+
+    /// Whether one of a dictionary's keys is surely `key`. If it is not, or is long, no ASCII or damaged, a search
+    /// finds out what is the matter.
+    ///
+    /// - Precondition: `index` is below the dictionary's count.
+    @inline(__always)
+    func isKey(_ fields: Fields, _ index: Int, _ key: String) -> Bool {
+        guard let offset = knownOffset(of: self.key(fields, index)) else { return false }
+        let marker = bytes[offset]
+        var start = offset &+ 1
+        var count = Int(marker & 0x0F)
+        guard marker & 0xF0 == 0x50 else { return false }
+        if count == 15 {
+            // Up to 255 characters, whose number stands in one byte.
+            guard offset &+ 2 < table, bytes[offset &+ 1] == 0x10 else { return false }
+            start = offset &+ 3
+            count = Int(bytes[offset &+ 2])
+        }
+        guard start &+ count <= table else { return false }
+        return key.utf8.withContiguousStorageIfAvailable { utf8 in
+            // A `$` in front is stored as two.
+            utf8.count == count && bytes.hold(utf8, at: start) && (count == 0 || utf8[0] != 0x24)
+        } ?? false
     }
 
     /// The value of a key, or `nil`.
@@ -71,7 +106,7 @@ extension BinaryPropertyList {
     func string(ascii range: Range<Int>) throws(ArchiveError) -> String {
         let text = bytes.withBytes(in: range) { run -> String? in
             // Decoding checks too, but would put something else in the place of what is wrong.
-            return isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
+            isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
         }
         // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
         guard let text else {

@@ -93,18 +93,25 @@ struct BinaryPropertyList: Sendable {
     /// Where an object begins.
     @inline(__always)
     func offset(of reference: Reference) throws(ArchiveError) -> Int {
-        guard reference >= 0, reference < objectCount else { throw outOfRange(reference) }
+        if let offset = knownOffset(of: reference) { return offset }
+        throw misplaced(reference)
+    }
+
+    /// Where an object begins; `nil` if `offset(of:)` throws.
+    @inline(__always)
+    func knownOffset(of reference: Reference) -> Int? {
+        guard reference >= 0, reference < objectCount else { return nil }
         let offset = bytes.bigEndian(table &+ reference &* offsetWidth, offsetWidth)
-        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else { throw outOfPlace(reference) }
-        return Int(offset)
+        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else { return nil }
+        return Int(truncatingIfNeeded: offset)
     }
 
-    private func outOfRange(_ reference: Reference) -> ArchiveError {
-        ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
-    }
-
-    private func outOfPlace(_ reference: Reference) -> ArchiveError {
-        ArchiveError(
+    @inline(never)
+    private func misplaced(_ reference: Reference) -> ArchiveError {
+        guard reference >= 0, reference < objectCount else {
+            return ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
+        }
+        return ArchiveError(
             .corrupted,
             "object \(reference) lies outside the file",
             offset: table + reference * offsetWidth
@@ -141,14 +148,14 @@ struct BinaryPropertyList: Sendable {
         case 0x6: return .utf16(try run(offset, unit: 2))
         case 0x8: return .uid(try uid(offset, width: low + 1))
         case 0xA:
-            let range = try run(offset, unit: referenceWidth)
-            return .array(References(start: range.lowerBound, count: range.count / referenceWidth))
+            let (start, count) = try counted(offset, unit: referenceWidth)
+            return .array(References(start: start, count: count))
         case 0xC:
-            let range = try run(offset, unit: referenceWidth)
-            return .set(References(start: range.lowerBound, count: range.count / referenceWidth))
+            let (start, count) = try counted(offset, unit: referenceWidth)
+            return .set(References(start: start, count: count))
         case 0xD:
-            let range = try run(offset, unit: 2 * referenceWidth)
-            return .dictionary(Fields(start: range.lowerBound, count: range.count / (2 * referenceWidth)))
+            let (start, count) = try counted(offset, unit: 2 &* referenceWidth)
+            return .dictionary(Fields(start: start, count: count))
         default:
             throw unknownMarker(marker, offset)
         }
@@ -185,6 +192,7 @@ struct BinaryPropertyList: Sendable {
 
     // MARK: Bytes
 
+    @inline(never)
     private func unknownMarker(_ marker: UInt8, _ offset: Int) -> ArchiveError {
         ArchiveError(.corrupted, "unknown marker 0x\(String(marker, radix: 16))", offset: offset)
     }
@@ -200,38 +208,61 @@ struct BinaryPropertyList: Sendable {
         throw ArchiveError(.outOfRange, "integer wider than 64 bits", offset: offset)
     }
 
+    @inline(__always)
     private func uid(_ offset: Int, width: Int) throws(ArchiveError) -> UInt32 {
-        guard offset + 1 + width <= table else { throw truncated(offset) }
-        for at in offset + 1..<offset + 1 + width - min(width, 4) where bytes[at] != 0 {
+        guard offset &+ 1 &+ width <= table else { throw truncated(offset) }
+        if width <= 4 { return UInt32(truncatingIfNeeded: bytes.bigEndian(offset &+ 1, width)) }
+        return try wideUID(offset, width: width)
+    }
+
+    private func wideUID(_ offset: Int, width: Int) throws(ArchiveError) -> UInt32 {
+        let end = offset + 1 + width
+        for at in offset + 1..<end - 4 where bytes[at] != 0 {
             throw ArchiveError(.corrupted, "UID above the format's range", offset: offset)
         }
-        let kept = min(width, 4)
-        return UInt32(truncatingIfNeeded: bytes.bigEndian(offset + 1 + width - kept, kept))
+        return UInt32(truncatingIfNeeded: bytes.bigEndian(end - 4, 4))
     }
 
-    /// The bytes of a counted object, whose count stands in the marker or in an integer behind it.
+    /// The bytes of a counted object.
+    @inline(__always)
     func run(_ offset: Int, unit: Int) throws(ArchiveError) -> Range<Int> {
-        var count = UInt64(bytes[offset] & 0x0F)
-        var start = offset + 1
-        if count == 15 {
-            guard start < table else { throw truncated(offset) }
-            guard bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
-                throw ArchiveError(.corrupted, "count that is no integer", offset: start)
-            }
-            let width = 1 << Int(bytes[start] & 0x0F)
-            count = try number(start + 1, width)
-            start += 1 + width
-        }
-        let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(unit))
-        guard !overflow, length <= UInt64(table - start) else { throw truncated(offset) }
-        return start..<start + Int(length)
+        let (start, count) = try counted(offset, unit: unit)
+        return Range(uncheckedBounds: (start, start &+ count &* unit))
     }
 
+    /// Where the contents of a counted object begin, and how many of `unit` bytes it has, which are there.
+    ///
+    /// The count stands in the marker or in an integer behind it.
+    @inline(__always)
+    private func counted(_ offset: Int, unit: Int) throws(ArchiveError) -> (start: Int, count: Int) {
+        let count = Int(bytes[offset] & 0x0F)
+        guard count < 15 else { return try longCounted(offset, unit: unit) }
+        let start = offset &+ 1
+        guard count &* unit <= table &- start else { throw truncated(offset) }
+        return (start, count)
+    }
+
+    private func longCounted(_ offset: Int, unit: Int) throws(ArchiveError) -> (start: Int, count: Int) {
+        let start = offset + 1
+        guard start < table else { throw truncated(offset) }
+        guard bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
+            throw ArchiveError(.corrupted, "count that is no integer", offset: start)
+        }
+        let width = 1 << Int(bytes[start] & 0x0F)
+        let count = try number(start + 1, width)
+        let first = start + 1 + width
+        let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(unit))
+        guard !overflow, length <= UInt64(table - first) else { throw truncated(offset) }
+        return (first, Int(count))
+    }
+
+    @inline(__always)
     private func number(_ offset: Int, _ width: Int) throws(ArchiveError) -> UInt64 {
-        guard offset + width <= table else { throw truncated(offset) }
+        guard offset &+ width <= table else { throw truncated(offset) }
         return bytes.bigEndian(offset, width)
     }
 
+    @inline(never)
     private func truncated(_ offset: Int) -> ArchiveError {
         ArchiveError(.corrupted, "object reaches beyond the file's objects", offset: offset)
     }

@@ -20,14 +20,17 @@ struct ArchiveSource: Sendable {
         var objects: BinaryPropertyList.Reference?
         for index in 0..<min(parts.count, 64) {
             let key = list.key(parts, index)
-            if try list.isString(key, "$archiver") {
-                archiver = list.value(parts, index)
-            } else if try list.isString(key, "$version") {
-                version = list.value(parts, index)
-            } else if try list.isString(key, "$top") {
-                top = list.value(parts, index)
-            } else if try list.isString(key, "$objects") {
-                objects = list.value(parts, index)
+            // By length first: opening a small archive takes a third of the time that reading it does.
+            switch try list.length(of: key) {
+            case 4: if try list.isString(key, "$top") { top = list.value(parts, index) }
+            case 8:
+                if try list.isString(key, "$version") {
+                    version = list.value(parts, index)
+                } else if try list.isString(key, "$objects") {
+                    objects = list.value(parts, index)
+                }
+            case 9: if try list.isString(key, "$archiver") { archiver = list.value(parts, index) }
+            default: break
             }
         }
         guard let archiver, let version, let top, let objects else {
@@ -60,6 +63,7 @@ struct ArchiveSource: Sendable {
     }
 
     /// The property-list object of a UID.
+    @inline(__always)
     func reference(ofObject uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference {
         guard uid < objects.count else {
             throw ArchiveError(.corrupted, "reference to object \(uid) of \(objects.count)")
@@ -71,7 +75,7 @@ struct ArchiveSource: Sendable {
 /// The keys of one object while it is decoded.
 ///
 /// Objects are decoded in the order in which they were encoded nearly always, so the search for a key begins
-/// behind the key that was found last.
+/// behind the key that was found last, and ends there mostly.
 struct ArchiveScope {
     let fields: BinaryPropertyList.Fields
     private var cursor = 0
@@ -90,7 +94,11 @@ struct ArchiveScope {
         of key: String,
         in list: BinaryPropertyList
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list)
+        if cursor < fields.count, list.isKey(fields, cursor, key) {
+            cursor += 1
+            return list.value(fields, cursor - 1)
+        }
+        return try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list)
     }
 
     /// The next value that was encoded without a key, or `nil`.

@@ -6,22 +6,21 @@ enum ResolvedClass {
     case coding(any NSCoding.Type)
 }
 
-/// The classes of an archive that were looked up already: few, so that a scan is faster than hashing.
-struct ClassCache {
-    private var known: [(uid: UInt32, resolved: ResolvedClass)] = []
-    private var index: [UInt32: ResolvedClass] = [:]
+/// What is known of an archive's classes already: they are few, so that a scan is faster than hashing.
+struct ClassCache<Resolved> {
+    private var known: [(uid: UInt32, resolved: Resolved)] = []
+    private var index: [UInt32: Resolved] = [:]
 
-    subscript(uid: UInt32) -> ResolvedClass? {
+    subscript(uid: UInt32) -> Resolved? {
         if index.isEmpty { return known.first { $0.uid == uid }?.resolved }
         return index[uid]
     }
 
     mutating func removeAll() {
-        known.removeAll(keepingCapacity: true)
-        if !index.isEmpty { index = [:] }
+        if index.isEmpty { known.removeAll(keepingCapacity: true) } else { self = ClassCache() }
     }
 
-    mutating func add(_ resolved: ResolvedClass, for uid: UInt32) {
+    mutating func add(_ resolved: Resolved, for uid: UInt32) {
         known.append((uid, resolved))
         if known.count == 16 { index = Dictionary(known.map { ($0.uid, $0.resolved) }) { $1 } }
         if known.count > 16 { index[uid] = resolved }
@@ -55,9 +54,9 @@ extension KeyedUnarchiver {
             .data(let range) where range.count > Self.sharedLength:
             // Decoded once, so that references to one long text cost no memory each.
             if let known = try known(uid, reference) { return known }
-            let value = try scalar(at: reference)
+            guard let value = try scalar(at: reference) else { return nil }
             objects.begin(uid, of: source.objects.count)
-            objects.end(uid, value)
+            objects.end(uid, .decoded(value))
             return value
         case .ascii, .utf16:
             return try source.list.isString(reference, "$null") ? nil : scalar(at: reference)
@@ -70,22 +69,33 @@ extension KeyedUnarchiver {
         depth += 1
         defer { depth -= 1 }
         objects.begin(uid, of: source.objects.count)
-        let value: Any?
         do throws(ArchiveError) {
-            switch try resolvedClass(of: fields, at: reference) {
-            case .intrinsic(let intrinsic): value = try decode(intrinsic, fields)
-            case .coding(let type): value = instance(of: type, fields)
+            guard let value = try decode(fields, at: reference) else {
+                objects.end(uid, .decodedNil)
+                return nil
             }
+            objects.end(uid, .decoded(value))
+            return value
         } catch {
             // Who catches this may ask again, and is to get the same error.
             objects.forget(uid)
             throw error
         }
-        objects.end(uid, value)
-        return value
     }
 
-    private static let sharedLength = 64
+    @inline(__always)
+    private func decode(
+        _ fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> Any? {
+        switch try resolvedClass(of: fields, at: reference) {
+        case .intrinsic(let intrinsic): try decode(intrinsic, fields)
+        case .coding(let type): instance(of: type, fields)
+        }
+    }
+
+    /// Longer texts and data are decoded once.
+    static let sharedLength = 64
 
     /// The object that was decoded already.
     private func known(
@@ -94,6 +104,7 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> Any?? {
         switch objects.state(of: uid) {
         case .unknown: return nil
+        case .decodedNil: return .some(nil)
         case .decoded(let value): return .some(value)
         case .inProgress:
             throw ArchiveError(
@@ -230,7 +241,15 @@ extension KeyedUnarchiver {
         )
     }
 
-    private func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+    /// What a class is among those that are built here; `nil` for any other.
+    func intrinsic(of uid: UInt32) throws(ArchiveError) -> UnarchivedIntrinsic? {
+        if let known = memory.intrinsics[uid] { return known }
+        let intrinsic = UnarchivedIntrinsic.named[try className(uid)]
+        memory.intrinsics.add(intrinsic, for: uid)
+        return intrinsic
+    }
+
+    func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
             return nil
         }

@@ -15,6 +15,7 @@ import Foundation
 ///
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
+    /// Borrows the bytes of `memory`, which is given back when nobody can ask this unarchiver any more.
     let source: ArchiveSource
     let memory: UnarchiverMemory
 
@@ -58,10 +59,9 @@ public final class KeyedUnarchiver: NSCoder {
         _ classes: [AnyClass]
     ) throws(ArchiveError) {
         memory = UnarchiverMemoryPool.take()
-        let opened: Result<ArchiveSource, ArchiveError> = bytes.withUnsafeBytes { [memory] bytes in
-            Result { () throws(ArchiveError) in try memory.open(bytes) }
-        }
-        source = try opened.get()
+        let copy = memory.bytes
+        bytes.withUnsafeBytes { copy.fill(with: $0) }
+        source = try ArchiveSource(copy.borrowed)
         scope = ArchiveScope(source.top)
         expected = memory.expectedClasses(root, classes)
         // Generous for every real archive, and an end to those that refer to the same parts over and over.
@@ -143,12 +143,12 @@ public final class KeyedUnarchiver: NSCoder {
 
     /// The objects that were decoded, and those that are being decoded.
     var objects: DecodedObjects {
-        @inline(__always) get { memory.objects }
+        @inline(__always) _read { yield memory.objects }
         @inline(__always) _modify { yield &memory.objects }
     }
 
-    var classes: ClassCache {
-        @inline(__always) get { memory.classes }
+    var classes: ClassCache<ResolvedClass> {
+        @inline(__always) _read { yield memory.classes }
         @inline(__always) _modify { yield &memory.classes }
     }
 

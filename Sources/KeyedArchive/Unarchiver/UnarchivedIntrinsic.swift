@@ -123,8 +123,7 @@ extension KeyedUnarchiver {
     }
 
     private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
-        let object = try object(at: reference)
-        if let object { return object }
+        if let object = try object(at: reference) { return object }
         // A failure inside was recorded, or an object's `init(coder:)` refused: no collection with a hole in it.
         if let error = error as? ArchiveError { throw error }
         throw ArchiveError(

@@ -7,19 +7,15 @@ import Synchronization
 /// Unchecked: it belongs to one unarchiver at a time, and changes hands only in `UnarchiverMemoryPool`.
 final class UnarchiverMemory: @unchecked Sendable {
     // Unchecked exclusivity: as in `KeyedUnarchiver`.
-    @exclusivity(unchecked) private var bytes = ArchiveMemory()
+    let bytes = ArchiveMemory()
     @exclusivity(unchecked) var objects = DecodedObjects()
-    @exclusivity(unchecked) var classes = ClassCache()
+    @exclusivity(unchecked) var classes = ClassCache<ResolvedClass>()
+    @exclusivity(unchecked) var intrinsics = ClassCache<UnarchivedIntrinsic?>()
 
     /// The classes that were expected last, mostly those that are expected next.
     @exclusivity(unchecked) private var expected = ExpectedClasses([], intrinsicsToo: true)
     @exclusivity(unchecked) private var candidates: [CandidateClass] = []
     private static let candidateLimit = 16
-
-    /// Opens an archive whose bytes are copied here.
-    func open(_ archive: UnsafeRawBufferPointer) throws(ArchiveError) -> ArchiveSource {
-        try ArchiveSource(ArchiveMemory.copy(archive, to: &bytes))
-    }
 
     /// What an archive may hold in the end: these classes, and strings, numbers, collections, ….
     func expectedClasses(_ root: AnyClass?, _ others: [AnyClass]) -> ExpectedClasses {
@@ -47,6 +43,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     fileprivate func reset() {
         objects.removeAll()
         classes.removeAll()
+        intrinsics.removeAll()
     }
 
     /// How much memory it holds on to, roughly, in bytes.
