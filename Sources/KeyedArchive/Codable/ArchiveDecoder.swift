@@ -16,21 +16,21 @@ extension KeyedUnarchiver {
         of type: T.Type,
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, copying: data)
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: data))
     }
 
     package static func unarchive<T: Decodable>(
         decoding type: T.Type,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, copying: bytes)
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: bytes))
     }
 
     private static func unarchive<T: Decodable>(
         decoding type: T.Type,
-        copying bytes: some ContiguousBytes
+        in memory: UnarchiverMemory
     ) throws(ArchiveError) -> T {
-        let unarchiver = try KeyedUnarchiver(copying: bytes, nil, [])
+        let unarchiver = try KeyedUnarchiver(memory, nil, [])
         guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
             throw ArchiveError(.missingValue, "the archive has no root object")
         }

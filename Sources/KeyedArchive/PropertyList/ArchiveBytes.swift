@@ -7,24 +7,39 @@ import Foundation
 ///
 /// Why the pointer is safe: the bytes neither move nor change, nor are they freed, while a value of this type is
 /// in use. Either it holds them itself, as `owner`, whose life is extended beyond each read; or whoever made it
-/// by `ArchiveMemory.borrowed` keeps them. Offsets come from the input: each read is checked against `count`
-/// here, whoever calls.
+/// by `init(borrowing:)` keeps them. Offsets come from the input: each read is checked against `count` here,
+/// whoever calls.
 struct ArchiveBytes: Sendable {
     let count: Int
     // Unchecked: the bytes do not change.
     nonisolated(unsafe) private let base: UnsafePointer<UInt8>
-    private let owner: ArchiveMemory?
+    private let owner: Owner?
 
-    fileprivate init(_ memory: ArchiveMemory, owner: ArchiveMemory?) {
-        count = memory.buffer.count
-        base = memory.buffer.start
+    private init(_ buffer: borrowing RawBuffer<UInt8>, _ owner: Owner?) {
+        count = buffer.count
+        base = buffer.start
         self.owner = owner
     }
 
     init(copying bytes: [UInt8]) {
-        let memory = ArchiveMemory()
-        bytes.withUnsafeBytes { memory.fill(with: $0) }
-        self.init(memory, owner: memory)
+        let owner = Owner(bytes)
+        self.init(owner.buffer, owner)
+    }
+
+    /// The bytes of a buffer, without a reference that is counted.
+    ///
+    /// Whoever asks must keep the buffer, and not change it, for as long as the bytes are in use.
+    init(borrowing buffer: borrowing RawBuffer<UInt8>) { self.init(buffer, nil) }
+
+    /// Bytes that never change, which is why they may be shared unchecked.
+    private final class Owner: @unchecked Sendable {
+        let buffer: RawBuffer<UInt8>
+
+        init(_ bytes: [UInt8]) {
+            var buffer = RawBuffer<UInt8>(capacity: bytes.count)
+            bytes.withUnsafeBufferPointer { buffer.append(contentsOf: $0) }
+            self.buffer = buffer
+        }
     }
 
     subscript(offset: Int) -> UInt8 {
@@ -69,25 +84,4 @@ struct ArchiveBytes: Sendable {
     }
 
     func data(in range: Range<Int>) -> Data { withBytes(in: range) { Data($0) } }
-}
-
-/// Memory for the bytes of one archive after the other.
-///
-/// Unchecked: it has one user at a time.
-final class ArchiveMemory: @unchecked Sendable {
-    @exclusivity(unchecked) fileprivate var buffer = RawBuffer<UInt8>(capacity: 512)
-
-    /// How many bytes it has room for.
-    var capacity: Int { buffer.capacity }
-
-    /// Copies an archive's bytes, over those that were there.
-    func fill(with bytes: UnsafeRawBufferPointer) {
-        buffer.truncate(to: 0)
-        bytes.withMemoryRebound(to: UInt8.self) { buffer.append(contentsOf: $0) }
-    }
-
-    /// The bytes that are here, for a reader that counts no references to them.
-    ///
-    /// Whoever asks must keep this memory, and not fill it anew, for as long as the bytes are in use.
-    var borrowed: ArchiveBytes { ArchiveBytes(self, owner: nil) }
 }

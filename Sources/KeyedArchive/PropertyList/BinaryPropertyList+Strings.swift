@@ -94,10 +94,18 @@ extension BinaryPropertyList {
         from start: Int,
         steps: Int
     ) throws(ArchiveError) -> Int? {
+        let pattern = KeyPattern(key)
         var position = start
         for _ in 0..<steps {
             if position >= fields.count { position = 0 }
-            if try isString(self.key(fields, position), key) { return position }
+            let reference = self.key(fields, position)
+            let offset = try offset(of: reference)
+            let head = bytes.bigEndian(offset, 8)
+            if pattern.matches(head) {
+                if try isString(reference, key) { return position }
+            } else if !KeyPattern.isShortASCII(head) {
+                if try isOtherString(offset, key) { return position }
+            }
             position += 1
         }
         return nil
@@ -147,5 +155,33 @@ extension BinaryPropertyList {
         case .utf16(let range) where range.count < 2 * length: try string(utf16: range)
         default: nil
         }
+    }
+}
+
+/// What the eight bytes at a key's place are, if it is the one that is looked for: one comparison rules out
+/// nearly all others.
+private struct KeyPattern {
+    private let head: UInt64
+    private let mask: UInt64
+
+    init(_ key: UnsafeBufferPointer<UInt8>) {
+        // Longer ones have their length elsewhere, and are compared one by one.
+        let isShort = key.count < 15
+        var head: UInt64 = isShort ? 0x50 | UInt64(key.count) : 0xFF
+        let shown = isShort ? min(key.count, 7) : 0
+        for byte in key.prefix(shown) { head = head << 8 | UInt64(byte) }
+        let unused = UInt64(56 - 8 * shown)
+        self.head = head << unused
+        mask = UInt64.max << unused
+    }
+
+    @inline(__always)
+    func matches(_ bytes: UInt64) -> Bool { (bytes ^ head) & mask == 0 }
+
+    /// Whether the bytes are those of a string whose length stands in its marker.
+    @inline(__always)
+    static func isShortASCII(_ bytes: UInt64) -> Bool {
+        let marker = bytes &>> 56
+        return marker & 0xF0 == 0x50 && marker != 0x5F
     }
 }

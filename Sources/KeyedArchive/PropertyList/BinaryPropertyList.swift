@@ -172,19 +172,21 @@ struct BinaryPropertyList: Sendable {
 
     /// - Precondition: `index` is below the run's count.
     func element(_ run: References, _ index: Int) -> Reference {
-        reference(at: run.start + index * referenceWidth)
+        reference(at: run.start &+ index &* referenceWidth)
     }
 
     /// - Precondition: `index` is below the dictionary's count.
     func key(_ fields: Fields, _ index: Int) -> Reference {
-        reference(at: fields.start + index * referenceWidth)
+        reference(at: fields.start &+ index &* referenceWidth)
     }
 
     /// - Precondition: `index` is below the dictionary's count.
     func value(_ fields: Fields, _ index: Int) -> Reference {
-        reference(at: fields.start + (fields.count + index) * referenceWidth)
+        reference(at: fields.start &+ (fields.count &+ index) &* referenceWidth)
     }
 
+    // Unchecked arithmetic above: a run lies within the file, and what is read is checked once more.
+    @inline(__always)
     private func reference(at offset: Int) -> Reference {
         // Out-of-range numbers of 8 bytes are clamped; `offset(of:)` refuses them.
         Int(clamping: bytes.bigEndian(offset, referenceWidth))

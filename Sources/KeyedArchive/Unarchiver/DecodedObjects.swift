@@ -54,7 +54,7 @@ struct DecodedObjects {
     /// Notes what became of an object that is being decoded.
     ///
     /// - Parameter state: `.decoded` or `.decodedNil`.
-    mutating func end(_ uid: UInt32, _ state: State) {
+    mutating func end(_ uid: UInt32, _ state: consuming State) {
         if let position = position(of: uid) { states[position] = state }
     }
 

@@ -181,13 +181,7 @@ extension KeyedUnarchiver {
     /// One of the expected classes itself, by its name's bytes: nearly every root is of one.
     private func expectedClass(_ uid: UInt32) throws(ArchiveError) -> ResolvedClass? {
         guard let name = try classNameReference(uid) else { return nil }
-        for cls in expected.classes {
-            let candidate = memory.candidate(cls)
-            if let type = candidate.coding, try source.list.isString(name, equalTo: candidate.name) {
-                return .coding(type)
-            }
-        }
-        return nil
+        return try memory.expectedClass(named: name, in: source.list).map { .coding($0) }
     }
 
     private func lookedUpClass(

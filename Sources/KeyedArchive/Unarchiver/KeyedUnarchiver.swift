@@ -24,8 +24,6 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) private var failure: ArchiveError?
     /// The object that is being decoded.
     @exclusivity(unchecked) var scope: ArchiveScope
-    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
-    @exclusivity(unchecked) var expected: ExpectedClasses
     /// The string object that the key `$class` was found to be.
     @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
     @exclusivity(unchecked) var depth = 0
@@ -45,25 +43,21 @@ public final class KeyedUnarchiver: NSCoder {
         forReadingFrom data: Data,
         classes: [AnyClass] = []
     ) throws(ArchiveError) {
-        try self.init(copying: data, nil, classes)
+        try self.init(UnarchiverMemoryPool.take(copying: data), nil, classes)
     }
 
     package convenience init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
-        try self.init(copying: bytes, nil, classes)
+        try self.init(UnarchiverMemoryPool.take(copying: bytes), nil, classes)
     }
 
-    /// - Parameter root: one more class that may be instantiated.
-    init(
-        copying bytes: some ContiguousBytes,
-        _ root: AnyClass?,
-        _ classes: [AnyClass]
-    ) throws(ArchiveError) {
-        memory = UnarchiverMemoryPool.take()
-        let copy = memory.bytes
-        bytes.withUnsafeBytes { copy.fill(with: $0) }
-        source = try ArchiveSource(copy.borrowed)
+    /// - Parameters:
+    ///   - memory: memory that holds an archive's bytes.
+    ///   - root: one more class that may be instantiated.
+    init(_ memory: UnarchiverMemory, _ root: AnyClass?, _ classes: [AnyClass]) throws(ArchiveError) {
+        source = try memory.source()
         scope = ArchiveScope(source.top)
-        expected = memory.expectedClasses(root, classes)
+        memory.expect(root, classes)
+        self.memory = memory
         // Generous for every real archive, and an end to those that refer to the same parts over and over.
         budget = 1 << 20 + 64 * source.list.bytes.count
         super.init()
@@ -102,7 +96,7 @@ public final class KeyedUnarchiver: NSCoder {
         allowing classes: [AnyClass],
         from data: Data
     ) throws(ArchiveError) -> Any {
-        try unarchive(type, root, allowing: classes, copying: data)
+        try unarchive(type, root, allowing: classes, in: UnarchiverMemoryPool.take(copying: data))
     }
 
     @usableFromInline
@@ -118,7 +112,8 @@ public final class KeyedUnarchiver: NSCoder {
         allowing classes: [AnyClass] = [],
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        let root = try unarchive(type, type as? AnyClass, allowing: classes, copying: bytes)
+        let memory = UnarchiverMemoryPool.take(copying: bytes)
+        let root = try unarchive(type, type as? AnyClass, allowing: classes, in: memory)
         guard let object = root as? T else { throw mismatch(root, type) }
         return object
     }
@@ -127,9 +122,9 @@ public final class KeyedUnarchiver: NSCoder {
         _ type: Any.Type,
         _ root: AnyClass?,
         allowing classes: [AnyClass],
-        copying bytes: some ContiguousBytes
+        in memory: UnarchiverMemory
     ) throws(ArchiveError) -> Any {
-        let unarchiver = try KeyedUnarchiver(copying: bytes, root, classes)
+        let unarchiver = try KeyedUnarchiver(memory, root, classes)
         let object = unarchiver.decodeObject(forKey: KeyedArchiver.rootKey)
         if let failure = unarchiver.failure { throw failure }
         guard let object else {
@@ -150,6 +145,12 @@ public final class KeyedUnarchiver: NSCoder {
     var classes: ClassCache<ResolvedClass> {
         @inline(__always) _read { yield memory.classes }
         @inline(__always) _modify { yield &memory.classes }
+    }
+
+    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
+    var expected: ExpectedClasses {
+        @inline(__always) _read { yield memory.expected }
+        @inline(__always) _modify { yield &memory.expected }
     }
 
     // MARK: Errors
