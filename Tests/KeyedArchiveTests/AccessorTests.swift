@@ -71,17 +71,18 @@ import Testing
     // MARK: Coercion, with both types named
 
     @Test func numbersOfTheWrongKindNameBothTypesPlaceAndWay() throws {
-        let coder = try unarchiver {
-            $0.encode(1 << 40, forKey: "big")
-            $0.encode("text", forKey: "text")
-            $0.encode(1.5, forKey: "half")
-            $0.encode(300, forKey: "many")
-            $0.encode(1e300, forKey: "huge")
-            $0.encode(true, forKey: "flag")
+        func coder() throws -> KeyedUnarchiver {
+            try unarchiver {
+                $0.encode(1 << 40, forKey: "big")
+                $0.encode("text", forKey: "text")
+                $0.encode(1.5, forKey: "half")
+                $0.encode(300, forKey: "many")
+                $0.encode(1e300, forKey: "huge")
+                $0.encode(true, forKey: "flag")
+            }
         }
-        let data = coder.source.list.bytes
         func error(_ read: (KeyedUnarchiver) -> Void) throws -> ArchiveError {
-            let fresh = try KeyedUnarchiver(data, classes: [])
+            let fresh = try coder()
             read(fresh)
             return try #require(fresh.error as? ArchiveError)
         }
@@ -97,6 +98,7 @@ import Testing
         #expect(try error { _ = $0.decodeBool(forKey: "many") }.code == .outOfRange)
         #expect(try error { _ = $0.decodeFloat(forKey: "huge") }.message == "a real number that does not fit Float")
         #expect(try error { _ = $0.decodeDouble(forKey: "flag") }.code == .outOfRange)
+        let coder = try coder()
         #expect(coder.decodeInteger(forKey: "flag") == 1)
         #expect(coder.decodeDouble(forKey: "many") == 300)
         #expect(coder.decodeInteger(forKey: "absent") == 0)

@@ -16,14 +16,21 @@ extension KeyedUnarchiver {
         of type: T.Type,
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, from: data.withUnsafeBytes { Array($0) })
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: data))
     }
 
     package static func unarchive<T: Decodable>(
         decoding type: T.Type,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        let unarchiver = try KeyedUnarchiver(bytes, classes: [])
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: bytes))
+    }
+
+    private static func unarchive<T: Decodable>(
+        decoding type: T.Type,
+        in memory: UnarchiverMemory
+    ) throws(ArchiveError) -> T {
+        let unarchiver = try KeyedUnarchiver(memory, nil, [])
         guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
             throw ArchiveError(.missingValue, "the archive has no root object")
         }
@@ -47,8 +54,14 @@ extension KeyedUnarchiver {
         guard let target = try resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return }
-        let name = try className(classUID(of: fields, at: target))
-        if UnarchivedIntrinsic.named[name] == nil, name != ArchivedClass.of(type).name {
+        let uid = try classUID(of: fields, at: target)
+        if let name = try classNameReference(uid),
+            try source.list.isString(name, equalTo: ArchivedClass.of(type).name)
+        {
+            return
+        }
+        let name = try className(uid)
+        if try intrinsic(of: uid) == nil {
             throw ArchiveError(
                 .typeMismatch,
                 "the root is \(printable(name)), not \(ArchivedClass.of(type).name)",
@@ -116,7 +129,7 @@ extension KeyedUnarchiver {
     func isAbsent(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
         guard let target = try resolve(reference) else { return true }
         guard case .dictionary(let fields) = try source.list.object(target) else { return false }
-        return try className(classUID(of: fields, at: target)) == "NSNull"
+        return try intrinsic(of: classUID(of: fields, at: target)) == .null
     }
 
     func mismatch(_ type: Any.Type, _ path: CodingPath?) -> DecodingError {

@@ -182,7 +182,7 @@ private struct ArchiveTreeReader {
         case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let range):
             try spend(range.count)
-            return .data(Data(source.list.bytes[range]))
+            return .data(source.list.bytes.data(in: range))
         case .ascii(let range):
             try spend(range.count)
             return .string(try source.list.string(ascii: range))

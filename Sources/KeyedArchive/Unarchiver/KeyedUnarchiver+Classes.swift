@@ -6,17 +6,21 @@ enum ResolvedClass {
     case coding(any NSCoding.Type)
 }
 
-/// The classes of an archive that were looked up already: few, so that a scan is faster than hashing.
-struct ClassCache {
-    private var known: [(uid: UInt32, resolved: ResolvedClass)] = []
-    private var index: [UInt32: ResolvedClass] = [:]
+/// What is known of an archive's classes already: they are few, so that a scan is faster than hashing.
+struct ClassCache<Resolved> {
+    private var known: [(uid: UInt32, resolved: Resolved)] = []
+    private var index: [UInt32: Resolved] = [:]
 
-    subscript(uid: UInt32) -> ResolvedClass? {
+    subscript(uid: UInt32) -> Resolved? {
         if index.isEmpty { return known.first { $0.uid == uid }?.resolved }
         return index[uid]
     }
 
-    mutating func add(_ resolved: ResolvedClass, for uid: UInt32) {
+    mutating func removeAll() {
+        if index.isEmpty { known.removeAll(keepingCapacity: true) } else { self = ClassCache() }
+    }
+
+    mutating func add(_ resolved: Resolved, for uid: UInt32) {
         known.append((uid, resolved))
         if known.count == 16 { index = Dictionary(known.map { ($0.uid, $0.resolved) }) { $1 } }
         if known.count > 16 { index[uid] = resolved }
@@ -47,12 +51,11 @@ extension KeyedUnarchiver {
 
     /// One of the expected classes itself, by its name's bytes: nearly every root is of one.
     private func expectedClass(_ uid: UInt32) throws(ArchiveError) -> ResolvedClass? {
-        guard givenClasses.isEmpty, let name = try classNameReference(uid) else { return nil }
-        for cls in expected.classes {
-            let isNamed = try source.list.isString(name, ArchivedClass.of(cls).name)
-            if isNamed, isAllowed(cls), let type = decodable(cls) { return .coding(type) }
-        }
-        return nil
+        guard givenClasses.isEmpty, let name = try classNameReference(uid),
+            let type = try memory.expectedClass(named: name, in: source.list),
+            !requiresSecureCoding || isSecure(type)
+        else { return nil }
+        return .coding(type)
     }
 
     /// The class for an object, looked for in this order: what the user says that its name stands for, the classes
@@ -68,7 +71,7 @@ extension KeyedUnarchiver {
         }
         let chain = try names("$classes", uid)
         if let cls = delegate?.unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain) {
-            if isAllowed(cls), let type = decodable(cls) { return .coding(type) }
+            if isAllowed(cls), let type = Self.decodable(cls) { return .coding(type) }
         }
         if substitutesSuperclasses || Self.isFoundationsOwn(name) {
             for superclass in chain where superclass != name && superclass != "NSObject" {
@@ -85,22 +88,26 @@ extension KeyedUnarchiver {
     /// What a name stands for, if that may be instantiated.
     private func find(_ name: String) throws(ArchiveError) -> ResolvedClass? {
         if let given = givenClasses.find(name) {
-            guard isAllowed(given), let type = decodable(given) else { return nil }
+            guard isAllowed(given), let type = Self.decodable(given) else { return nil }
             return .coding(type)
         }
         if let intrinsic = UnarchivedIntrinsic.named[name] { return .intrinsic(intrinsic) }
         let found: AnyClass? = allowsAnyClass ? ClassNames.resolve(name) : expected.find(name)
-        guard let found, isAllowed(found), let type = decodable(found) else { return nil }
+        guard let found, isAllowed(found), let type = Self.decodable(found) else { return nil }
         return .coding(type)
     }
 
     private func isAllowed(_ cls: AnyClass) -> Bool {
-        if requiresSecureCoding, (cls as? any NSSecureCoding.Type)?.supportsSecureCoding != true { return false }
+        if requiresSecureCoding, !isSecure(cls) { return false }
         return allowsAnyClass || expected.allows(cls)
     }
 
+    private func isSecure(_ type: Any.Type) -> Bool {
+        (type as? any NSSecureCoding.Type)?.supportsSecureCoding ?? false
+    }
+
     /// The class that decodes for a class, if there is one and it is not Foundation's.
-    private func decodable(_ cls: AnyClass) -> (any NSCoding.Type)? {
+    static func decodable(_ cls: AnyClass) -> (any NSCoding.Type)? {
         let substitute: AnyClass = (cls as? NSObject.Type)?.classForKeyedUnarchiver() ?? cls
         return ArchiveHandler.isFoundations(substitute) ? nil : substitute as? any NSCoding.Type
     }
@@ -166,13 +173,20 @@ extension KeyedUnarchiver {
         )
     }
 
-    private func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+    /// What a class is among those that are built here; `nil` for any other.
+    func intrinsic(of uid: UInt32) throws(ArchiveError) -> UnarchivedIntrinsic? {
+        if let known = memory.intrinsics[uid] { return known }
+        let intrinsic = UnarchivedIntrinsic.named[try className(uid)]
+        memory.intrinsics.add(intrinsic, for: uid)
+        return intrinsic
+    }
+
+    func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
             return nil
         }
         try spend(fields.count)
-        var scope = ArchiveScope(fields)
-        return try scope.stored("$classname", in: source.list)
+        return try source.list.value(of: "$classname", in: fields)
     }
 
     /// A name from an archive, fit to be shown in a message.

@@ -27,13 +27,16 @@ extension KeyedUnarchiver {
             .data(let range) where range.count > Self.sharedLength:
             // Decoded once, so that references to one long text cost no memory each.
             if let known = try known(uid, reference) { return known }
-            var value = try scalar(at: reference)
-            if asksDelegate { value = try askDelegate(about: value, uid) }
+            guard var value = try scalar(at: reference) else { return nil }
+            if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
             objects.begin(uid, of: source.objects.count)
-            objects.end(uid, value)
+            objects.end(uid, .decoded(value))
             return value
-        default:
+        case .ascii, .utf16:
             if try source.list.isString(reference, "$null") { return nil }
+            let value = try scalar(at: reference)
+            return asksDelegate ? try askDelegate(about: value, uid) : value
+        default:
             let value = try scalar(at: reference)
             return asksDelegate ? try askDelegate(about: value, uid) : value
         }
@@ -43,14 +46,13 @@ extension KeyedUnarchiver {
         depth += 1
         defer { depth -= 1 }
         objects.begin(uid, of: source.objects.count)
-        var value: Any?
         do throws(ArchiveError) {
-            switch try resolvedClass(of: fields, at: reference) {
-            case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
-            case .coding(let type): value = instance(of: type, fields)
+            guard let value = try decode(fields, uid, at: reference) else {
+                objects.end(uid, .decodedNil)
+                return nil
             }
-            if asksDelegate { value = try askDelegate(about: value, uid) }
-            if !cycles.isEmpty { try complete(uid, &value) }
+            objects.end(uid, .decoded(value))
+            return value
         } catch {
             // Who catches this may ask again, and is to get the same error.
             objects.forget(uid)
@@ -58,11 +60,26 @@ extension KeyedUnarchiver {
             if cycles.isHandedOut(uid) { record(error) }
             throw error
         }
-        objects.end(uid, value)
+    }
+
+    @inline(__always)
+    private func decode(
+        _ fields: BinaryPropertyList.Fields,
+        _ uid: UInt32,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> Any? {
+        var value: Any?
+        switch try resolvedClass(of: fields, at: reference) {
+        case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
+        case .coding(let type): value = instance(of: type, fields)
+        }
+        if asksDelegate { value = try askDelegate(about: value, uid) }
+        if !cycles.isEmpty { try complete(uid, &value) }
         return value
     }
 
-    private static let sharedLength = 64
+    /// Longer texts and data are decoded once.
+    static let sharedLength = 64
 
     /// The object that was decoded already.
     private func known(
@@ -71,6 +88,7 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> Any?? {
         switch objects.state(of: uid) {
         case .unknown: return nil
+        case .decodedNil: return .some(nil)
         case .decoded(let value): return .some(value)
         case .inProgress: return .some(try early(uid, reference))
         }
@@ -129,7 +147,7 @@ extension KeyedUnarchiver {
             return try source.list.string(utf16: range)
         case .data(let range):
             try spend(bytes: range.count)
-            return Data(source.list.bytes[range])
+            return source.list.bytes.data(in: range)
         case .date(let seconds):
             // GNUstep stores dates in this form.
             return Date(timeIntervalSinceReferenceDate: seconds)

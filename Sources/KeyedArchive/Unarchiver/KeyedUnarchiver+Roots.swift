@@ -15,14 +15,36 @@ extension KeyedUnarchiver {
     ///   `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if the bytes are no sound archive,
     ///   `.limitExceeded` if it is larger or nests deeper than ``ArchiveLimits`` allow.
     /// - Complexity: O(*n*) in the objects that are decoded.
+    // Inlinable: where the type is known a cast takes 10 ns, and elsewhere 100.
+    @inlinable
     public static func unarchivedObject<T>(
         ofClass type: T.Type,
         allowing classes: [AnyClass] = [],
         from data: Data
     ) throws(ArchiveError) -> T? {
-        let unarchiver = try opened(data, classes: classes)
-        if let root = type as? AnyClass { unarchiver.expected.add(root) }
-        return try unarchiver.root(type)
+        guard let root = try unarchivedRoot(type as? AnyClass, allowing: classes, from: data) else { return nil }
+        guard let object = root as? T else { throw mismatch(root, type) }
+        return object
+    }
+
+    @usableFromInline
+    static func unarchivedRoot(
+        _ type: AnyClass?,
+        allowing classes: [AnyClass],
+        from data: Data
+    ) throws(ArchiveError) -> Any? {
+        guard data.count <= ArchiveLimits().byteCount else {
+            throw ArchiveError(.limitExceeded, "an archive of more than \(ArchiveLimits().byteCount) bytes")
+        }
+        return try KeyedUnarchiver(UnarchiverMemoryPool.take(copying: data), type, classes).root()
+    }
+
+    @usableFromInline
+    static func mismatch(_ object: Any, _ type: Any.Type) -> ArchiveError {
+        ArchiveError(
+            .typeMismatch,
+            "the root is \(ClassNames.name(of: Swift.type(of: object))), not \(ClassNames.name(of: type))"
+        )
     }
 
     /// Unarchives the object under the key `root`, which must be of one of the classes or bridge to one.
@@ -35,7 +57,7 @@ extension KeyedUnarchiver {
         ofClasses classes: [AnyClass],
         from data: Data
     ) throws(ArchiveError) -> Any? {
-        let unarchiver = try opened(data, classes: [])
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: data)
         let object = unarchiver.decodeObject(amongClasses: classes, forKey: KeyedArchiver.rootKey)
         return try unarchiver.checkedRoot(object)
     }
@@ -96,7 +118,7 @@ extension KeyedUnarchiver {
         with data: Data,
         allowing classes: [AnyClass] = []
     ) throws(ArchiveError) -> Any? {
-        try opened(data, classes: classes).root(Any.self)
+        try unarchivedRoot(nil, allowing: classes, from: data)
     }
 
     /// Unarchives the object under the key `root` of the archive in a file. Blocks on disk I/O.
@@ -130,22 +152,18 @@ extension KeyedUnarchiver {
         from bytes: [UInt8],
         isTrial: Bool = false
     ) throws(ArchiveError) -> T {
-        var expected = classes
-        if let root = type as? AnyClass { expected.insert(root, at: 0) }
-        let unarchiver = try KeyedUnarchiver(bytes, classes: expected)
+        let memory = UnarchiverMemoryPool.take(copying: bytes)
+        let unarchiver = try KeyedUnarchiver(memory, type as? AnyClass, classes)
         unarchiver.cycles.isTrial = isTrial
-        guard let object = try unarchiver.root(type) else {
+        guard let root = try unarchiver.root() else {
             throw ArchiveError(.missingValue, "the root is nil, where \(ClassNames.name(of: T.self)) is asked for")
         }
+        guard let object = root as? T else { throw mismatch(root, type) }
         return object
     }
 
-    private static func opened(_ data: Data, classes: [AnyClass]) throws(ArchiveError) -> KeyedUnarchiver {
-        try KeyedUnarchiver(forReadingFrom: data, classes: classes)
-    }
-
-    private func root<T>(_ type: T.Type) throws(ArchiveError) -> T? {
-        try Self.cast(checkedRoot(decodeObject(forKey: KeyedArchiver.rootKey)), to: type)
+    private func root() throws(ArchiveError) -> Any? {
+        try checkedRoot(decodeObject(forKey: KeyedArchiver.rootKey))
     }
 
     /// What was decoded as the root, or the reason why there is nothing.
@@ -161,12 +179,7 @@ extension KeyedUnarchiver {
 
     private static func cast<T>(_ object: Any?, to type: T.Type) throws(ArchiveError) -> T? {
         guard let object else { return nil }
-        guard let typed = object as? T else {
-            throw ArchiveError(
-                .typeMismatch,
-                "the root is \(ClassNames.name(of: Swift.type(of: object))), not \(ClassNames.name(of: T.self))"
-            )
-        }
+        guard let typed = object as? T else { throw mismatch(object, type) }
         return typed
     }
 }

@@ -15,7 +15,9 @@ import Foundation
 ///
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
+    /// Borrows the bytes of `memory`, which is given back when nobody can ask this unarchiver any more.
     let source: ArchiveSource
+    let memory: UnarchiverMemory
     private let limits: ArchiveLimits
 
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while
@@ -25,10 +27,6 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) var thrown: ArchiveError?
     /// The object that is being decoded.
     @exclusivity(unchecked) var scope: ArchiveScope
-    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
-    @exclusivity(unchecked) var expected: ExpectedClasses
-    @exclusivity(unchecked) var objects = DecodedObjects()
-    @exclusivity(unchecked) var classes = ClassCache()
     /// What the user says that names of classes stand for.
     @exclusivity(unchecked) var givenClasses = GivenClasses()
     /// The string object that the key `$class` was found to be.
@@ -78,27 +76,53 @@ public final class KeyedUnarchiver: NSCoder {
         guard data.count <= limits.byteCount else {
             throw ArchiveError(.limitExceeded, "an archive of more than \(limits.byteCount) bytes")
         }
-        try self.init(data.withUnsafeBytes { Array($0) }, classes: classes, limits: limits)
+        try self.init(UnarchiverMemoryPool.take(copying: data), nil, classes, limits: limits)
     }
 
-    package init(
-        _ bytes: [UInt8],
-        classes: [AnyClass],
+    package convenience init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
+        try self.init(UnarchiverMemoryPool.take(copying: bytes), nil, classes)
+    }
+
+    /// - Parameters:
+    ///   - memory: memory that holds an archive's bytes.
+    ///   - root: one more class that may be instantiated.
+    init(
+        _ memory: UnarchiverMemory,
+        _ root: AnyClass?,
+        _ classes: [AnyClass],
         limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) {
-        guard bytes.count <= limits.byteCount else {
-            throw ArchiveError(.limitExceeded, "an archive of more than \(limits.byteCount) bytes")
-        }
-        source = try ArchiveSource(bytes)
+        source = try memory.source()
+        let byteCount = source.list.bytes.count
         guard source.objects.count <= limits.objectCount else {
             throw ArchiveError(.limitExceeded, "an archive of more than \(limits.objectCount) objects")
         }
-        self.limits = limits
         scope = ArchiveScope(source.top)
-        expected = ExpectedClasses(classes, intrinsicsToo: true)
-        referenceBudget = limits.references(in: bytes.count)
-        byteBudget = limits.decodedBytes(in: bytes.count)
+        memory.expect(root, classes)
+        self.memory = memory
+        self.limits = limits
+        referenceBudget = limits.references(in: byteCount)
+        byteBudget = limits.decodedBytes(in: byteCount)
         super.init()
+    }
+
+    deinit { UnarchiverMemoryPool.giveBack(memory) }
+
+    /// The objects that were decoded, and those that are being decoded.
+    var objects: DecodedObjects {
+        @inline(__always) _read { yield memory.objects }
+        @inline(__always) _modify { yield &memory.objects }
+    }
+
+    var classes: ClassCache<ResolvedClass> {
+        @inline(__always) _read { yield memory.classes }
+        @inline(__always) _modify { yield &memory.classes }
+    }
+
+    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
+    var expected: ExpectedClasses {
+        @inline(__always) _read { yield memory.expected }
+        @inline(__always) _modify { yield &memory.expected }
     }
 
     // MARK: Errors
@@ -269,9 +293,7 @@ public final class KeyedUnarchiver: NSCoder {
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
         ) rethrows -> Result {
             guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withUnsafeBufferPointer {
-                try body(UnsafeBufferPointer(rebasing: $0[range]))
-            }
+            return try source.list.bytes.withBytes(in: range) { try body($0) }
         }
 
         public override func withDecodedUnsafeBytes<Result>(
@@ -279,7 +301,7 @@ public final class KeyedUnarchiver: NSCoder {
             body: (UnsafeRawBufferPointer?) throws -> Result
         ) rethrows -> Result {
             guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+            return try source.list.bytes.withBytes(in: range) { try body(UnsafeRawBufferPointer($0)) }
         }
     #endif
 
