@@ -22,6 +22,14 @@ public final class KeyedArchiver: NSCoder {
     /// Whether graphs that cannot be unarchived yet, because they run in circles, are errors.
     private let refusesCycles: Bool
 
+    /// The form of property list that ``encodedData()`` returns: `.binary`, unless set, or `.xml`; `.openStep` is
+    /// an error there.
+    ///
+    /// XML is for people and for tools that read nothing else: it is larger and slower. Strings with control
+    /// characters other than tab, line feed and carriage return cannot be written, and a `Float` is read back as
+    /// the `Double` of the same value.
+    public var outputFormat = PropertyListSerialization.PropertyListFormat.binary
+
     /// Creates an archiver for one archive.
     ///
     /// - Parameter requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
@@ -67,8 +75,10 @@ public final class KeyedArchiver: NSCoder {
 
     /// Ends the archive and returns it.
     ///
-    /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice.
-    public func encodedData() throws(ArchiveError) -> Data { try finish { Data($0) } }
+    /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice; if the
+    ///   ``outputFormat`` is not binary, `.unsupportedFormat` for one that is not written, and `.unsupportedType`
+    ///   for what XML cannot hold.
+    public func encodedData() throws(ArchiveError) -> Data { try formatted(finish { Data($0) }) }
 
     func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) throws(ArchiveError) -> Result {
         if isFinished { record(ArchiveError(.encodingFailed, "the archive is finished already")) }

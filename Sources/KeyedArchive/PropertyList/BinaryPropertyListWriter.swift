@@ -3,6 +3,7 @@
 //     "bplist00"
 //     objects         one marker byte each, then what it announces:
 //                       08 09 false, true    1n integer of 2^n bytes    22 23 real of 4, 8 bytes
+//                       33 date, seconds since 2001 in a real of 8 bytes
 //                       4n data   5n ASCII   6n UTF-16BE   8n UID of n+1 bytes
 //                       An array of n references   Dn n key references, then n value references
 //                       n = 15: an integer object with the count follows
@@ -79,6 +80,14 @@ struct BinaryPropertyListWriter: ~Copyable {
         let reference = begin()
         bytes.append(0x22)
         bytes.append(bigEndian: UInt64(value.bitPattern), width: 4)
+        return reference
+    }
+
+    /// Adds a date, in seconds since 2001.
+    mutating func add(date seconds: Double) -> Reference {
+        let reference = begin()
+        bytes.append(0x33)
+        bytes.append(bigEndian: seconds.bitPattern, width: 8)
         return reference
     }
 

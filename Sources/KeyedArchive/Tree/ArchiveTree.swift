@@ -51,21 +51,12 @@ package struct ArchiveTree: Sendable {
     ///   if it is damaged; `.limitExceeded` if it holds far more than its size can justify.
     /// - Complexity: O(*n*) in the archive's bytes.
     package init(_ bytes: [UInt8]) throws(ArchiveError) {
-        var reader = ArchiveTreeReader(try ArchiveSource(Self.binary(bytes)))
-        (roots, objects) = try reader.read()
-    }
-
-    private static func binary(_ bytes: [UInt8]) throws(ArchiveError) -> [UInt8] {
-        let start = bytes.firstIndex { !" \t\r\n\u{FEFF}".utf8.contains($0) } ?? 0
-        guard !bytes.starts(with: BinaryPropertyList.magic), bytes[start...].starts(with: "<".utf8) else {
-            return bytes
-        }
-        // XML is read by Foundation, which knows the UIDs of keyed archives and writes them as such.
-        do {
-            let list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-            return [UInt8](try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0))
+        let source = try ArchiveSource(bytes)
+        var reader = ArchiveTreeReader(source)
+        do throws(ArchiveError) {
+            (roots, objects) = try reader.read()
         } catch {
-            throw ArchiveError(.unknownFormat, "neither a binary nor an XML property list", cause: error)
+            throw source.located(error)
         }
     }
 }
