@@ -44,7 +44,7 @@ extension XMLPropertyListParser {
 
     /// Adds an integer that `integer` returned.
     mutating func add(_ number: Int128) -> Reference {
-        Int64(exactly: number).map { list.add($0) } ?? list.add(UInt64(truncatingIfNeeded: number))
+        Int64(exactly: number).map { builder.list.add($0) } ?? builder.list.add(UInt64(truncatingIfNeeded: number))
     }
 
     /// The real number in `text`, as C writes it: `1`, `.5`, `1e10`, `0x1.8p3`, and in any case `nan`, `inf`,

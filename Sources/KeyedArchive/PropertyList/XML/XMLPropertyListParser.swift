@@ -19,9 +19,8 @@ struct XMLPropertyListParser: ~Copyable {
     }
 
     var scanner: XMLScanner
-    var list = BinaryPropertyListWriter()
+    var builder = PropertyListBuilder()
     var text: [UInt8] = []
-    private var strings = StringTable()
     /// Where each object stands in the document.
     private var places: [Int] = []
     private var frames: [Frame] = []
@@ -33,10 +32,7 @@ struct XMLPropertyListParser: ~Copyable {
 
     init(_ text: XMLText) {
         scanner = XMLScanner(text)
-        let name: StaticString = "CF$UID"
-        name.withUTF8Buffer { utf8 in
-            _ = strings.add(utf8, hash: StringTable.hash(utf8), reference: list.add(ascii: utf8))
-        }
+        _ = builder.add("CF$UID")
         places.append(text.start)
     }
 
@@ -55,8 +51,7 @@ struct XMLPropertyListParser: ~Copyable {
                 guard let root, frames.isEmpty, isOpen == isClosed else {
                     throw scanner.corrupted("truncated inside the property list")
                 }
-                list.finish(top: root)
-                return (list.bytes.withElements { Array($0) }, places)
+                return (builder.finish(top: root), places)
             case .open(.plist, let isEmpty):
                 guard !isOpen, root == nil, !isEmpty else {
                     throw scanner.corrupted("a plist element without a value, or in the wrong place", at: place)
@@ -127,14 +122,14 @@ struct XMLPropertyListParser: ~Copyable {
     ) throws(ArchiveError) -> Reference {
         switch element {
         case .string: return try string(place)
-        case .real: return list.add(try real(place))
-        case .date: return list.add(date: try date(place))
+        case .real: return builder.list.add(try real(place))
+        case .date: return builder.list.add(date: try date(place))
         case .data:
             try decodeBase64(place)
-            return text.withUnsafeBytes { list.add(data: $0) }
+            return text.withUnsafeBytes { builder.list.add(data: $0) }
         default:
             guard text.allSatisfy(XMLText.isBlank) else { throw scanner.corrupted("text in a Boolean", at: place) }
-            return list.add(element == .yes)
+            return builder.list.add(element == .yes)
         }
     }
 
@@ -186,16 +181,16 @@ struct XMLPropertyListParser: ~Copyable {
             guard let uid = UInt32(exactly: number) else {
                 throw scanner.corrupted("UID above the format's range", at: frame.place)
             }
-            return try add(list.add(uid: uid), frame.place)
+            return try add(builder.list.add(uid: uid), frame.place)
         }
-        let container = list.reserveContainer()
+        let container = builder.list.reserveContainer()
         if frame.isDictionary {
             dropRepeatedKeys(from: frame.base)
-            list.fillDictionary(container, pairs, from: frame.base)
+            builder.list.fillDictionary(container, pairs, from: frame.base)
             pairs.truncate(to: frame.base)
         } else {
-            list.fillArray(container, count: members.count - frame.base)
-            for index in frame.base..<members.count { list.addElement(members[index]) }
+            builder.list.fillArray(container, count: members.count - frame.base)
+            for index in frame.base..<members.count { builder.list.addElement(members[index]) }
             members.truncate(to: frame.base)
         }
         try add(container, frame.place)
@@ -221,19 +216,7 @@ struct XMLPropertyListParser: ~Copyable {
     // MARK: Strings
 
     private mutating func string(_ place: Int) throws(ArchiveError) -> Reference {
-        let made: Reference? = text.withUnsafeBufferPointer { utf8 in
-            let hash = StringTable.hash(utf8)
-            if let known = strings.index(of: utf8, hash: hash) { return strings[known].reference }
-            let reference: Reference
-            if isASCII(utf8) {
-                reference = list.add(ascii: utf8)
-            } else {
-                guard let text = String(validating: utf8, as: UTF8.self) else { return nil }
-                reference = list.add(utf16: text.utf16)
-            }
-            _ = strings.add(utf8, hash: hash, reference: reference)
-            return reference
-        }
+        let made = text.withUnsafeBufferPointer { builder.add(utf8: $0) }
         guard let made else { throw scanner.corrupted("text that is no valid UTF-8", at: place) }
         note(made, place)
         return made
