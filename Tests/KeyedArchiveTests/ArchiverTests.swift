@@ -254,14 +254,6 @@ import Testing
         nonisolated(unsafe) let longest = Chain.make(1_000)
         let tallest = Chain.tree(490)
         let thread = Thread {
-            func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
-                do {
-                    _ = try body()
-                    return nil
-                } catch {
-                    return (error as? ArchiveError)?.code
-                }
-            }
             codes.withLock {
                 $0 = [
                     code { try KeyedArchiver.archivedData(withRootObject: longest) },

@@ -111,15 +111,6 @@ enum Samples {
         ] { #expect(code == .typeMismatch) }
     }
 
-    private func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return (error as? ArchiveError)?.code
-        }
-    }
-
     @Test func aTypeThatStandsForAnotherComesBack() throws {
         struct Newtype: Codable, Equatable {
             var city: City

@@ -4,15 +4,6 @@ import Testing
 @testable import KeyedArchive
 
 @Suite struct UnarchiverTests {
-    private func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return (error as? ArchiveError)?.code
-        }
-    }
-
     @Test func anotherClassIsNotInstantiated() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Point(x: 1, y: 2))
         #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Base.self, from: data) } == .classNotAllowed)

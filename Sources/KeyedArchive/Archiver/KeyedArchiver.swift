@@ -32,6 +32,14 @@ public final class KeyedArchiver: NSCoder {
         didSet { asksDelegate = delegate != nil }
     }
 
+    /// The form of property list that ``encodedData`` returns: `.binary`, unless set, or `.xml`; `.openStep` is
+    /// an error there.
+    ///
+    /// XML is for people and for tools that read nothing else: it is larger and slower. Strings with control
+    /// characters other than tab, line feed and carriage return cannot be written, and a `Float` is read back as
+    /// the `Double` of the same value.
+    public var outputFormat = PropertyListSerialization.PropertyListFormat.binary
+
     /// Creates an archiver for one archive.
     ///
     /// - Parameter requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
@@ -61,18 +69,19 @@ public final class KeyedArchiver: NSCoder {
 
     /// Ends the archive. The delegate is asked for the last time.
     ///
-    /// - Throws: the first error of all that was encoded. A second call does nothing.
+    /// - Throws: as ``encodedData``. A second call does nothing.
     public func finishEncoding() throws(ArchiveError) { _ = try encodedData }
 
     /// The finished archive; ends encoding if that has not been done.
     ///
-    /// - Throws: the first error of all that was encoded.
+    /// - Throws: the first error of all that was encoded; if the ``outputFormat`` is not binary, `.unsupportedFormat`
+    ///   for one that is not written, and `.unsupportedType` for what XML cannot hold.
     public var encodedData: Data {
         get throws(ArchiveError) {
             if let failure { throw failure }
             if let finished { return finished }
             delegate?.archiverWillFinish(self)
-            let data = try finish { Data($0) }
+            let data = try formatted(finish { Data($0) })
             finished = data
             destination?.setData(data)
             delegate?.archiverDidFinish(self)

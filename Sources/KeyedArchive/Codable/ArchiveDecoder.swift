@@ -31,16 +31,17 @@ extension KeyedUnarchiver {
         in memory: UnarchiverMemory
     ) throws(ArchiveError) -> T {
         let unarchiver = try KeyedUnarchiver(memory, nil, [])
-        guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
-            throw ArchiveError(.missingValue, "the archive has no root object")
-        }
         do {
+            guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
+                throw ArchiveError(.missingValue, "the archive has no root object")
+            }
             let value = try unarchiver.decode(T.self, at: root, nil, isRoot: true)
             // A type that asks for no keys has not been compared with the archive's yet.
             if !unarchiver.rootIsChecked { try unarchiver.checkClass(at: root, is: T.self) }
             return value
         } catch let error as ArchiveError {
-            throw error
+            // What was recorded inside has its place already.
+            throw unarchiver.error == nil ? unarchiver.source.located(error) : error
         } catch let error as DecodingError {
             throw ArchiveError(error)
         } catch {

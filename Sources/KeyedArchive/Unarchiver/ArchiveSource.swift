@@ -4,13 +4,30 @@ struct ArchiveSource: Sendable {
     let objects: BinaryPropertyList.References
     /// The outermost scope.
     let top: BinaryPropertyList.Fields
+    /// Where things stood in an archive that was XML.
+    private let origin: XMLOrigin?
 
-    /// Finds the four parts of a keyed archive. O(*n*) in the bytes, which are copied.
+    /// Opens a keyed archive of either form. O(*n*) in the bytes, which are copied.
     init(_ bytes: [UInt8]) throws(ArchiveError) { try self.init(ArchiveBytes(copying: bytes)) }
 
-    /// Finds the four parts of a keyed archive. O(1) in the number of objects.
+    /// Finds the four parts of a keyed archive. O(1) in the number of objects for a binary one.
     init(_ bytes: ArchiveBytes) throws(ArchiveError) {
-        list = try BinaryPropertyList(bytes)
+        let (list, origin) = try XMLPropertyList.open(bytes)
+        do throws(ArchiveError) {
+            (objects, top) = try Self.parts(list)
+        } catch {
+            throw origin?.located(error, in: list) ?? error
+        }
+        self.list = list
+        self.origin = origin
+    }
+
+    /// An error that is about this archive, with its offset in the archive as it came.
+    func located(_ error: ArchiveError) -> ArchiveError { origin?.located(error, in: list) ?? error }
+
+    private static func parts(
+        _ list: BinaryPropertyList
+    ) throws(ArchiveError) -> (objects: BinaryPropertyList.References, top: BinaryPropertyList.Fields) {
         guard case .dictionary(let parts) = try list.object(list.top) else {
             throw ArchiveError(.unknownFormat, "a property list, but no keyed archive")
         }
@@ -58,8 +75,7 @@ struct ArchiveSource: Sendable {
                 offset: try list.offset(of: top)
             )
         }
-        self.top = scope
-        self.objects = table
+        return (table, scope)
     }
 
     /// The property-list object of a UID.

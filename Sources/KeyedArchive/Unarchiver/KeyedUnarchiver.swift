@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads keyed archives, those of Apple's `NSKeyedArchiver` in binary format included.
+/// Reads keyed archives, those of Apple's `NSKeyedArchiver` included, as binary or XML property lists.
 ///
 /// ```swift
 /// let zoo = try KeyedUnarchiver.unarchivedObject(ofClass: Zoo.self, from: data)
@@ -65,9 +65,11 @@ public final class KeyedUnarchiver: NSCoder {
     ///   - data: the archive's bytes.
     ///   - classes: the classes that may be instantiated, with their subclasses.
     ///   - limits: how much the archive may ask for.
-    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is no binary keyed archive,
-    ///   `.unsupportedFormat` for versions that are not known, `.corrupted` if its bytes are damaged,
-    ///   `.limitExceeded` if it is larger than the limits say.
+    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is no keyed archive,
+    ///   `.unsupportedFormat` for versions and encodings that are not known, `.corrupted` if its bytes are
+    ///   damaged, `.outOfRange` for integers of XML beyond 64 bits, `.limitExceeded` if it is larger than the limits
+    ///   say, or is XML that nests too deep.
+    /// - Complexity: O(*n*) in the bytes.
     public convenience init(
         forReadingFrom data: Data,
         classes: [AnyClass] = [],
@@ -130,7 +132,7 @@ public final class KeyedUnarchiver: NSCoder {
     var hasFailed: Bool { failure != nil }
 
     func record(_ error: ArchiveError) {
-        if failure == nil { failure = error }
+        if failure == nil { failure = source.located(error) }
     }
 
     /// Names the key under which an error came up, from the inside out.
