@@ -3,7 +3,6 @@ import Testing
 
 /// Other programs that read archives and property lists.
 enum Tool {
-    /// Runs a tool and returns what it prints.
     /// Swift's own `plutil`: GNUstep has one too, which reads no binary list.
     static let plutil: String = {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
@@ -16,6 +15,7 @@ enum Tool {
         return "plutil"
     }()
 
+    /// Runs a tool and returns what it prints.
     static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
