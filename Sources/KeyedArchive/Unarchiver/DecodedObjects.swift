@@ -6,7 +6,8 @@ struct DecodedObjects {
     enum State {
         case unknown
         case inProgress
-        case decoded(Any?)
+        /// The object, and how much it holds: 1, or for a collection the sum of what its members hold, and 1.
+        case decoded(Any?, size: Int)
     }
 
     private var entries: [(uid: UInt32, state: State)] = []
@@ -36,8 +37,8 @@ struct DecodedObjects {
     }
 
     /// Notes what became of an object that is being decoded.
-    mutating func end(_ uid: UInt32, _ value: Any?) {
-        if let position = position(of: uid) { entries[position].state = .decoded(value) }
+    mutating func end(_ uid: UInt32, _ value: Any?, size: Int = 1) {
+        if let position = position(of: uid) { entries[position].state = .decoded(value, size: size) }
     }
 
     /// Forgets an object that could not be decoded.

@@ -64,17 +64,24 @@ extension KeyedUnarchiver {
         defer { depth -= 1 }
         objects.begin(uid, of: source.objects.count)
         let value: Any?
+        let outerSize = heldSize
+        heldSize = 0
         do throws(ArchiveError) {
             switch try resolvedClass(of: fields, at: reference) {
             case .intrinsic(let intrinsic): value = try decode(intrinsic, fields)
-            case .coding(let type): value = instance(of: type, fields)
+            case .coding(let type):
+                value = instance(of: type, fields)
+                // One object, however often it is referred to, is never taken for several.
+                heldSize = 0
             }
         } catch {
             // Who catches this may ask again, and is to get the same error.
             objects.forget(uid)
+            heldSize = outerSize
             throw error
         }
-        objects.end(uid, value)
+        objects.end(uid, value, size: heldSize + 1)
+        heldSize += outerSize + 1
         return value
     }
 
@@ -87,7 +94,10 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> Any?? {
         switch objects.state(of: uid) {
         case .unknown: return nil
-        case .decoded(let value): return .some(value)
+        case .decoded(let value, let size):
+            // Kept from growing without end where nobody checks it: outside collections.
+            heldSize = min(heldSize + size, 2 * sizeLimit)
+            return .some(value)
         case .inProgress:
             throw ArchiveError(
                 .cyclicReference,

@@ -33,6 +33,11 @@ public final class KeyedUnarchiver: NSCoder {
     /// Whether the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var rootIsChecked = false
     @exclusivity(unchecked) private var budget: Int
+    /// How much the members hold that were decoded so far of the innermost collection, each counted as often as
+    /// it is a member.
+    @exclusivity(unchecked) var heldSize = 0
+    /// How much a collection may hold.
+    let sizeLimit: Int
 
     /// Opens an archive.
     ///
@@ -54,6 +59,7 @@ public final class KeyedUnarchiver: NSCoder {
         expected = ExpectedClasses(classes, intrinsicsToo: true)
         // Generous for every real archive, and an end to those that refer to the same parts over and over.
         budget = 1 << 20 + 64 * bytes.count
+        sizeLimit = budget
         super.init()
     }
 
@@ -136,9 +142,19 @@ public final class KeyedUnarchiver: NSCoder {
     /// Counts work and memory against what the archive's size can justify.
     func spend(_ units: Int) throws(ArchiveError) {
         budget -= units
-        if budget < 0 {
-            throw ArchiveError(.limitExceeded, "the archive holds far more than its size can justify")
-        }
+        if budget < 0 { throw tooMuch }
+    }
+
+    /// Checks that the innermost collection does not hold too much.
+    ///
+    /// Collections that share their parts take little memory as long as they are left alone. But to cast,
+    /// compare or archive them takes as much work as if nothing were shared, and that may be without end.
+    func checkHeldSize() throws(ArchiveError) {
+        if heldSize > sizeLimit { throw tooMuch }
+    }
+
+    private var tooMuch: ArchiveError {
+        ArchiveError(.limitExceeded, "the archive holds far more than its size can justify")
     }
 
     /// Runs `body`, and records its error.
