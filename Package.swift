@@ -44,7 +44,19 @@ let package = Package(
         // The command.
         .executableTarget(name: "typed-cache", dependencies: ["CacheCommand"], swiftSettings: strict),
 
-        .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive"], swiftSettings: strict),
+        // Models and readers to try archives with, shared with the fuzzers.
+        .target(
+            name: "ArchiveTrials",
+            dependencies: ["KeyedArchive"],
+            path: "Tests/ArchiveTrials",
+            swiftSettings: strict
+        ),
+
+        .testTarget(
+            name: "KeyedArchiveTests",
+            dependencies: ["KeyedArchive", "ArchiveTrials"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
         .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache", "ArchiveStore"], swiftSettings: strict),
         .testTarget(

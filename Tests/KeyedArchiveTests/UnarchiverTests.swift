@@ -278,8 +278,9 @@ import Testing
         archiver.writer.set("root", archiver.writer.reference(to: list))
         let data = try archiver.encodedData
         #expect(data.count < 20_000)
-        // The same members are the same object: linear work.
-        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) } == nil)
+        // The same members are the same object, but whoever bridges, compares or archives them meets all.
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) } == .limitExceeded)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSArray.self, from: data) } == .limitExceeded)
         // A Codable type sees each of them anew.
         indirect enum Nest: Decodable {
             case leaf
@@ -295,6 +296,40 @@ import Testing
             }
         }
         #expect(code { try KeyedUnarchiver.unarchivedValue(of: Nest.self, from: data) } == .limitExceeded)
+    }
+
+    @Test(arguments: ["NSMutableArray", "NSDictionary", "NSMutableDictionary"])
+    func collectionsOfEveryKindDoNotMultiplyWithoutBound(name: String) throws {
+        let archiver = KeyedArchiver()
+        var object = archiver.string("leaf")
+        for _ in 0..<60 {
+            if name == "NSMutableArray" {
+                object = archiver.collection(ArchivedClass(name: name)) { $0 = [object, object] }
+            } else {
+                object = archiver.dictionary(ArchivedClass(name: name)) { keys, values in
+                    keys = [archiver.string("a"), archiver.string("b")]
+                    values = [object, object]
+                }
+            }
+        }
+        archiver.writer.set("root", archiver.writer.reference(to: object))
+        let data = try archiver.encodedData
+        let type: Any.Type = name == "NSMutableArray" ? NSMutableArray.self : NSDictionary.self
+        func read<T>(_ type: T.Type) -> ArchiveError.Code? {
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: type, from: data) }
+        }
+        #expect(_openExistential(type, do: read) == .limitExceeded)
+    }
+
+    @Test func objectsMayShareALargeCollection() throws {
+        let table = NSMutableArray(array: Array(0..<10_000))
+        let rows = (0..<1_000).map { row -> [String: Any] in ["table": table, "row": row, "name": "row \(row)"] }
+        let back = try KeyedUnarchiver.unarchivedRoot(
+            ofClass: [[String: Any]].self,
+            from: KeyedArchiver.archivedData(withRootObject: rows)
+        )
+        #expect(back.count == 1_000)
+        #expect((back[999]["table"] as? NSMutableArray)?.count == 10_000)
     }
 }
 

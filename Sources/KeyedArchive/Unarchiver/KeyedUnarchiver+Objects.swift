@@ -30,7 +30,7 @@ extension KeyedUnarchiver {
             guard var value = try scalar(at: reference) else { return nil }
             if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
             objects.begin(uid, of: source.objects.count)
-            objects.end(uid, .decoded(value))
+            objects.end(uid, .decoded(value, size: 1))
             return value
         case .ascii, .utf16:
             if try source.list.isString(reference, "$null") { return nil }
@@ -46,16 +46,21 @@ extension KeyedUnarchiver {
         depth += 1
         defer { depth -= 1 }
         objects.begin(uid, of: source.objects.count)
+        let outerSize = heldSize
+        heldSize = 0
         do throws(ArchiveError) {
             guard let value = try decode(fields, uid, at: reference) else {
                 objects.end(uid, .decodedNil)
+                heldSize = outerSize
                 return nil
             }
-            objects.end(uid, .decoded(value))
+            objects.end(uid, .decoded(value, size: heldSize + 1))
+            heldSize += outerSize + 1
             return value
         } catch {
             // Who catches this may ask again, and is to get the same error.
             objects.forget(uid)
+            heldSize = outerSize
             // Others may hold its early instance, which stays empty: nothing of this graph may be used.
             if cycles.isHandedOut(uid) { record(error) }
             throw error
@@ -71,7 +76,10 @@ extension KeyedUnarchiver {
         var value: Any?
         switch try resolvedClass(of: fields, at: reference) {
         case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
-        case .coding(let type): value = instance(of: type, fields)
+        case .coding(let type):
+            value = instance(of: type, fields)
+            // One object, however often it is referred to, is never taken for several.
+            heldSize = 0
         }
         if asksDelegate { value = try askDelegate(about: value, uid) }
         if !cycles.isEmpty { try complete(uid, &value) }
@@ -89,7 +97,10 @@ extension KeyedUnarchiver {
         switch objects.state(of: uid) {
         case .unknown: return nil
         case .decodedNil: return .some(nil)
-        case .decoded(let value): return .some(value)
+        case .decoded(let value, let size):
+            // Kept from growing without end where nobody checks it: outside collections.
+            heldSize = min(heldSize + size, 2 * sizeLimit)
+            return .some(value)
         case .inProgress: return .some(try early(uid, reference))
         }
     }

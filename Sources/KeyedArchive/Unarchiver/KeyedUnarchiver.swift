@@ -37,6 +37,11 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) var rootIsChecked = false
     @exclusivity(unchecked) private var referenceBudget: Int
     @exclusivity(unchecked) private var byteBudget: Int
+    /// How much the members hold that were decoded so far of the innermost collection, each counted as often as
+    /// it is a member.
+    @exclusivity(unchecked) var heldSize = 0
+    /// How much a collection may hold.
+    let sizeLimit: Int
     /// Objects that were referred to before they were complete, and references that wait until all are.
     @exclusivity(unchecked) var cycles = CyclicReferences()
     @exclusivity(unchecked) private var securely = false
@@ -104,6 +109,7 @@ public final class KeyedUnarchiver: NSCoder {
         self.memory = memory
         self.limits = limits
         referenceBudget = limits.references(in: byteCount)
+        sizeLimit = referenceBudget
         byteBudget = limits.decodedBytes(in: byteCount)
         super.init()
     }
@@ -183,6 +189,14 @@ public final class KeyedUnarchiver: NSCoder {
     func spend(bytes: Int) throws(ArchiveError) {
         byteBudget &-= bytes
         if byteBudget < 0 { throw Self.overspent }
+    }
+
+    /// Checks that the innermost collection does not hold too much.
+    ///
+    /// Collections that share their parts take little memory as long as they are left alone. But to cast,
+    /// compare or archive them takes as much work as if nothing were shared, and that may be without end.
+    func checkHeldSize() throws(ArchiveError) {
+        if heldSize > sizeLimit { throw Self.overspent }
     }
 
     private static let overspent = ArchiveError(
