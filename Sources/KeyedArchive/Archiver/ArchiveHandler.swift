@@ -81,13 +81,31 @@ final class ArchiveHandler: @unchecked Sendable {
         let info = ArchivedClass.of(type)
         let isSecure = (type as? any NSSecureCoding.Type)?.supportsSecureCoding ?? false
         return ArchiveHandler(type) { value, archiver in
-            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            let object = reference(of: value)
+            guard let value = instance(object, of: T.self) else { return unsupported(T.self, archiver) }
             if archiver.requiresSecureCoding, !isSecure {
                 archiver.record(ArchiveError(.classNotAllowed, "\(info.name) does not support secure coding"))
                 return 0
             }
-            return archiver.encode(instance: reference(of: value), as: info) { value.encode(with: archiver) }
+            return archiver.encode(instance: object, as: info) { value.encode(with: archiver) }
         }
+    }
+}
+
+/// The handlers that were asked for last: a few types make up nearly every archive, so that a scan without a lock
+/// finds them. Handlers never change, so it is kept from archive to archive.
+struct HandlerCache {
+    private var handlers: [ArchiveHandler] = []
+    private static let limit = 8
+
+    mutating func find(_ type: Any.Type) -> ArchiveHandler {
+        for index in handlers.indices where handlers[index].type == ObjectIdentifier(type) {
+            return handlers[index]
+        }
+        let found = ArchiveHandler.for(type)
+        if handlers.count == Self.limit { handlers.removeAll(keepingCapacity: true) }
+        handlers.append(found)
+        return found
     }
 }
 

@@ -17,7 +17,6 @@ public final class KeyedArchiver: NSCoder {
     var depth = 0
     private var nesting = NestingLimit()
     private var isFinished = false
-    private var lastHandler: ArchiveHandler?
     private let securely: Bool
     /// Whether graphs that cannot be unarchived yet, because they run in circles, are errors.
     private let refusesCycles: Bool
@@ -51,7 +50,7 @@ public final class KeyedArchiver: NSCoder {
     ) throws(ArchiveError) -> Data {
         let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
         archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { Data($0) }
+        return try archiver.finish { Data(buffer: $0) }
     }
 
     /// Archives one object graph, if it can be unarchived again.
@@ -68,7 +67,7 @@ public final class KeyedArchiver: NSCoder {
     /// Ends the archive and returns it.
     ///
     /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice.
-    public func encodedData() throws(ArchiveError) -> Data { try finish { Data($0) } }
+    public func encodedData() throws(ArchiveError) -> Data { try finish { Data(buffer: $0) } }
 
     func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) throws(ArchiveError) -> Result {
         if isFinished { record(ArchiveError(.encodingFailed, "the archive is finished already")) }
@@ -121,12 +120,7 @@ public final class KeyedArchiver: NSCoder {
         if type == Double.self, let number = value as? Double {
             return writer.addObject(writer.scalar(number))
         }
-        if let handler = lastHandler, handler.type == ObjectIdentifier(type) {
-            return handler.encode(value, self)
-        }
-        let handler = ArchiveHandler.for(type)
-        lastHandler = handler
-        return handler.encode(value, self)
+        return writer.handlers.find(type).encode(value, self)
     }
 
     /// The place of a set's member or a dictionary's key, which whoever decodes it must hash.
@@ -156,6 +150,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// The place of an object, which `body` fills if the object is new.
+    @inline(__always)
     func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
         let uid: ArchiveWriter.UID
         let position: Int
@@ -185,6 +180,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// Writes an object of a user's class as a scope of its own.
+    @inline(__always)
     func encode(
         instance object: AnyObject,
         as info: @autoclosure () -> ArchivedClass,
@@ -216,7 +212,9 @@ public final class KeyedArchiver: NSCoder {
 
     public override func encode(_ object: Any?, forKey key: String) {
         guard isOpen else { return }
-        let uid = object.map(uid(of:)) ?? 0
+        // Not `map`, which makes a closure that holds the archiver.
+        var uid: ArchiveWriter.UID = 0
+        if let object { uid = self.uid(of: object) }
         if hasFailed { return locate(key) }
         writer.set(key, writer.reference(to: uid))
     }

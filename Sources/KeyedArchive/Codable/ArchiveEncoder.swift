@@ -17,7 +17,7 @@ extension KeyedArchiver {
     ///   `.limitExceeded` if it nests more than 1,000 deep.
     /// - Complexity: O(*n*) in the values that are archived.
     public static func archivedData(encoding value: some Encodable) throws(ArchiveError) -> Data {
-        try archive(encoding: value) { Data($0) }
+        try archive(encoding: value) { Data(buffer: $0) }
     }
 
     package static func archive(encoding value: some Encodable) throws(ArchiveError) -> [UInt8] {
