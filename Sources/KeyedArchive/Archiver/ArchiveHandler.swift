@@ -53,7 +53,9 @@ final class ArchiveHandler: @unchecked Sendable {
 
     private static func make<T: ArchiveIntrinsic>(intrinsic type: T.Type) -> ArchiveHandler {
         ArchiveHandler(type) { value, archiver in
-            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            guard let value = content(of: value, as: T.self) ?? value as? T else {
+                return unsupported(T.self, archiver)
+            }
             return value.archive(into: archiver)
         }
     }

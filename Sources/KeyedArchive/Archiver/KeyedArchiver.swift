@@ -114,13 +114,10 @@ public final class KeyedArchiver: NSCoder {
 
     /// The place of any value in `$objects`; 0 for nil and after an error.
     func uid(of value: Any) -> ArchiveWriter.UID {
-        let type = type(of: value)
-        // The commonest ones first: comparing metatypes costs less than any cast.
-        if type == String.self, let text = value as? String { return string(text) }
-        if type == Double.self, let number = value as? Double {
-            return writer.addObject(writer.scalar(number))
-        }
-        return writer.handlers.find(type).encode(value, self)
+        // The commonest ones first.
+        if let text = content(of: value, as: String.self) { return string(text) }
+        if let number = content(of: value, as: Double.self) { return writer.addObject(writer.scalar(number)) }
+        return writer.handlers.find(type(of: value)).encode(value, self)
     }
 
     /// The place of a set's member or a dictionary's key, which whoever decodes it must hash.

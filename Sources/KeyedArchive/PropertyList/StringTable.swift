@@ -22,9 +22,8 @@ struct StringTable: ~Copyable {
     private var entries = RawBuffer<Entry>(capacity: 32)
     /// The UTF-8 bytes of strings that the property list has as UTF-16.
     private var texts = RawBuffer<UInt8>(capacity: 64)
-    /// Entry index + 1 by hash, 0 for empty; unused while the table is so small that a scan is faster.
+    /// Entry index + 1 by hash, 0 for empty; a power of two of them, at least twice as many as entries.
     private var buckets = RawBuffer<UInt32>(capacity: 64)
-    private static let scanLimit = 16
     private let seed = UInt64.random(in: .min ... .max)
 
     subscript(index: Int) -> Entry {
@@ -32,10 +31,12 @@ struct StringTable: ~Copyable {
         @inline(__always) set { entries[index] = newValue }
     }
 
+    init() { buckets.append(repeating: 0, count: 64) }
+
     mutating func reset() {
         entries.truncate(to: 0)
         texts.truncate(to: 0)
-        buckets.truncate(to: 0)
+        rehash(to: 64)
     }
 
     /// The entry of a string whose bytes are `text`, or `nil`.
@@ -46,12 +47,6 @@ struct StringTable: ~Copyable {
         hash: UInt64,
         in output: borrowing RawBuffer<UInt8>
     ) -> Int? {
-        if buckets.isEmpty {
-            for index in 0..<entries.count where entries[index].hash == hash {
-                if holds(index, text, in: output) { return index }
-            }
-            return nil
-        }
         let mask = buckets.count &- 1
         var at = Int(truncatingIfNeeded: hash) & mask
         while buckets[at] != 0 {
@@ -89,9 +84,7 @@ struct StringTable: ~Copyable {
         )
         if !isASCII { texts.append(contentsOf: text) }
         let index = entries.count &- 1
-        if buckets.isEmpty {
-            if entries.count > Self.scanLimit { rehash(to: 64) }
-        } else if entries.count * 2 > buckets.count {
+        if entries.count * 2 > buckets.count {
             rehash(to: buckets.count * 2)
         } else {
             insert(index)
