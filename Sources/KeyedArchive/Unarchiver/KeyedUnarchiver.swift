@@ -227,7 +227,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     /// The property-list object under a key of the innermost scope, or `nil`.
     func value(of key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        try scope.value(of: key, in: source.list)
+        try scope.value(of: key, in: source.list, &memory.keyOrder)
     }
 
     public override func containsValue(forKey key: String) -> Bool {
