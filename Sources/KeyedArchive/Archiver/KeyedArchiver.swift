@@ -18,6 +18,8 @@ public final class KeyedArchiver: NSCoder {
     private var nesting = NestingLimit()
     private var isFinished = false
     private var lastHandler: ArchiveHandler?
+    /// The places of classes that this process does not have.
+    var describedClasses: [ArchiveTree.ClassDescription: ArchiveWriter.UID] = [:]
     private let securely: Bool
     /// Whether graphs that cannot be unarchived yet, because they run in circles, are errors.
     private let refusesCycles: Bool

@@ -4,6 +4,8 @@ import Foundation
 enum ResolvedClass {
     case intrinsic(UnarchivedIntrinsic)
     case coding(any NSCoding.Type)
+    /// Not expected here, and kept as it is.
+    case unknown
 }
 
 /// The classes of an archive that were looked up already: few, so that a scan is faster than hashing.
@@ -68,6 +70,7 @@ extension KeyedUnarchiver {
             switch try resolvedClass(of: fields, at: reference) {
             case .intrinsic(let intrinsic): value = try decode(intrinsic, fields)
             case .coding(let type): value = instance(of: type, fields)
+            case .unknown: value = try archivedObject(uid, fields, at: reference)
             }
         } catch {
             // Who catches this may ask again, and is to get the same error.
@@ -156,6 +159,7 @@ extension KeyedUnarchiver {
         } else {
             resolved = try lookedUpClass(className(uid), of: reference)
         }
+        if case .unknown = resolved { return resolved }
         if classes[uid] == nil { classes.add(resolved, for: uid) }
         return resolved
     }
@@ -182,6 +186,7 @@ extension KeyedUnarchiver {
         {
             return .coding(type)
         }
+        if keepsUnknownClasses { return .unknown }
         throw ArchiveError(
             .classNotAllowed,
             "class \(printable(name)) is not among those expected here",
