@@ -16,6 +16,8 @@ public final class KeyedArchiver: NSCoder {
     /// How many objects and Codable values are being encoded, each inside the one before.
     var depth = 0
     private var nesting = NestingLimit()
+    /// The places of classes that this process does not have.
+    var describedClasses: [ArchiveTree.ClassDescription: ArchiveWriter.UID] = [:]
     /// The archive, once it is finished.
     private var finished: Data?
     private var securely: Bool
