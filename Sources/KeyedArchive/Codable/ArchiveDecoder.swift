@@ -68,6 +68,7 @@ extension KeyedUnarchiver {
         if type == String.self || type == Date.self || type == Data.self || type == URL.self || type == UUID.self {
             return try intrinsic(type, at: reference, path)
         }
+        if type == Decimal.self, let value = try decimal(at: reference) as? T { return value }
         try nesting.check(depth, below: NestingLimit.levelsToRead)
         depth += 1
         defer { depth -= 1 }

@@ -108,6 +108,7 @@ extension KeyedArchiver {
         case let value as Data where T.self == Data.self: .object(value.archive(into: self))
         case let value as URL where T.self == URL.self: .object(value.archive(into: self))
         case let value as UUID where T.self == UUID.self: .object(value.archive(into: self))
+        case let value as Decimal where T.self == Decimal.self: .object(value.archive(into: self))
         default: nil
         }
     }

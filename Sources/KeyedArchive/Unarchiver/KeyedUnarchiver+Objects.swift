@@ -97,7 +97,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    private func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
+    func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
         let outer = scope
         scope = ArchiveScope(fields)
         defer { scope = outer }
