@@ -34,12 +34,12 @@ extension KeyedArchiver {
     fileprivate func encode(characters set: CharacterSet) {
         let bits = (set as NSCharacterSet).bitmapRepresentation
         if let bitmap = CharacterBitmap(bits) {
-            for isInverted in [false, true] {
-                guard let ranges = bitmap.ranges(inverted: isInverted, limit: Self.memberLimit),
-                    encode(ranges: ranges)
-                else { continue }
-                if isInverted { encode(true, forKey: "NSIsInverted") }
+            if let ranges = bitmap.ranges(inverted: false, limit: Self.memberLimit), encode(ranges: ranges) {
                 return
+            }
+            // Foundation on Linux reads the inverse of a range, but not that of a string.
+            if let ranges = bitmap.ranges(inverted: true, limit: 1), encode(ranges: ranges) {
+                return encode(true, forKey: "NSIsInverted")
             }
         }
         for (index, known) in FoundationForm.builtinCharacterSets.enumerated() {

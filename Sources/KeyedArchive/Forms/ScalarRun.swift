@@ -8,6 +8,7 @@ enum ObjCScalar: Character {
     case unsignedShort = "S"
     case int = "i"
     case unsignedInt = "I"
+    // Of 32 bits, whatever the compiler's `long` has.
     case long = "l"
     case unsignedLong = "L"
     case longLong = "q"
@@ -20,8 +21,7 @@ enum ObjCScalar: Character {
         switch self {
         case .char, .unsignedChar, .bool: 1
         case .short, .unsignedShort: 2
-        case .int, .unsignedInt, .float: 4
-        case .long, .unsignedLong: MemoryLayout<CLong>.size
+        case .int, .unsignedInt, .long, .unsignedLong, .float: 4
         case .longLong, .unsignedLongLong, .double: 8
         }
     }
@@ -40,8 +40,8 @@ enum ObjCScalar: Character {
         case .unsignedShort: NSNumber(value: load(UInt16.self))
         case .int: NSNumber(value: load(Int32.self))
         case .unsignedInt: NSNumber(value: load(UInt32.self))
-        case .long: NSNumber(value: load(CLong.self))
-        case .unsignedLong: NSNumber(value: load(CUnsignedLong.self))
+        case .long: NSNumber(value: load(Int32.self))
+        case .unsignedLong: NSNumber(value: load(UInt32.self))
         case .longLong: NSNumber(value: load(Int64.self))
         case .unsignedLongLong: NSNumber(value: load(UInt64.self))
         case .float: NSNumber(value: load(Float.self))
@@ -59,8 +59,8 @@ enum ObjCScalar: Character {
         case .unsignedShort: append(number as? UInt16, &bytes)
         case .int: append(number as? Int32, &bytes)
         case .unsignedInt: append(number as? UInt32, &bytes)
-        case .long: append(number as? CLong, &bytes)
-        case .unsignedLong: append(number as? CUnsignedLong, &bytes)
+        case .long: append(number as? Int32, &bytes)
+        case .unsignedLong: append(number as? UInt32, &bytes)
         case .longLong: append(number as? Int64, &bytes)
         case .unsignedLongLong: append(number as? UInt64, &bytes)
         // Rounded, as every Float was on the way there.
@@ -123,7 +123,7 @@ extension KeyedArchiver {
         case .float: writer.scalar(number.floatValue)
         case .double: writer.scalar(number.doubleValue)
         case .bool: writer.scalar(number.boolValue)
-        case .unsignedLong, .unsignedLongLong: writer.scalar(number.uint64Value)
+        case .unsignedLongLong: writer.scalar(number.uint64Value)
         default: writer.scalar(number.int64Value)
         }
     }

@@ -43,7 +43,8 @@ extension FormSample {
             ("none", CharacterSet()), ("range", CharacterSet(charactersIn: "a"..."f")),
             ("vowels", CharacterSet(charactersIn: "aeiouäöü")),
             ("all but vowels", CharacterSet(charactersIn: "aeiou").inverted),
-            ("letters", .letters), ("no letters", CharacterSet.letters.inverted),
+            ("all but a range", CharacterSet(charactersIn: "a"..."f").inverted), ("letters", .letters),
+            ("no letters", CharacterSet.letters.inverted),
             ("everything", CharacterSet().inverted),
             ("beyond plane 0", CharacterSet(charactersIn: "\u{1F600}"..."\u{1F64F}")),
             ("scattered", CharacterSet.letters.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{200FF}"))),
@@ -123,7 +124,7 @@ extension FormSample {
         ]
         + ["c", "C", "s", "S", "i", "I", "l", "L", "q", "Q", "f", "d", "[3i]", "[2d]", "[5C]", "[1f]"].map { type in
             .object("NSValue", NSValue.self) {
-                NSValue.make([UInt8](0..<32), objCType: type)
+                NSValue.make([UInt8](200..<232), objCType: type)
             }
         }
 
