@@ -67,7 +67,10 @@ import Testing
         _ = try? KeyedUnarchiver.unarchive([String: [Int]].self, decoding: bytes)
         if let unarchiver = try? KeyedUnarchiver(bytes, classes: [Everything.self, Pair.self, Base.self]) {
             for key in ["root", "$0", "State"] {
-                _ = unarchiver.decodeObject(forKey: key)
+                // What was read must survive being used.
+                if let object = unarchiver.decodeObject(forKey: key) {
+                    _ = try? KeyedArchiver.archivedData(withRootObject: object)
+                }
                 _ = unarchiver.decodeDouble(forKey: key)
                 _ = unarchiver.containsValue(forKey: key)
             }

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// What is wrong with the bytes of a form is `.corrupted`. What is sound, but unknown to the Foundation at hand,
 /// such as a calendar of another system, is `.decodingFailed`.
-struct FoundationForm: Sendable {
+final class FoundationForm: Sendable {
     typealias Reading = @Sendable (inout FormFields) throws(ArchiveError) -> Any
 
     let className: String
