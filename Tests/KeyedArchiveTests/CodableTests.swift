@@ -66,6 +66,40 @@ enum Samples {
         try check((0..<2_000).map { Mayor(name: "n\($0 % 7)", since: $0) })
     }
 
+    @Test func decimalsAreDecimalNumbers() throws {
+        let price = Price(amount: Decimal(string: "-19.99") ?? 0)
+        let data = try KeyedArchiver.archivedData(encoding: price)
+        #expect(try ArchivedForms(data).root.contains("amount: @NSDecimalNumberPlaceholder{"))
+        #expect(try KeyedUnarchiver.unarchivedValue(of: Price.self, from: data) == price)
+
+        func amount(_ value: (KeyedArchiver) -> Void) throws -> Decimal {
+            let archiver = KeyedArchiver()
+            let root = archiver.container(.of(Price.self), nil) { value(archiver) }
+            archiver.writer.set("root", archiver.writer.reference(to: root))
+            let data = try archiver.encodedData
+            return try KeyedUnarchiver.unarchivedValue(of: Price.self, from: data).amount
+        }
+        // What other writers have: a number inline or as an object, or Decimal's own coding keys.
+        #expect(try amount { $0.encode(7, forKey: "amount") } == 7)
+        #expect(try amount { $0.encode(0.1, forKey: "amount") } == Decimal(string: "0.1"))
+        #expect(try amount { $0.encode(UInt64.max as Any, forKey: "amount") } == Decimal(UInt64.max))
+        let own = try amount { archiver in
+            let uid = archiver.container(.of(Decimal.self), nil) {
+                archiver.encode(-1, forKey: "exponent")
+                archiver.encode(1, forKey: "length")
+                archiver.encode(true, forKey: "isNegative")
+                archiver.encode(true, forKey: "isCompact")
+                archiver.encode([15, 0, 0, 0, 0, 0, 0, 0], forKey: "mantissa")
+            }
+            archiver.writer.set("amount", archiver.writer.reference(to: uid))
+        }
+        #expect(own == Decimal(string: "-1.5"))
+        for refused in ["text", true, Double.infinity, Double.nan, 1e300] as [Any] {
+            let error = #expect(throws: ArchiveError.self) { try amount { $0.encode(refused, forKey: "amount") } }
+            #expect(error?.code == .typeMismatch)
+        }
+    }
+
     @Test func aStructLooksLikeAnObjectWithTheSameFields() throws {
         struct Twin: Codable {
             var x: Double

@@ -150,6 +150,8 @@ struct City: Codable, Equatable {
     var mayor: Mayor?
 }
 
+struct Price: Codable, Equatable { var amount: Decimal }
+
 struct Mayor: Codable, Equatable {
     var name: String
     var since: Int

@@ -19,6 +19,10 @@ import Testing
             KeyedArchiver.archivedData(encoding: ["a": [1, 2, 3], "b": []]),
             KeyedArchiver.archivedData(withRootObject: [NSMutableArray(array: [1]), NSMutableDictionary()]),
         ].map { [UInt8]($0) }
+        for sample in FormSample.all {
+            let bytes = [UInt8](try KeyedArchiver.archivedData(withRootObject: sample.make()))
+            if bytes.count < 8_192 { samples.append(bytes) }
+        }
         for sample in samples { samples.append([UInt8](try KeyedArchiver.convert(Data(sample), to: .xml))) }
         guard Corpus.folder != nil else { return samples }
         for file in try Corpus.files(in: "keyed") + Corpus.files(in: "plist") {
@@ -90,7 +94,10 @@ import Testing
         }
         if let unarchiver = try? KeyedUnarchiver(bytes, classes: [Everything.self, Pair.self, Base.self]) {
             for key in ["root", "$0", "State"] {
-                _ = unarchiver.decodeObject(forKey: key)
+                // What was read must survive being used.
+                if let object = unarchiver.decodeObject(forKey: key) {
+                    _ = try? KeyedArchiver.archivedData(withRootObject: object)
+                }
                 _ = unarchiver.decodeDouble(forKey: key)
                 _ = unarchiver.containsValue(forKey: key)
             }

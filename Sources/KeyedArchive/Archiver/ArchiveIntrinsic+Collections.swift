@@ -1,6 +1,7 @@
 import Foundation
 
-/// A type whose values hold others.
+/// A type whose values are no set's member and no dictionary's key in an archive: they hold others, which may take
+/// for ever to compare, or Foundation does not survive their being hashed.
 protocol ArchiveCollection: ArchiveIntrinsic {}
 
 extension Array: ArchiveCollection {
@@ -43,10 +44,7 @@ extension NSArray: ArchiveCollection {
 
 extension NSSet: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        if self is NSCountedSet {
-            archiver.record(ArchiveError(.unsupportedType, "NSCountedSet cannot be archived"))
-            return 0
-        }
+        if let counted = self as? NSCountedSet { return counted.archiveCounts(into: archiver) }
         let info = ArchivedClass.of(self is NSMutableSet ? NSMutableSet.self : NSSet.self)
         return archiver.collection(info, of: self) { members in
             for element in self { members.append(archiver.hashed(element)) }
@@ -94,7 +92,8 @@ extension KeyedArchiver {
         }
     }
 
-    private func container(
+    /// Writes an object with a scope of its own; `object` is the one that it stands for, if there is one.
+    func container(
         _ info: ArchivedClass,
         _ object: AnyObject?,
         _ body: () -> Void

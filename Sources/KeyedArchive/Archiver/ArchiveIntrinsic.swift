@@ -70,12 +70,10 @@ extension UInt16: ArchiveIntrinsic {}
 extension UInt32: ArchiveIntrinsic {}
 extension UInt64: ArchiveIntrinsic {}
 
-extension NSNumber: ArchiveIntrinsic {
-    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        if self is NSDecimalNumber {
-            archiver.record(ArchiveError(.unsupportedType, "NSDecimalNumber cannot be archived"))
-            return 0
-        }
+// NSValue, its superclass, has the conformance for both.
+extension NSNumber {
+    func archiveNumber(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        if let decimal = self as? NSDecimalNumber { return decimal.archiveDecimal(into: archiver) }
         if let position = archiver.writer.identities.find(self) {
             return archiver.writer.identities[position].uid
         }

@@ -157,7 +157,12 @@ public final class KeyedArchiver: NSCoder {
     func hashed(_ value: Any) -> ArchiveWriter.UID {
         let base = (value as? AnyHashable)?.base ?? value
         if ArchiveHandler.for(type(of: base)).isCollection {
-            record(ArchiveError(.unsupportedType, "a collection cannot be a set's member or a dictionary's key"))
+            record(
+                ArchiveError(
+                    .unsupportedType,
+                    "a collection, or the like, cannot be a set's member or a dictionary's key"
+                )
+            )
             return 0
         }
         return uid(of: base)

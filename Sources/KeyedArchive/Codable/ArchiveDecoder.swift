@@ -82,6 +82,7 @@ extension KeyedUnarchiver {
         if type == String.self || type == Date.self || type == Data.self || type == URL.self || type == UUID.self {
             return try intrinsic(type, at: reference, path)
         }
+        if type == Decimal.self, let value = try decimal(at: reference) as? T { return value }
         try checkNesting()
         depth += 1
         defer { depth -= 1 }
@@ -130,7 +131,8 @@ extension KeyedUnarchiver {
     func isAbsent(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
         guard let target = try resolve(reference) else { return true }
         guard case .dictionary(let fields) = try source.list.object(target) else { return false }
-        return try intrinsic(of: classUID(of: fields, at: target)) == .null
+        if case .null? = try intrinsic(of: classUID(of: fields, at: target)) { return true }
+        return false
     }
 
     func mismatch(_ type: Any.Type, _ path: CodingPath?) -> DecodingError {

@@ -116,6 +116,7 @@ extension KeyedArchiver {
         if T.self == Data.self, let value = value as? Data { return .object(value.archive(into: self)) }
         if T.self == URL.self, let value = value as? URL { return .object(value.archive(into: self)) }
         if T.self == UUID.self, let value = value as? UUID { return .object(value.archive(into: self)) }
+        if T.self == Decimal.self, let value = value as? Decimal { return .object(value.archive(into: self)) }
         return nil
     }
 }

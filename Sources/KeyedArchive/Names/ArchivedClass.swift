@@ -32,6 +32,11 @@ package final class ArchivedClass: Sendable {
         self.init(name: name, chain: [name, "NSObject"])
     }
 
+    /// A class of Foundation's that only archives name.
+    convenience init(_ name: String, under superclass: AnyClass) {
+        self.init(name: name, chain: [name] + ArchivedClass.of(superclass).chain, isFoundations: true)
+    }
+
     /// Whether a name belongs to a class that archives store in a form of its own, such as `NSArray`.
     package static func isIntrinsic(_ name: String) -> Bool { UnarchivedIntrinsic.named[name] != nil }
 

@@ -42,6 +42,14 @@ struct ExpectedClasses {
             case is [Any]: NSArray.self
             case is [AnyHashable: Any]: NSDictionary.self
             case is Set<AnyHashable>: NSSet.self
+            case is IndexSet: NSIndexSet.self
+            case is IndexPath: NSIndexPath.self
+            case is CharacterSet: NSCharacterSet.self
+            case is Locale: NSLocale.self
+            case is TimeZone: NSTimeZone.self
+            case is Calendar: NSCalendar.self
+            case is DateInterval: NSDateInterval.self
+            case is URLQueryItem: NSURLQueryItem.self
             default: nil
             }
         return bridged.map(allows) ?? false

@@ -108,7 +108,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    private func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
+    func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
         let outer = (scope, thrown, expected.intrinsicsToo, cycles.objectDepth)
         scope = ArchiveScope(fields)
         cycles.objectDepth = depth

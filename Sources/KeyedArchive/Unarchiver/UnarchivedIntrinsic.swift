@@ -4,8 +4,12 @@ import Foundation
 enum UnarchivedIntrinsic {
     case null, mutableString, mutableData, date, url, uuid
     case array, mutableArray, set, mutableSet, dictionary, mutableDictionary
+    /// One of the less common ones.
+    case form(FoundationForm)
 
-    static let named: [String: UnarchivedIntrinsic] = [
+    static let named = common.merging(FoundationForm.all.map { ($0.className, .form($0)) }) { first, _ in first }
+
+    private static let common: [String: UnarchivedIntrinsic] = [
         "NSNull": .null,
         "NSString": .mutableString,
         "NSMutableString": .mutableString,
@@ -79,6 +83,12 @@ extension KeyedUnarchiver {
             try forEachEntry(of: &scope) { key, value in entries[key] = value }
             dictionary.addEntries(from: entries)
             return dictionary
+        case .form(let form):
+            let outer = expected.intrinsicsToo
+            if !form.isCollection { expected.intrinsicsToo = true }
+            defer { expected.intrinsicsToo = outer }
+            var fields = FormFields(self, form.className, fields)
+            return try form.read(&fields)
         }
     }
 
@@ -145,7 +155,7 @@ extension KeyedUnarchiver {
         )
     }
 
-    private func hashable(_ object: Any, _ scope: ArchiveScope) throws(ArchiveError) -> AnyHashable {
+    func hashable(_ object: Any, _ scope: ArchiveScope) throws(ArchiveError) -> AnyHashable {
         // Comparing collections that share parts can take for ever, and an archive chooses what is compared.
         guard !ArchiveHandler.for(type(of: object)).isCollection, let key = object as? AnyHashable else {
             throw ArchiveError(
@@ -157,7 +167,7 @@ extension KeyedUnarchiver {
         return key
     }
 
-    private func forEachMember(
+    func forEachMember(
         of scope: inout ArchiveScope,
         _ name: String,
         _ body: (AnyHashable) -> Void

@@ -1,0 +1,91 @@
+import Foundation
+
+// NSDecimalNumber; the archive names the class NSDecimalNumberPlaceholder.
+//
+//     NS.mantissa      16 bytes: eight numbers of 16 bits, the lowest first
+//     NS.mantissa.bo   the byte order of each: 1 little-endian, 2 big-endian
+//     NS.length        how many of the eight count, 0...8
+//     NS.exponent      of ten, -128...127
+//     NS.negative      Boolean; with a length of 0: not a number
+//     NS.compact       Boolean: whether the mantissa does not end in a decimal zero
+
+// Hashing an NSDecimalNumber recurses without end in Foundation on Linux, and every cast of a set or dictionary to
+// Foundation's class hashes its members.
+extension Decimal: ArchiveCollection {
+    func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archive(into: archiver, of: nil) }
+
+    fileprivate func archive(into archiver: KeyedArchiver, of object: AnyObject?) -> ArchiveWriter.UID {
+        archiver.container(Self.placeholder, object) {
+            let mantissa = isNaN ? 0 : UInt128(significand.magnitude.description) ?? 0
+            let bytes = withUnsafeBytes(of: mantissa.littleEndian) { Data($0) }
+            archiver.encode((128 - mantissa.leadingZeroBitCount + 15) / 16, forKey: "NS.length")
+            archiver.encode(isNaN ? 0 : exponent, forKey: "NS.exponent")
+            archiver.encode(isNaN || sign == .minus, forKey: "NS.negative")
+            archiver.encode(mantissa == 0 || mantissa % 10 != 0, forKey: "NS.compact")
+            archiver.encode(1, forKey: "NS.mantissa.bo")
+            archiver.encode(inline: bytes, forKey: "NS.mantissa")
+        }
+    }
+
+    private static let placeholder = ArchivedClass("NSDecimalNumberPlaceholder", under: NSDecimalNumber.self)
+}
+
+extension NSDecimalNumber: ArchiveCollection {
+    func archiveDecimal(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        decimalValue.archive(into: archiver, of: self)
+    }
+}
+
+extension KeyedUnarchiver {
+    /// The Decimal that an object in Apple's form, or any number, is; `nil` if it is neither, such as the object
+    /// with coding keys that Decimal's own `encode(to:)` makes.
+    func decimal(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Decimal? {
+        if let number = try number(at: reference) {
+            switch number {
+            case .bool: return nil
+            case .integer(let value): return Decimal(value)
+            case .unsigned(let value): return Decimal(value)
+            case .float, .double:
+                // What a Decimal has room for, with the digits that the number is printed with.
+                guard let value = number.double, value == 0 || (1e-90...1e120).contains(value.magnitude) else {
+                    return nil
+                }
+                return NSNumber(value: value).decimalValue
+            }
+        }
+        guard let target = try resolve(reference),
+            case .dictionary(let fields) = try source.list.object(target),
+            case .form = try UnarchivedIntrinsic.named[className(classUID(of: fields, at: target))]
+        else { return nil }
+        return try object(at: reference) as? Decimal
+    }
+}
+
+extension FoundationForm {
+    static let numbers = [
+        FoundationForm("NSDecimalNumberPlaceholder", decimal), FoundationForm("NSDecimalNumber", decimal),
+    ]
+
+    // An NSDecimalNumber, which casts to Decimal and, unlike that, to every other number type too.
+    private static func decimal(_ fields: inout FormFields) throws(ArchiveError) -> Any {
+        let bytes = try fields.required(Data.self, "NS.mantissa")
+        let order = try fields.integer("NS.mantissa.bo") ?? 1
+        let length = try fields.requiredInteger("NS.length")
+        let exponent = try fields.integer("NS.exponent") ?? 0
+        let isNegative = try fields.bool("NS.negative")
+        guard bytes.count == 16, (1...2).contains(order), (0...8).contains(length),
+            (-128...127).contains(exponent)
+        else { throw fields.malformed("with parts out of range") }
+        var mantissa: UInt128 = 0
+        for index in (0..<length).reversed() {
+            let first = UInt128(bytes[bytes.startIndex + 2 * index])
+            let second = UInt128(bytes[bytes.startIndex + 2 * index + 1])
+            mantissa = mantissa << 16 | (order == 1 ? second << 8 | first : first << 8 | second)
+        }
+        if length == 0, isNegative { return NSDecimalNumber.notANumber }
+        guard mantissa != 0 else { return NSDecimalNumber.zero }
+        guard let significand = Decimal(string: String(mantissa)) else { throw fields.malformed() }
+        let sign: FloatingPointSign = isNegative ? .minus : .plus
+        return NSDecimalNumber(decimal: Decimal(sign: sign, exponent: exponent, significand: significand))
+    }
+}
