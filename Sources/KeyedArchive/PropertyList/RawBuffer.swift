@@ -7,8 +7,8 @@ import Foundation
 ///
 /// Why the pointers are safe: `base` always has room for `capacity` elements, of which the first `count` are
 /// initialized; `count` never exceeds `capacity`, since every append reserves first; elements are bitwise
-/// copyable, so nothing needs to be destroyed; the buffer cannot be copied, so `deinit` frees `base` once.
-/// Subscripts are checked: their indices may come from outside this file.
+/// copyable, so nothing needs to be destroyed, and they may be moved by `realloc`; the buffer cannot be copied,
+/// so `deinit` frees `base` once. Subscripts are checked: their indices may come from outside this file.
 struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
@@ -16,10 +16,10 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
-        base = .allocate(capacity: self.capacity)
+        base = Self.memory(at: nil, for: self.capacity)
     }
 
-    deinit { base.deallocate() }
+    deinit { free(base) }
 
     var isEmpty: Bool { count == 0 }
 
@@ -78,11 +78,21 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
     private mutating func grow(by additional: Int) {
         // Checked addition and multiplication: sizes that do not fit end the process, never wrap round.
         let larger = max(capacity * 2, count + additional)
-        let moved = UnsafeMutablePointer<Element>.allocate(capacity: larger)
-        moved.update(from: base, count: count)
-        base.deallocate()
-        base = moved
+        base = Self.memory(at: base, for: larger)
         capacity = larger
+    }
+
+    /// Memory for `capacity` elements, with those that are at `base`.
+    ///
+    /// Not `allocate`: the system makes large runs longer without copying them, and without both at a time.
+    private static func memory(at base: UnsafeMutablePointer<Element>?, for capacity: Int) -> UnsafeMutablePointer<
+        Element
+    > {
+        precondition(MemoryLayout<Element>.alignment <= 16, "the system aligns memory to 16 bytes")
+        guard let memory = realloc(base, capacity * MemoryLayout<Element>.stride) else {
+            preconditionFailure("there is no memory left for an archive")
+        }
+        return memory.bindMemory(to: Element.self, capacity: capacity)
     }
 }
 
