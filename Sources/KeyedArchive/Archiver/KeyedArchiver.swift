@@ -50,7 +50,7 @@ public final class KeyedArchiver: NSCoder {
     ) throws(ArchiveError) -> Data {
         let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
         archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { Data(buffer: $0) }
+        return try archiver.finish { $0.finishedData() }
     }
 
     /// Archives one object graph, if it can be unarchived again.
@@ -59,7 +59,7 @@ public final class KeyedArchiver: NSCoder {
     package static func archive(_ object: Any) throws(ArchiveError) -> [UInt8] {
         let archiver = KeyedArchiver(requiringSecureCoding: false, refusingCycles: true)
         archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { Array($0) }
+        return try archiver.finish { $0.finishedBytes() }
     }
 
     package static let rootKey = "root"
@@ -67,13 +67,13 @@ public final class KeyedArchiver: NSCoder {
     /// Ends the archive and returns it.
     ///
     /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice.
-    public func encodedData() throws(ArchiveError) -> Data { try finish { Data(buffer: $0) } }
+    public func encodedData() throws(ArchiveError) -> Data { try finish { $0.finishedData() } }
 
-    func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) throws(ArchiveError) -> Result {
+    func finish<Result>(_ body: (ArchiveWriter) -> Result) throws(ArchiveError) -> Result {
         if isFinished { record(ArchiveError(.encodingFailed, "the archive is finished already")) }
         isFinished = true
         if let failure { throw failure }
-        return writer.finish(body)
+        return body(writer)
     }
 
     // MARK: Errors

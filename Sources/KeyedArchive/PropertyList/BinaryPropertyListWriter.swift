@@ -170,6 +170,9 @@ struct BinaryPropertyListWriter: ~Copyable {
         bytes.append(bigEndian: UInt64(table), width: 8)
     }
 
+    /// Gives the finished list away, in memory that whoever takes it must `free`.
+    mutating func take() -> UnsafeMutableBufferPointer<UInt8> { bytes.take() }
+
     // MARK: Bytes
 
     /// The fewest bytes, out of 1, 2, 4 and 8, that hold `value`.

@@ -64,6 +64,15 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
         count = newCount
     }
 
+    /// Gives the elements away, in memory of their size, which whoever takes it must `free`. None are left.
+    mutating func take() -> UnsafeMutableBufferPointer<Element> {
+        let taken = UnsafeMutableBufferPointer(start: Self.memory(at: base, for: max(1, count)), count: count)
+        capacity = 1
+        base = Self.memory(at: nil, for: 1)
+        count = 0
+        return taken
+    }
+
     /// The elements, valid only while `body` runs.
     func withElements<Result>(_ body: (UnsafeBufferPointer<Element>) throws -> Result) rethrows -> Result {
         try body(UnsafeBufferPointer(start: base, count: count))
