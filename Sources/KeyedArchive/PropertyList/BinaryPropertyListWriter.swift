@@ -92,7 +92,7 @@ struct BinaryPropertyListWriter: ~Copyable {
     mutating func add(ascii: UnsafeBufferPointer<UInt8>) -> Reference {
         let reference = begin()
         appendMarker(0x50, count: ascii.count)
-        bytes.append(contentsOf: ascii)
+        bytes.append(text: ascii)
         return reference
     }
 
