@@ -27,8 +27,6 @@ struct Description {
         switch value {
         case nil: text += "nil"
         case is NSNull: text += "null"
-        // Archives cannot hold this text as an immutable string: it stands for nil there.
-        case let string as NSString where string == "$null": text += "$null"
         case let string as NSMutableString: text += "mutable " + String(string).debugDescription
         case let string as String: text += string.debugDescription
         case let number as NSNumber: text += Self.describe(number)

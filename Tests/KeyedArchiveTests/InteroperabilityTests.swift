@@ -103,10 +103,20 @@ import Testing
 
     @Test func plutilReadsWhatWeWrite() throws {
         for sample in try samples {
-            let output = try Self.run("plutil", ["-p"], file: sample.data)
+            let output = try Self.run(Self.plutil, ["-p"], file: sample.data)
             #expect(output.contains("NSKeyedArchiver"), "\(sample.name)")
             if sample.name == "codable" { #expect(output.contains("35.82159")) }
         }
+    }
+
+    /// The tool that comes with Swift; GNUstep brings another of that name, which may be found first.
+    private static var plutil: String {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        let files = FileManager.default
+        let folder = folders.first {
+            files.isExecutableFile(atPath: "\($0)/swiftc") && files.isExecutableFile(atPath: "\($0)/plutil")
+        }
+        return folder.map { "\($0)/plutil" } ?? "plutil"
     }
 
     @Test func pythonReadsWhatWeWrite() throws {
