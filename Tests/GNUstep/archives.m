@@ -2,10 +2,14 @@
 //
 //     archives read FILE       prints the root object of an archive
 //     archives write FOLDER    writes an archive for each kind of object, and prints them
+//     archives behave          prints what is done in situations where implementations are known to differ
 //
 // Objects are printed in a notation of one line, in which equal ones look alike; GNUstepNotation.swift has it too.
 
 #import <Foundation/Foundation.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static NSString *describe(id object);
 
@@ -331,6 +335,162 @@ static int writeArchives(NSString *folder) {
     return 0;
 }
 
+// MARK: Behaviours
+
+/// An archive by hand: its objects after `$null`, in the notation of OpenStep, in which `@n` is a reference.
+static NSData *archiveOf(NSString *objects) {
+    NSMutableString *xml = [NSMutableString stringWithString:
+        @"<?xml version=\"1.0\" encoding=\"UTF-8\"?><plist version=\"1.0\"><dict>"
+        @"<key>$archiver</key><string>NSKeyedArchiver</string><key>$version</key><integer>100000</integer>"
+        @"<key>$top</key><dict><key>root</key>@1</dict><key>$objects</key><array><string>$null</string>"];
+    [xml appendString:objects];
+    [xml appendString:@"</array></dict></plist>"];
+    for (int uid = 99; uid >= 0; uid--) {
+        [xml replaceOccurrencesOfString:[NSString stringWithFormat:@"@%d", uid]
+            withString:[NSString stringWithFormat:@"<dict><key>CF$UID</key><integer>%d</integer></dict>", uid]
+            options:0 range:NSMakeRange(0, [xml length])];
+    }
+    return [xml dataUsingEncoding:NSUTF8StringEncoding];
+}
+
+static NSString *readRoot(NSString *objects) {
+    return describe([NSKeyedUnarchiver unarchiveObjectWithData:archiveOf(objects)]);
+}
+
+static NSKeyedUnarchiver *reading(void (*encode)(NSKeyedArchiver *)) {
+    NSMutableData *data = [NSMutableData data];
+    NSKeyedArchiver *archiver = [[NSKeyedArchiver alloc] initForWritingWithMutableData:data];
+    encode(archiver);
+    [archiver finishEncoding];
+    return [[NSKeyedUnarchiver alloc] initForReadingWithData:data];
+}
+
+static void nothing(NSKeyedArchiver *coder) {}
+static void seven(NSKeyedArchiver *coder) { [coder encodeInt:7 forKey:@"a"]; }
+static void wide(NSKeyedArchiver *coder) { [coder encodeInt64:1LL << 40 forKey:@"a"]; }
+static void large(NSKeyedArchiver *coder) { [coder encodeDouble:1e300 forKey:@"a"]; }
+static void twice(NSKeyedArchiver *coder) {
+    [coder encodeInt:1 forKey:@"a"];
+    [coder encodeInt:2 forKey:@"a"];
+}
+static void dollar(NSKeyedArchiver *coder) { [coder encodeInt:1 forKey:@"$class"]; }
+static void shared(NSKeyedArchiver *coder) {
+    Sample *one = sample(@"one");
+    [coder encodeObject:[NSArray arrayWithObjects:one, one, nil] forKey:@"a"];
+}
+static void equalStrings(NSKeyedArchiver *coder) {
+    [coder encodeObject:[NSArray arrayWithObjects:[NSMutableString stringWithString:@"a"],
+        [NSMutableString stringWithString:@"a"], nil] forKey:@"a"];
+}
+static void conditionalFirst(NSKeyedArchiver *coder) {
+    Sample *one = sample(@"one");
+    [coder encodeConditionalObject:one forKey:@"a"];
+    [coder encodeObject:one forKey:@"b"];
+}
+static void conditionalOnly(NSKeyedArchiver *coder) { [coder encodeConditionalObject:sample(@"one") forKey:@"a"]; }
+static void circle(NSKeyedArchiver *coder) {
+    Sample *one = sample(@"one");
+    one->child = one;
+    [coder encodeObject:one forKey:@"a"];
+}
+static void chain(NSKeyedArchiver *coder) {
+    Sample *node = sample(@"end");
+    for (int step = 1; step < 20000; step++) {
+        Sample *outer = sample(@"node");
+        outer->child = node;
+        node = outer;
+    }
+    [coder encodeObject:node forKey:@"a"];
+}
+
+static NSString *identity(NSArray *pair) {
+    return [pair objectAtIndex:0] == [pair objectAtIndex:1] ? @"one object" : @"two objects";
+}
+
+static NSString *behaviour(int number, const char **name) {
+// A number below zero asks for the name alone.
+#define IS(NUMBER, NAME) \
+    ((number == NUMBER || number == -1 - NUMBER) && (*name = NAME, number == NUMBER))
+    if (IS(0, "`decodeObject` of a key that is not there"))
+        return describe([reading(nothing) decodeObjectForKey:@"a"]);
+    if (IS(1, "`decodeObject` of a number that was encoded inline"))
+        return describe([reading(seven) decodeObjectForKey:@"a"]);
+    if (IS(2, "a number above the type that is asked for"))
+        return [NSString stringWithFormat:@"%d", [reading(wide) decodeInt32ForKey:@"a"]];
+    if (IS(3, "a real above the integer that is asked for"))
+        return [NSString stringWithFormat:@"%lld", (long long)[reading(large) decodeInt64ForKey:@"a"]];
+    if (IS(4, "a `Double` above `Float`"))
+        return [NSString stringWithFormat:@"%g", [reading(large) decodeFloatForKey:@"a"]];
+    if (IS(5, "a key that is encoded twice"))
+        return [reading(twice) decodeIntForKey:@"a"] == 2 ? @"the last value" : @"the first value";
+    if (IS(6, "keys that begin with `$`"))
+        return [reading(dollar) decodeIntForKey:@"$class"] == 1 ? @"equal" : @"another value";
+    if (IS(7, "an object referred to twice")) return identity([reading(shared) decodeObjectForKey:@"a"]);
+    if (IS(8, "two equal mutable strings")) return identity([reading(equalStrings) decodeObjectForKey:@"a"]);
+    if (IS(9, "a conditional object that is encoded later")) {
+        NSKeyedUnarchiver *reader = reading(conditionalFirst);
+        id first = [reader decodeObjectForKey:@"a"];
+        return first != nil && first == [reader decodeObjectForKey:@"b"] ? @"one object" : @"nil";
+    }
+    if (IS(10, "a conditional object that is never encoded"))
+        return describe([reading(conditionalOnly) decodeObjectForKey:@"a"]);
+    if (IS(11, "an object that refers to itself")) {
+        Sample *one = [reading(circle) decodeObjectForKey:@"a"];
+        return one->child == one ? @"equal" : @"another value";
+    }
+    if (IS(12, "a chain of 20,000 objects"))
+        return [reading(chain) decodeObjectForKey:@"a"] == nil ? @"nil" : @"equal";
+    if (IS(13, "a class that the program does not have"))
+        return readRoot(@"<dict><key>$class</key>@2</dict><dict><key>$classname</key><string>Unheard</string></dict>");
+    if (IS(14, "a dictionary with more keys than values"))
+        return readRoot(@"<dict><key>NS.keys</key><array>@3@4</array><key>NS.objects</key><array>@3</array>"
+            @"<key>$class</key>@2</dict><dict><key>$classname</key><string>NSDictionary</string></dict>"
+            @"<string>a</string><string>b</string>");
+    if (IS(15, "a set in itself"))
+        return readRoot(@"<dict><key>NS.objects</key><array>@1</array><key>$class</key>@2</dict>"
+            @"<dict><key>$classname</key><string>NSMutableSet</string></dict>");
+    if (IS(16, "bytes that are no property list"))
+        return describe([NSKeyedUnarchiver
+            unarchiveObjectWithData:[@"garbage" dataUsingEncoding:NSUTF8StringEncoding]]);
+    if (IS(17, "an archive in XML")) return [readRoot(@"<string>text</string>") isEqual:@"\"text\""] ? @"equal" : @"another value";
+#undef IS
+    return nil;
+}
+
+/// Each in a process of its own, which may end as it likes.
+static int behave(void) {
+    const char *name = "";
+    for (int number = 0; number < 18; number++) {
+        int ends[2];
+        if (pipe(ends) != 0) return 1;
+        pid_t child = fork();
+        if (child == 0) {
+            NSString *text;
+            alarm(10);
+            @try {
+                text = behaviour(number, &name);
+            } @catch (NSException *exception) {
+                text = [@"raises " stringByAppendingString:[exception name]];
+            }
+            const char *bytes = [text UTF8String];
+            if (write(ends[1], bytes, strlen(bytes)) < 0) _exit(1);
+            _exit(0);
+        }
+        close(ends[1]);
+        char found[256];
+        ssize_t length = read(ends[0], found, sizeof found - 1);
+        found[length < 0 ? 0 : length] = 0;
+        close(ends[0]);
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (WIFSIGNALED(status))
+            strcpy(found, WTERMSIG(status) == SIGALRM ? "does not end" : "ends the process");
+        behaviour(-1 - number, &name);
+        printf("%s\t%s\n", name, found);
+    }
+    return 0;
+}
+
 int main(int count, char **arguments) {
     NSAutoreleasePool *pool = [NSAutoreleasePool new];
     int code = 2;
@@ -345,7 +505,8 @@ int main(int count, char **arguments) {
             code = 1;
         }
     }
-    if (code == 2) fputs("usage: archives read FILE | archives write FOLDER\n", stderr);
+    if (count == 2 && strcmp(arguments[1], "behave") == 0) code = behave();
+    if (code == 2) fputs("usage: archives read FILE | archives write FOLDER | archives behave\n", stderr);
     [pool release];
     return code;
 }
