@@ -59,7 +59,8 @@ public final class KeyedUnarchiver: NSCoder {
         expected = ExpectedClasses(classes, intrinsicsToo: true)
         // Generous for every real archive, and an end to those that refer to the same parts over and over.
         budget = 1 << 20 + 64 * bytes.count
-        sizeLimit = budget
+        // A cast to NSArray takes a microsecond and 100 bytes for each member, counted so.
+        sizeLimit = 1 << 17 + 16 * bytes.count
         super.init()
     }
 
