@@ -32,10 +32,14 @@ public struct ArchiveLimits: Sendable {
     /// What every archive may ask for, however small it is.
     private static let free = 1 << 20
 
-    func references(in byteCount: Int) -> Int { Self.budget(referencesPerByte, byteCount) }
-    func decodedBytes(in byteCount: Int) -> Int { Self.budget(decodedBytesPerByte, byteCount) }
+    func references(in byteCount: Int) -> Int { Self.budget(referencesPerByte, byteCount, Self.free) }
+    func decodedBytes(in byteCount: Int) -> Int { Self.budget(decodedBytesPerByte, byteCount, Self.free) }
 
-    private static func budget(_ perByte: Int, _ byteCount: Int) -> Int {
+    /// How many members a collection may hold, those of its members included: a cast to `NSArray` takes a
+    /// microsecond and 100 bytes for each of them.
+    func heldMembers(in byteCount: Int) -> Int { Self.budget(referencesPerByte / 4, byteCount, Self.free / 8) }
+
+    private static func budget(_ perByte: Int, _ byteCount: Int, _ free: Int) -> Int {
         let (product, overflow) = max(0, perByte).multipliedReportingOverflow(by: byteCount)
         return overflow || product > .max - free ? .max : product + free
     }

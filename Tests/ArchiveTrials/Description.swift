@@ -26,11 +26,22 @@ struct Description {
     private mutating func add(_ value: Any?) {
         budget -= 1
         guard budget >= 0 else { return }
+        // Values first, by their types: any cast of an array to a class would make objects of all that it holds.
+        switch value.map({ type(of: $0) }) {
+        case is [Any].Type: addMembers("array", value as? [Any] ?? [], isOrdered: true)
+        case is Set<AnyHashable>.Type:
+            addMembers("set", (value as? Set<AnyHashable> ?? []).map(\.base), isOrdered: false)
+        case is [AnyHashable: Any].Type:
+            let entries = value as? [AnyHashable: Any] ?? [:]
+            addMembers("dictionary", entries.map { [$0.key.base, $0.value] }, isOrdered: false)
+        default: addObject(value)
+        }
+    }
+
+    private mutating func addObject(_ value: Any?) {
         switch value {
         case nil: text += "nil"
         case is NSNull: text += "null"
-        // Archives cannot hold this text as an immutable string: it stands for nil there.
-        case let string as NSString where string == "$null": text += "$null"
         case let string as NSMutableString: text += "mutable " + String(string).debugDescription
         case let string as String: text += string.debugDescription
         case let number as NSNumber: text += Self.describe(number)
@@ -40,7 +51,7 @@ struct Description {
         case let uuid as UUID: text += uuid.uuidString
         case let url as URL: text += "url \(url.relativeString) of (\(url.baseURL?.absoluteString ?? ""))"
         case let model as any Described: add(model)
-        default: addCollection(value)
+        default: addFoundationsCollection(value)
         }
     }
 
@@ -62,16 +73,16 @@ struct Description {
         text += "}"
     }
 
-    private mutating func addCollection(_ value: Any?) {
+    private mutating func addFoundationsCollection(_ value: Any?) {
         switch value {
         case let array as NSMutableArray: addMembers("mutable array", array.map(\.self), isOrdered: true)
-        case let array as [Any]: addMembers("array", array, isOrdered: true)
         case let set as NSMutableSet: addMembers("mutable set", set.map(\.self), isOrdered: false)
-        case let set as Set<AnyHashable>: addMembers("set", set.map(\.base), isOrdered: false)
         case let dictionary as NSMutableDictionary:
             addMembers("mutable dictionary", dictionary.map { [$0.key, $0.value] }, isOrdered: false)
-        case let dictionary as [AnyHashable: Any]:
-            addMembers("dictionary", dictionary.map { [$0.key.base, $0.value] }, isOrdered: false)
+        case let array as NSArray: addMembers("array", array.map(\.self), isOrdered: true)
+        case let set as NSSet: addMembers("set", set.map(\.self), isOrdered: false)
+        case let dictionary as NSDictionary:
+            addMembers("dictionary", dictionary.map { [$0.key, $0.value] }, isOrdered: false)
         case let other?: text += "another: \(type(of: other))"
         case nil: text += "nil"
         }

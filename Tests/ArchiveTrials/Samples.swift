@@ -5,11 +5,12 @@ extension Trial {
     /// Sound archives of many kinds, to begin with.
     public static func samples() throws -> [(name: String, data: Data)] {
         let root = Branch(name: "root", content: ["k": [1, 2.5, true] as [Any], "d": Date(), "n": NSNull()])
-        let twig = Twig(name: "twig", content: Scalars(3))
+        let twig = Twig(name: "twig", content: ["x", 1] as [Any])
         twig.leaves = ["a", "b", "ü"]
-        twig.parent = root
         root.left = twig
-        root.right = Branch(name: "right", content: twig)
+        root.right = Branch(name: "right", content: [twig, Scalars(3)] as [Any])
+        // One that is decoded before it; a circle is another matter.
+        root.right?.parent = twig
         root.list = ["text", 7, Date(timeIntervalSinceReferenceDate: 0), twig]
         let shared = NSMutableArray(array: [NSMutableString(string: "m"), NSMutableData(data: Data([1, 2]))])
         let collections: [Any] = [

@@ -84,6 +84,16 @@ import Testing
         #expect(back.title == "Lion")
     }
 
+    @Test func objectsOfNoTypeInParticularAreArchivedAsWhatTheyAre() throws {
+        let point = Point(x: 1, y: 2)
+        let objects: [AnyObject] = [point, point, NSUUID(), "text" as NSString]
+        let data = try KeyedArchiver.archivedData(withRootObject: objects)
+        let back = try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, allowing: [Point.self], from: data)
+        #expect((back[0] as? Point)?.y == 2)
+        #expect(back[0] as? Point === back[1] as? Point)
+        #expect(back[3] as? String == "text")
+    }
+
     @Test func sharedReferencesStayShared() throws {
         let base = Base(title: "one")
         let back = try KeyedUnarchiver.unarchivedRoot(

@@ -30,6 +30,16 @@ import Testing
         }
     }
 
+    /// A sample that is refused early is no beginning for a fuzzer.
+    @Test func samplesHoldObjects() throws {
+        for (name, data) in try Trial.samples()
+        where ["branch", "scalars", "collections", "deep", "table", "optionals"].contains(name) {
+            #expect(throws: Never.self, "\(name)") {
+                try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, allowing: Trial.classes, from: data)
+            }
+        }
+    }
+
     private static func tryAll(_ data: Data, _ name: String) throws {
         #expect(throws: Never.self, "\(name)") {
             try TreeTrial.read([UInt8](data))

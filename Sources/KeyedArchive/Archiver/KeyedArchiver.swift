@@ -169,17 +169,9 @@ public final class KeyedArchiver: NSCoder {
     }
 
     func string(_ text: String) -> ArchiveWriter.UID {
-        // The text that stands for nil cannot be written as itself.
-        if text == "$null" { return mutableString(text) }
+        // The text that stands for nil cannot be written as itself: Apple's archiver makes it an object, too.
+        if text == "$null" { return newObject(.of(NSString.self)) { [("NS.string", $0.string(text))] } }
         return writer.stringObject(text)
-    }
-
-    func mutableString(_ text: String) -> ArchiveWriter.UID {
-        let uid = writer.reserveObject()
-        writer.pushScope()
-        writer.set("NS.string", writer.string(text))
-        writer.popObject(uid, class: .of(NSMutableString.self))
-        return uid
     }
 
     /// The place of an object, which `body` fills if the object is new.

@@ -118,7 +118,7 @@ public final class KeyedUnarchiver: NSCoder {
         self.memory = memory
         self.limits = limits
         referenceBudget = limits.references(in: byteCount)
-        sizeLimit = referenceBudget
+        sizeLimit = limits.heldMembers(in: byteCount)
         byteBudget = limits.decodedBytes(in: byteCount)
         super.init()
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A Foundation class that the unarchiver builds itself, from the form in which Apple's archiver stores it.
 enum UnarchivedIntrinsic {
-    case null, mutableString, mutableData, date, url, uuid
+    case null, string, mutableString, mutableData, date, url, uuid
     case array, mutableArray, set, mutableSet, dictionary, mutableDictionary
     /// One of the less common ones.
     case form(FoundationForm)
@@ -11,7 +11,7 @@ enum UnarchivedIntrinsic {
 
     private static let common: [String: UnarchivedIntrinsic] = [
         "NSNull": .null,
-        "NSString": .mutableString,
+        "NSString": .string,
         "NSMutableString": .mutableString,
         "NSData": .mutableData,
         "NSMutableData": .mutableData,
@@ -36,6 +36,7 @@ extension KeyedUnarchiver {
         var scope = ArchiveScope(fields)
         switch intrinsic {
         case .null: return NSNull()
+        case .string: return try required(String.self, "NS.string", &scope)
         case .mutableString: return NSMutableString(string: try required(String.self, "NS.string", &scope))
         case .mutableData: return NSMutableData(data: try required(Data.self, "NS.data", &scope))
         case .date:
