@@ -26,8 +26,11 @@ let package = Package(
         // Where the current thread's stack ends.
         .target(name: "CStack"),
 
+        // The layout of Swift's objects, for references to objects that are still being decoded.
+        .target(name: "CInstance"),
+
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
-        .target(name: "KeyedArchive", dependencies: ["CStack"], swiftSettings: strict),
+        .target(name: "KeyedArchive", dependencies: ["CStack", "CInstance"], swiftSettings: strict),
 
         // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
         .target(name: "ArchiveStore", dependencies: ["CZlib"], swiftSettings: strict),
@@ -41,7 +44,19 @@ let package = Package(
         // The command.
         .executableTarget(name: "typed-cache", dependencies: ["CacheCommand"], swiftSettings: strict),
 
-        .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive"], swiftSettings: strict),
+        // Models and readers to try archives with, shared with the fuzzers.
+        .target(
+            name: "ArchiveTrials",
+            dependencies: ["KeyedArchive"],
+            path: "Tests/ArchiveTrials",
+            swiftSettings: strict
+        ),
+
+        .testTarget(
+            name: "KeyedArchiveTests",
+            dependencies: ["KeyedArchive", "ArchiveTrials"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
         .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache", "ArchiveStore"], swiftSettings: strict),
         .testTarget(

@@ -74,6 +74,18 @@ require_python() {
     fi
 }
 
+# Another reader of keyed archives; the tests say what they skip where it is missing: want_bpylist2 FOLDER
+want_bpylist2() {
+    local folder=$1
+    export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
+    if python3 -c 'import bpylist2' >/dev/null 2>&1; then return; fi
+    echo "bpylist2 is missing; installing it in $folder."
+    if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+        --target "$folder" bpylist2==4.1.1; then
+        echo "Going on without: bpylist2"
+    fi
+}
+
 # Databases to measure beside the package. Their rows say so where they are missing.
 want_databases() {
     local missing=()

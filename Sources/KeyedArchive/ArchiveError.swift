@@ -7,7 +7,7 @@ public struct ArchiveError: Error, Sendable {
         private enum Base: String {
             case
                 corrupted, unknownFormat, unsupportedFormat, limitExceeded, missingValue, typeMismatch, outOfRange,
-                classNotAllowed, unsupportedType, cyclicReference, decodingFailed, encodingFailed
+                classNotAllowed, unsupportedType, cyclicReference, decodingFailed, encodingFailed, io
         }
         private let base: Base
 
@@ -35,6 +35,9 @@ public struct ArchiveError: Error, Sendable {
         public static let decodingFailed = Code(base: .decodingFailed)
         /// A type's own `encode(with:)` or `encode(to:)` failed.
         public static let encodingFailed = Code(base: .encodingFailed)
+
+        /// A file could not be read or written.
+        public static let io = Code(base: .io)
 
         public var description: String { base.rawValue }
     }
@@ -79,4 +82,16 @@ extension ArchiveError: CustomStringConvertible, LocalizedError {
     }
 
     public var errorDescription: String? { description }
+}
+
+extension ArchiveError.Code {
+    /// The code under which Foundation's coders report failures of this kind.
+    public var cocoaCode: CocoaError.Code {
+        switch self {
+        case .missingValue: .coderValueNotFound
+        case .unknownFormat, .unsupportedFormat: .propertyListReadCorrupt
+        case .unsupportedType, .encodingFailed: .coderInvalidValue
+        default: .coderReadCorrupt
+        }
+    }
 }

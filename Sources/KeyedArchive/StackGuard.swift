@@ -29,10 +29,10 @@ struct StackGuard {
 
 /// How deep objects may nest: what was archived can be unarchived, given as much stack.
 struct NestingLimit {
-    /// For archiving.
+    /// For archiving, and by default for unarchiving.
     static let levels = 1_000
-    /// For unarchiving: values without parts of their own, such as dates, are one level more there.
-    static let levelsToRead = 1_016
+    /// Values without parts of their own, such as dates, are levels more when they are unarchived.
+    static let leafLevels = 16
 
     private var stack: StackGuard?
 
@@ -40,9 +40,9 @@ struct NestingLimit {
     ///
     /// - Throws: `.limitExceeded`.
     mutating func check(_ depth: Int, below levels: Int) throws(ArchiveError) {
-        if depth < StackGuard.freeLevels { return }
+        if depth < StackGuard.freeLevels, depth < levels { return }
         guard depth < levels else {
-            throw ArchiveError(.limitExceeded, "objects nest more than \(Self.levels) deep")
+            throw ArchiveError(.limitExceeded, "objects nest more than \(levels) deep")
         }
         let guarding = stack ?? StackGuard()
         stack = guarding

@@ -34,7 +34,9 @@ extension Cache {
         let deadline = try (expiration ?? defaultExpiration).deadline(savedAt: now)
         let archive: [UInt8]
         do throws(ArchiveError) {
-            archive = try KeyedArchiver.archive(value.encoder)
+            let archived = try KeyedArchiver.archive(value.encoder)
+            if archived.runsInCircles { try Value.Wrapper.check(archived.bytes) }
+            archive = archived.bytes
         } catch {
             removeAfterFailure(key)
             throw CacheError(encoding: error)

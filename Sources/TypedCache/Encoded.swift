@@ -78,6 +78,13 @@ extension WrapperEncoder {
     }
 }
 
+extension WrapperEncoder {
+    /// Sees whether an archive of a graph that runs in circles can be unarchived: not every cycle can.
+    static func check(_ archive: [UInt8]) throws(ArchiveError) {
+        try KeyedUnarchiver.check(Self.self, allowing: allowedClasses, archive)
+    }
+}
+
 private func decode<T: CodableRepresenting>(_ type: T.Type, _ archive: [UInt8]) throws(ArchiveError) -> Any {
     try KeyedUnarchiver.unarchive(decoding: T.Represented.self, from: archive)
 }

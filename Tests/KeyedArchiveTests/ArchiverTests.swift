@@ -13,14 +13,14 @@ import Testing
         Probe.write = write
         Probe.read = read
         defer { (Probe.write, Probe.read) = ({ _ in }, { _ in }) }
-        _ = try KeyedUnarchiver.unarchivedObject(
+        _ = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Probe.self,
             from: KeyedArchiver.archivedData(withRootObject: Probe())
         )
     }
 
     @Test func scalarsComeBack() throws {
-        let point = try KeyedUnarchiver.unarchivedObject(
+        let point = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Point.self,
             from: KeyedArchiver.archivedData(withRootObject: Point(x: 1.25, y: -.infinity))
         )
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func everyIntrinsicComesBackAndCasts() throws {
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Everything.self,
             from: KeyedArchiver.archivedData(withRootObject: Everything())
         ).decoded.compactMapValues { $0 }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func superclassAndSubclassShareOneScope() throws {
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Base.self,
             from: KeyedArchiver.archivedData(withRootObject: Derived(title: "Lion", count: 3))
         )
@@ -86,7 +86,7 @@ import Testing
 
     @Test func sharedReferencesStayShared() throws {
         let base = Base(title: "one")
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Pair.self,
             allowing: [Base.self],
             from: KeyedArchiver.archivedData(withRootObject: Pair(base, base))
@@ -99,7 +99,7 @@ import Testing
         final class Equal: NSObject {}
         let first = NSMutableString(string: "same")
         let second = NSMutableString(string: "same")
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [NSMutableString].self,
             from: KeyedArchiver.archivedData(withRootObject: [first, second, first])
         )
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test func theTextThatStandsForNilIsAString() throws {
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [String].self,
             from: KeyedArchiver.archivedData(withRootObject: ["$null", "x"])
         )
@@ -225,25 +225,37 @@ import Testing
 
     @Test func longListsNeedWiderReferences() throws {
         let numbers = Array(0..<70_000)
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [Int].self,
             from: KeyedArchiver.archivedData(withRootObject: numbers)
         )
         #expect(back == numbers)
     }
 
-    @Test func deepNestingIsAnErrorAndNoCrash() throws {
-        let data = try KeyedArchiver.archivedData(withRootObject: Chain.make(1_000))
-        var node: Node? = try KeyedUnarchiver.unarchivedObject(ofClass: Node.self, from: data)
-        var length = 0
-        while let current = node {
-            length += 1
-            node = current.next
+    /// On a thread with ample stack: a sanitizer's frames are several times as large as others, and there the
+    /// stack would end before the limit.
+    @Test func deepNestingIsAnErrorAndNoCrash() {
+        let outcome = Mutex<(length: Int, code: ArchiveError.Code?)?>(nil)
+        let thread = Thread {
+            let result = Result {
+                let data = try KeyedArchiver.archivedData(withRootObject: Chain.make(1_000))
+                var node: Node? = try KeyedUnarchiver.unarchivedRoot(ofClass: Node.self, from: data)
+                var length = 0
+                while let current = node {
+                    length += 1
+                    node = current.next
+                }
+                return length
+            }
+            let refusal = Result { try KeyedArchiver.archivedData(withRootObject: Chain.make(1_001)) }
+            guard case .success(let length) = result, case .failure(let error) = refusal else { return }
+            outcome.withLock { $0 = (length, (error as? ArchiveError)?.code) }
         }
-        #expect(length == 1_000)
-        #expect { try KeyedArchiver.archivedData(withRootObject: Chain.make(1_001)) } throws: {
-            ($0 as? ArchiveError)?.code == .limitExceeded
-        }
+        thread.stackSize = 64 << 20
+        thread.start()
+        while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(outcome.withLock { $0?.length } == 1_000)
+        #expect(outcome.withLock { $0?.code } == .limitExceeded)
     }
 
     @Test(arguments: [128, 256, 512]) func nestingDeeperThanTheStackIsAnErrorAndNoCrash(kibibytes: Int) throws {
@@ -254,18 +266,10 @@ import Testing
         nonisolated(unsafe) let longest = Chain.make(1_000)
         let tallest = Chain.tree(490)
         let thread = Thread {
-            func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
-                do {
-                    _ = try body()
-                    return nil
-                } catch {
-                    return (error as? ArchiveError)?.code
-                }
-            }
             codes.withLock {
                 $0 = [
                     code { try KeyedArchiver.archivedData(withRootObject: longest) },
-                    code { try KeyedUnarchiver.unarchivedObject(ofClass: Node.self, from: data) },
+                    code { try KeyedUnarchiver.unarchivedRoot(ofClass: Node.self, from: data) },
                     code { try KeyedArchiver.archivedData(encoding: tallest) },
                     code { try KeyedUnarchiver.unarchivedValue(of: Tree.self, from: tree) },
                 ]
@@ -286,17 +290,6 @@ import Testing
         let data = try KeyedArchiver.archivedData(encoding: Chain.tree(deepest))
         #expect(try KeyedUnarchiver.unarchivedValue(of: Tree.self, from: data) == Chain.tree(deepest))
         #expect(deepest < 520)
-    }
-
-    @Test func aCycleIsAnErrorAndNoCrash() throws {
-        let node = Node()
-        node.next = Node()
-        node.next?.next = node
-        defer { node.next = nil }
-        let data = try KeyedArchiver.archivedData(withRootObject: node)
-        #expect { try KeyedUnarchiver.unarchivedObject(ofClass: Node.self, from: data) } throws: {
-            ($0 as? ArchiveError)?.code == .cyclicReference
-        }
     }
 
     @Test func whatCannotBeArchivedIsNamedWithItsKeys() {

@@ -76,7 +76,7 @@ enum Samples {
             let archiver = KeyedArchiver()
             let root = archiver.container(.of(Price.self), nil) { value(archiver) }
             archiver.writer.set("root", archiver.writer.reference(to: root))
-            let data = try archiver.encodedData()
+            let data = try archiver.encodedData
             return try KeyedUnarchiver.unarchivedValue(of: Price.self, from: data).amount
         }
         // What other writers have: a number inline or as an object, or Decimal's own coding keys.
@@ -125,7 +125,7 @@ enum Samples {
     @Test func anObjectCanBeReadAsAStructOfItsName() throws {
         let archiver = KeyedArchiver()
         archiver.encode(Record(), forKey: "root")
-        let back = try KeyedUnarchiver.unarchivedValue(of: Mayor.self, from: archiver.encodedData())
+        let back = try KeyedUnarchiver.unarchivedValue(of: Mayor.self, from: archiver.encodedData)
         #expect(back == Mayor(name: "N", since: 7))
     }
 
@@ -143,15 +143,6 @@ enum Samples {
                 )
             },
         ] { #expect(code == .typeMismatch) }
-    }
-
-    private func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return (error as? ArchiveError)?.code
-        }
     }
 
     @Test func aTypeThatStandsForAnotherComesBack() throws {
@@ -187,7 +178,7 @@ enum Samples {
         archiver.encode(Listing(), forKey: "root")
         let error = try #require(
             throws: ArchiveError.self,
-            performing: { try KeyedUnarchiver.unarchivedValue(of: Wanted.self, from: archiver.encodedData()) }
+            performing: { try KeyedUnarchiver.unarchivedValue(of: Wanted.self, from: archiver.encodedData) }
         )
         #expect(error.code == .typeMismatch)
         #expect(error.keyPath == ["list", "Index 1", "count"])

@@ -56,7 +56,7 @@ struct CorpusTests {
     @Test func applesCollectionsDecodeToTheirMembers() throws {
         func decoded<T>(_ name: String, as type: T.Type) throws -> T {
             let data = try Data(contentsOf: Corpus.file("keyed/\(name)"))
-            return try KeyedUnarchiver.unarchivedObject(ofClass: type, from: data)
+            return try KeyedUnarchiver.unarchivedRoot(ofClass: type, from: data)
         }
         #expect(try decoded("corelibs__NSSet-Numbers.archive", as: Set<Int>.self).count > 0)
         #expect(try decoded("corelibs__NSSet-Empty.archive", as: Set<Int>.self).isEmpty)

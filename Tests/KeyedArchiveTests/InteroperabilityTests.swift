@@ -58,24 +58,24 @@ import Testing
         func written(_ object: Any) throws -> Data {
             try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
         }
-        let point = try KeyedUnarchiver.unarchivedObject(ofClass: Point.self, from: written(Point(x: 1.5, y: -2)))
+        let point = try KeyedUnarchiver.unarchivedRoot(ofClass: Point.self, from: written(Point(x: 1.5, y: -2)))
         #expect(point.x == 1.5)
-        let derived = try KeyedUnarchiver.unarchivedObject(
+        let derived = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Base.self,
             from: written(Derived(title: "Lavāsān", count: 7))
         )
         #expect((derived as? Derived)?.count == 7)
-        let pair = try KeyedUnarchiver.unarchivedObject(
+        let pair = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Pair.self,
             allowing: [Base.self],
             from: written(sharedPair)
         )
         #expect(pair.first?.title == "one")
         #expect(pair.first === pair.second)
-        let everything = try KeyedUnarchiver.unarchivedObject(ofClass: Everything.self, from: written(Everything()))
+        let everything = try KeyedUnarchiver.unarchivedRoot(ofClass: Everything.self, from: written(Everything()))
         check(everything.decoded.compactMapValues { $0 })
         #expect(
-            try KeyedUnarchiver.unarchivedObject(ofClass: [String].self, from: written(["a", "b"])) == ["a", "b"]
+            try KeyedUnarchiver.unarchivedRoot(ofClass: [String].self, from: written(["a", "b"])) == ["a", "b"]
         )
     }
 
@@ -103,7 +103,7 @@ import Testing
 
     @Test func plutilReadsWhatWeWrite() throws {
         for sample in try samples {
-            let output = try Self.run("plutil", ["-p"], file: sample.data)
+            let output = try Tool.run(Tool.plutil, ["-p"], file: sample.data)
             #expect(output.contains("NSKeyedArchiver"), "\(sample.name)")
             if sample.name == "codable" { #expect(output.contains("35.82159")) }
         }
@@ -130,7 +130,7 @@ import Testing
             print(name['$classname'], name['$classes'][-1], sorted(k for k in root if k != '$class'))
             """
         for sample in try samples {
-            let output = try Self.run("python3", ["-c", script], file: sample.data)
+            let output = try Tool.run("python3", ["-c", script], file: sample.data)
             switch sample.name {
             case "point": #expect(output == "KeyedArchiveTests.Point NSObject ['x', 'y']\n")
             case "subclass": #expect(output == "KeyedArchiveTests.Derived NSObject ['count', 'title']\n")
@@ -138,22 +138,5 @@ import Testing
             default: #expect(output.contains("NSObject"), "\(sample.name)")
             }
         }
-    }
-
-    /// Runs a tool on a file that holds `data`, and returns what it prints.
-    private static func run(_ tool: String, _ arguments: [String], file data: Data) throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "archive-\(UUID().uuidString).plist")
-        try data.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [tool] + arguments + [file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(tool) failed")
-        return String(decoding: output, as: UTF8.self)
     }
 }

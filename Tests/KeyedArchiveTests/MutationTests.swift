@@ -19,6 +19,7 @@ import Testing
             KeyedArchiver.archivedData(encoding: ["a": [1, 2, 3], "b": []]),
             KeyedArchiver.archivedData(withRootObject: [NSMutableArray(array: [1]), NSMutableDictionary()]),
         ].map { [UInt8]($0) }
+        for sample in samples { samples.append([UInt8](try KeyedArchiver.convert(Data(sample), to: .xml))) }
         for sample in FormSample.all {
             let bytes = [UInt8](try KeyedArchiver.archivedData(withRootObject: sample.make()))
             if bytes.count < 8_192 { samples.append(bytes) }
@@ -38,7 +39,18 @@ import Testing
             guard var bytes = samples.randomElement(using: &random) else { return }
             for _ in 0..<Int.random(in: 1...6, using: &random) { Self.change(&bytes, &random) }
             Self.read(bytes)
+            Self.convert(bytes)
         }
+    }
+
+    /// What can be written as XML can be read back, and is the same then.
+    private static func convert(_ bytes: [UInt8]) {
+        guard let xml = try? KeyedArchiver.convert(Data(bytes), to: .xml) else { return }
+        let back = try? KeyedArchiver.convert(xml, to: .binary)
+        // Of a key that is there twice the last one is kept, so that only the second time nothing changes.
+        let again = back.flatMap { try? KeyedArchiver.convert($0, to: .xml) }
+        let third = again.flatMap { try? KeyedArchiver.convert($0, to: .xml) }
+        #expect(back != nil && again != nil && third == again, "\(Data(bytes).base64EncodedString())")
     }
 
     private static func change(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
@@ -85,7 +97,7 @@ extension KeyedUnarchiver {
 }
 
 /// Random numbers that are the same for the same seed (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

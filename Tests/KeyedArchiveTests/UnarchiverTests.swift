@@ -4,35 +4,26 @@ import Testing
 @testable import KeyedArchive
 
 @Suite struct UnarchiverTests {
-    private func code(_ body: () throws -> some Any) -> ArchiveError.Code? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return (error as? ArchiveError)?.code
-        }
-    }
-
     @Test func anotherClassIsNotInstantiated() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Point(x: 1, y: 2))
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Base.self, from: data) } == .classNotAllowed)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Base.self, from: data) } == .classNotAllowed)
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: Derived.self, from: data) } == .classNotAllowed
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: Derived.self, from: data) } == .classNotAllowed
         )
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Point.self, from: data) } == nil)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Point.self, from: data) } == nil)
     }
 
     @Test func aSuperclassIsNoSubclass() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Base(title: "x"))
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: Derived.self, from: data) } == .classNotAllowed
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: Derived.self, from: data) } == .classNotAllowed
         )
     }
 
     @Test func classesInsideMustBeExpectedToo() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Pair(Base(title: "x"), nil))
         let error = #expect(throws: ArchiveError.self) {
-            try KeyedUnarchiver.unarchivedObject(ofClass: Pair.self, from: data)
+            try KeyedUnarchiver.unarchivedRoot(ofClass: Pair.self, from: data)
         }
         #expect(error?.code == .classNotAllowed)
         #expect(error?.keyPath == ["root", "first"])
@@ -46,7 +37,7 @@ import Testing
             func encode(with coder: NSCoder) {}
         }
         let data = try KeyedArchiver.archivedData(withRootObject: Empty())
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: Empty.self, from: data) } == .decodingFailed)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: Empty.self, from: data) } == .decodingFailed)
     }
 
     @Test func nestedPrivateAndGenericClassesComeBackWhereTheyAreExpected() throws {
@@ -56,14 +47,14 @@ import Testing
             func encode(with coder: NSCoder) {}
         }
         let hidden = try KeyedArchiver.archivedData(withRootObject: Hidden())
-        #expect(try KeyedUnarchiver.unarchivedObject(ofClass: Hidden.self, from: hidden).isDecoded)
+        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: Hidden.self, from: hidden).isDecoded)
         let inner = try KeyedArchiver.archivedData(withRootObject: Outer.Inner())
-        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Outer.Inner.self, from: inner)
-        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Outer.self, from: inner)
+        _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Outer.Inner.self, from: inner)
+        _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Outer.self, from: inner)
         let generic = try KeyedArchiver.archivedData(withRootObject: Holder<Int>())
-        _ = try KeyedUnarchiver.unarchivedObject(ofClass: Holder<Int>.self, from: generic)
+        _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Holder<Int>.self, from: generic)
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: Holder<String>.self, from: generic) }
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: Holder<String>.self, from: generic) }
                 == .classNotAllowed
         )
     }
@@ -142,17 +133,20 @@ import Testing
         }
     }
 
-    @Test(arguments: ["NSMutableSet", "NSSet", "NSMutableArray", "NSArray"])
+    @Test(arguments: ["NSMutableSet", "NSSet", "NSMutableArray", "NSArray", "NSMutableDictionary"])
     func aCollectionThatContainsItselfIsAnError(name: String) throws {
         let archiver = KeyedArchiver()
         let uid = archiver.writer.reserveObject()
         archiver.writer.pushScope()
         archiver.writer.set("NS.objects", archiver.writer.array([uid]))
+        if name == "NSMutableDictionary" {
+            archiver.writer.set("NS.keys", archiver.writer.array([archiver.uid(of: "key")]))
+        }
         archiver.writer.popObject(uid, class: ArchivedClass(name: name))
         archiver.writer.set("root", archiver.writer.reference(to: uid))
-        let data = try archiver.encodedData()
+        let data = try archiver.encodedData
         #expect(
-            code { try KeyedUnarchiver.unarchivedObject(ofClass: NSObject.self, from: data) } == .cyclicReference
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSObject.self, from: data) } == .cyclicReference
         )
     }
 
@@ -242,20 +236,20 @@ import Testing
                     for member in members { list.append(archiver.uid(of: member)) }
                 }
                 archiver.writer.set("root", archiver.writer.reference(to: set))
-                let data = try archiver.encodedData()
+                let data = try archiver.encodedData
                 #expect(
-                    code { try KeyedUnarchiver.unarchivedObject(ofClass: NSSet.self, from: data) } == .limitExceeded
+                    code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSSet.self, from: data) } == .limitExceeded
                 )
             }
         }
         let sound = Set((0..<20_000).map { Double($0) + 0.25 })
-        let back = try KeyedUnarchiver.unarchivedObject(
+        let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Set<Double>.self,
             from: KeyedArchiver.archivedData(withRootObject: sound)
         )
         #expect(back == sound)
         let words = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("word \($0)", $0) })
-        let table = try KeyedUnarchiver.unarchivedObject(
+        let table = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [String: Int].self,
             from: KeyedArchiver.archivedData(withRootObject: words)
         )
@@ -270,8 +264,8 @@ import Testing
         let list = archiver.collection(.of(NSArray.self)) { $0 = [] }
         let set = archiver.collection(.of(NSSet.self)) { $0 = [list] }
         archiver.writer.set("root", archiver.writer.reference(to: set))
-        let data = try archiver.encodedData()
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: NSSet.self, from: data) } == .typeMismatch)
+        let data = try archiver.encodedData
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSSet.self, from: data) } == .typeMismatch)
     }
 
     @Test func sharedPartsDoNotMultiplyWithoutBound() throws {
@@ -282,10 +276,11 @@ import Testing
             list = archiver.collection(.of(NSArray.self)) { $0 = Array(repeating: list, count: 20) }
         }
         archiver.writer.set("root", archiver.writer.reference(to: list))
-        let data = try archiver.encodedData()
+        let data = try archiver.encodedData
         #expect(data.count < 20_000)
-        // The same members are the same object: linear work.
-        #expect(code { try KeyedUnarchiver.unarchivedObject(ofClass: [Any].self, from: data) } == nil)
+        // The same members are the same object, but whoever bridges, compares or archives them meets all.
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) } == .limitExceeded)
+        #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSArray.self, from: data) } == .limitExceeded)
         // A Codable type sees each of them anew.
         indirect enum Nest: Decodable {
             case leaf
@@ -301,6 +296,40 @@ import Testing
             }
         }
         #expect(code { try KeyedUnarchiver.unarchivedValue(of: Nest.self, from: data) } == .limitExceeded)
+    }
+
+    @Test(arguments: ["NSMutableArray", "NSDictionary", "NSMutableDictionary"])
+    func collectionsOfEveryKindDoNotMultiplyWithoutBound(name: String) throws {
+        let archiver = KeyedArchiver()
+        var object = archiver.string("leaf")
+        for _ in 0..<60 {
+            if name == "NSMutableArray" {
+                object = archiver.collection(ArchivedClass(name: name)) { $0 = [object, object] }
+            } else {
+                object = archiver.dictionary(ArchivedClass(name: name)) { keys, values in
+                    keys = [archiver.string("a"), archiver.string("b")]
+                    values = [object, object]
+                }
+            }
+        }
+        archiver.writer.set("root", archiver.writer.reference(to: object))
+        let data = try archiver.encodedData
+        let type: Any.Type = name == "NSMutableArray" ? NSMutableArray.self : NSDictionary.self
+        func read<T>(_ type: T.Type) -> ArchiveError.Code? {
+            code { try KeyedUnarchiver.unarchivedRoot(ofClass: type, from: data) }
+        }
+        #expect(_openExistential(type, do: read) == .limitExceeded)
+    }
+
+    @Test func objectsMayShareALargeCollection() throws {
+        let table = NSMutableArray(array: Array(0..<10_000))
+        let rows = (0..<1_000).map { row -> [String: Any] in ["table": table, "row": row, "name": "row \(row)"] }
+        let back = try KeyedUnarchiver.unarchivedRoot(
+            ofClass: [[String: Any]].self,
+            from: KeyedArchiver.archivedData(withRootObject: rows)
+        )
+        #expect(back.count == 1_000)
+        #expect((back[999]["table"] as? NSMutableArray)?.count == 10_000)
     }
 }
 

@@ -260,9 +260,19 @@ import Testing
         try links.save(first, forKey: "x")
         #expect(try links.fetch(forKey: "x")?.next != nil)
         second.next = first
+        try links.save(first, forKey: "circle")
+        let circle = try #require(try cache(Link.self).fetch(forKey: "circle"))
+        #expect(circle.next?.next === circle)
+        circle.next = nil
+        // What runs in circles through a property that cannot be empty cannot be restored.
+        second.next = nil
+        let owner = Owner(of: Link())
+        owner.link.owner = owner
+        second.owner = owner
+        defer { owner.link.owner = nil }
         #expect(code { try links.save(first, forKey: "x") } == .encodingFailed)
         #expect(try links.fetch(forKey: "x") == nil)
-        second.next = nil
+        second.owner = nil
         second.others = NSMutableArray()
         try links.save(first, forKey: "x")
         #expect(try links.fetch(forKey: "x")?.next?.others != nil)
@@ -346,6 +356,7 @@ import Testing
 final class Link: NSObject, NSCoding, WrapperEncoder, Encoded {
     var next: Link?
     var others: NSMutableArray?
+    var owner: Owner?
     var value: Link? { self }
     var encoder: Link { self }
 
@@ -354,10 +365,28 @@ final class Link: NSObject, NSCoding, WrapperEncoder, Encoded {
     required init?(coder: NSCoder) {
         next = coder.decodeObject(forKey: "next") as? Link
         others = coder.decodeObject(forKey: "others") as? NSMutableArray
+        owner = coder.decodeObject(forKey: "owner") as? Owner
     }
+
+    static var allowedClasses: [AnyClass] { [Owner.self] }
 
     func encode(with coder: NSCoder) {
         coder.encode(next, forKey: "next")
         coder.encode(others, forKey: "others")
+        coder.encode(owner, forKey: "owner")
     }
+}
+
+/// Has a property that nothing can stand for while it is being decoded.
+final class Owner: NSObject, NSCoding {
+    let link: Link
+
+    init(of link: Link) { self.link = link }
+
+    required init?(coder: NSCoder) {
+        guard let link = coder.decodeObject(forKey: "link") as? Link else { return nil }
+        self.link = link
+    }
+
+    func encode(with coder: NSCoder) { coder.encode(link, forKey: "link") }
 }

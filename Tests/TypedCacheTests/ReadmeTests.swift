@@ -49,13 +49,16 @@ import Testing
             $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         }
         let library = objects.filter { object in
-            ["TypedCache", "ArchiveStore", "KeyedArchive", "CStack"].contains { object.contains("/\($0).build/") }
+            ["TypedCache", "ArchiveStore", "KeyedArchive", "CStack", "CInstance"].contains {
+                object.contains("/\($0).build/")
+            }
         }
         try #require(!library.isEmpty, "\(list.path) names no object of the library")
         return library + [
             "-I", products.appending(path: "Modules").path,
             "-I", package.appending(path: "Sources/CZlib").path,
             "-I", package.appending(path: "Sources/CStack/include").path,
+            "-I", package.appending(path: "Sources/CInstance/include").path,
             "-lz", "-swift-version", "6", "-warnings-as-errors",
         ]
     }

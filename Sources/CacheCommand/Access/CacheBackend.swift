@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// Opens what the command works on.
 package protocol CacheBackend {
     /// Opens a cache to look into it or to trim it; creates nothing.
@@ -7,5 +9,5 @@ package protocol CacheBackend {
     func sink(for options: WarmOptions) throws -> any RecordSink
 
     /// Reads the keyed archive or cache entry file at `path`.
-    func dump(_ path: String) throws -> ArchiveNode
+    func dump(_ path: String) throws -> ArchiveOutline
 }

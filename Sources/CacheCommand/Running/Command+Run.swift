@@ -15,8 +15,8 @@ extension Command {
         case .clear(let options):
             return try clear(options, environment)
         case .dump(let options):
-            let tree = ArchiveText(root: try environment.backend.dump(options.path))
-            try environment.output.write(options.writesJSON ? Self.line(tree.json) : tree.prose)
+            let outline = try environment.backend.dump(options.path)
+            try environment.output.write(options.writesJSON ? Self.line(outline.json) : outline.description)
         case .help(let text):
             try environment.output.write(text.description)
         case .version:

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 
 /// Writes a value as JSON text: fields in their order, so that the same value always gives the same text.
 ///
@@ -82,7 +83,7 @@ struct JSONWriter {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where SafeText.isHostile(scalar): appendEscaped(scalar)
+            case _ where scalar.isHostile: appendEscaped(scalar)
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -18,13 +18,13 @@ struct ArchiveRecord {
     /// - Throws: `.tooEntangled` if objects contain themselves, or refer to the same ones too often.
     mutating func value() throws -> RecordValue {
         if tree.roots.count == 1 { return try value(tree.roots[0].value) }
-        return .object(try record(tree.roots))
+        return .object(try record(tree.roots.map { ($0.name, $0.value) }))
     }
 
-    private mutating func record(_ fields: [ArchiveTree.Field]) throws -> Record {
+    private mutating func record(_ values: [(name: String, value: ArchiveTree.Value)]) throws -> Record {
         var record = Record()
-        for field in fields {
-            record.fields.append(RecordField(name: field.key, value: try value(field.value)))
+        for (name, value) in values {
+            record.fields.append(RecordField(name: name, value: try self.value(value)))
         }
         return record
     }
@@ -32,29 +32,18 @@ struct ArchiveRecord {
     private mutating func value(_ value: ArchiveTree.Value) throws -> RecordValue {
         count += 1
         guard count <= Self.valueLimit else { throw CommandFailure.tooEntangled }
-        switch value {
-        case .array(let members): return .array(try members.map { try self.value($0) })
-        case .dictionary(let fields): return .object(try record(fields))
-        case .reference(let place): return try object(place)
-        default: return value.scalar ?? .null
-        }
+        if let scalar = tree.scalar(value) { return RecordValue(scalar) }
+        guard case .reference(let place) = value else { return try whole(value) }
+        if case .classDescription? = tree.object(place) { return .null }
+        guard open.count < Self.depthLimit, open.insert(place).inserted else { throw CommandFailure.tooEntangled }
+        defer { open.remove(place) }
+        return try whole(value)
     }
 
-    private mutating func object(_ place: Int) throws -> RecordValue {
-        switch tree.objects[place] {
-        case .value(let value): return try self.value(value)
-        case .classDescription: return .null
-        case .instance(let name, let fields):
-            if let scalar = tree.scalar(name, fields) { return scalar }
-            guard open.count < Self.depthLimit, open.insert(place).inserted else {
-                throw CommandFailure.tooEntangled
-            }
-            defer { open.remove(place) }
-            if let members = tree.members(name, fields) {
-                return .array(try members.map { try value($0) })
-            }
-            if let entries = tree.entries(name, fields) { return .object(try record(entries)) }
-            return .object(try record(fields))
-        }
+    /// A value with all that it holds.
+    private mutating func whole(_ value: ArchiveTree.Value) throws -> RecordValue {
+        let children = tree.children(of: value)
+        if tree.members(value) != nil { return .array(try children.map { try self.value($0.value) }) }
+        return .object(try record(children))
     }
 }

@@ -24,7 +24,7 @@ package struct TypedCacheBackend: CacheBackend {
         )
     }
 
-    package func dump(_ path: String) throws -> ArchiveNode {
+    package func dump(_ path: String) throws -> ArchiveOutline {
         let bytes: [UInt8]
         do {
             bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -32,10 +32,9 @@ package struct TypedCacheBackend: CacheBackend {
             throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
         }
         let archive = try CacheEntryFile.archive(in: bytes, path: path) ?? bytes
-        do {
-            var outline = ArchiveOutline(try ArchiveTree(archive))
-            return try outline.root()
-        } catch let error as ArchiveError {
+        do throws(ArchiveError) {
+            return ArchiveOutline(try ArchiveTree(archive))
+        } catch {
             throw CommandFailure.unsoundArchive(path: path, error)
         }
     }

@@ -6,12 +6,20 @@ import Synchronization
 /// Unchecked: the closure captures metatypes and `ArchivedClass`es only, which never change.
 final class ArchiveHandler: @unchecked Sendable {
     let type: ObjectIdentifier
+    /// Writes a value and returns its place.
     let encode: (Any, KeyedArchiver) -> ArchiveWriter.UID
+    /// What an object wants to be archived in its place; `nil` for types that have no say in it.
+    let replacement: ((Any, KeyedArchiver) -> Any?)?
     let isCollection: Bool
 
-    private init(_ type: Any.Type, _ encode: @escaping (Any, KeyedArchiver) -> ArchiveWriter.UID) {
+    private init(
+        _ type: Any.Type,
+        replacement: ((Any, KeyedArchiver) -> Any?)? = nil,
+        _ encode: @escaping (Any, KeyedArchiver) -> ArchiveWriter.UID
+    ) {
         self.type = ObjectIdentifier(type)
         self.encode = encode
+        self.replacement = replacement
         isCollection = type is any ArchiveCollection.Type
     }
 
@@ -28,8 +36,9 @@ final class ArchiveHandler: @unchecked Sendable {
         if let intrinsic = type as? any ArchiveIntrinsic.Type { return make(intrinsic: intrinsic) }
         if let representing = type as? any CodableRepresenting.Type { return make(representing: representing) }
         if let named = type as? any ArchiveNamed.Type { return make(named: named) }
-        if let coding = type as? any NSCoding.Type, type is AnyClass, !isFoundations(type) {
-            return make(coding: coding)
+        if type is AnyClass, !isFoundations(type) {
+            if let object = type as? any (NSObject & NSCoding).Type { return make(object: object) }
+            if let coding = type as? any NSCoding.Type { return make(coding: coding) }
         }
         return ArchiveHandler(type) { _, archiver in unsupported(type, archiver) }
     }
@@ -77,17 +86,36 @@ final class ArchiveHandler: @unchecked Sendable {
         }
     }
 
+    private static func make<T: NSObject & NSCoding>(object type: T.Type) -> ArchiveHandler {
+        let info = ArchivedClass.of(type)
+        let isSecure = isSecure(type)
+        let replacement = { (value: Any, archiver: KeyedArchiver) in
+            (value as? T)?.replacementObject(for: archiver)
+        }
+        return ArchiveHandler(type, replacement: replacement) { value, archiver in
+            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            if !isSecure, archiver.requiresSecureCoding { return insecure(info, archiver) }
+            return archiver.encode(object: value, as: info)
+        }
+    }
+
     private static func make<T: NSCoding>(coding type: T.Type) -> ArchiveHandler {
         let info = ArchivedClass.of(type)
-        let isSecure = (type as? any NSSecureCoding.Type)?.supportsSecureCoding ?? false
+        let isSecure = isSecure(type)
         return ArchiveHandler(type) { value, archiver in
             guard let value = value as? T else { return unsupported(T.self, archiver) }
-            if archiver.requiresSecureCoding, !isSecure {
-                archiver.record(ArchiveError(.classNotAllowed, "\(info.name) does not support secure coding"))
-                return 0
-            }
+            if !isSecure, archiver.requiresSecureCoding { return insecure(info, archiver) }
             return archiver.encode(instance: reference(of: value), as: info) { value.encode(with: archiver) }
         }
+    }
+
+    private static func isSecure(_ type: Any.Type) -> Bool {
+        (type as? any NSSecureCoding.Type)?.supportsSecureCoding ?? false
+    }
+
+    private static func insecure(_ info: ArchivedClass, _ archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.record(ArchiveError(.classNotAllowed, "\(info.name) does not support secure coding"))
+        return 0
     }
 }
 

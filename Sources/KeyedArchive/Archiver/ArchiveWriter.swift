@@ -42,6 +42,8 @@ final class ArchiveWriter: @unchecked Sendable {
     @exclusivity(unchecked) private var classes: [(info: ArchivedClass, uid: UID)] = []
     @exclusivity(unchecked) private var classIndex: [ObjectIdentifier: UID] = [:]
     @exclusivity(unchecked) var identities = IdentityTable()
+    /// The names that classes have in this archive only.
+    @exclusivity(unchecked) var givenNames = GivenClassNames()
 
     // The strings that every archive needs, added first and in this order.
     private static let null: Reference = 0
@@ -69,6 +71,7 @@ final class ArchiveWriter: @unchecked Sendable {
         classes.removeAll(keepingCapacity: true)
         if !classIndex.isEmpty { classIndex = [:] }
         identities.removeAll()
+        givenNames = GivenClassNames()
         begin()
     }
 
@@ -160,6 +163,11 @@ final class ArchiveWriter: @unchecked Sendable {
         objects[Int(uid)] = list.reserveContainer()
     }
 
+    /// Has a place that was reserved as nil show what stands at another one.
+    func fill(_ uid: UID, asIn other: UID) {
+        objects[Int(uid)] = objects[Int(other)]
+    }
+
     /// Adds a scalar as an object of its own.
     func addObject(_ scalar: Reference) -> UID {
         objects.append(scalar)
@@ -245,14 +253,14 @@ final class ArchiveWriter: @unchecked Sendable {
             return known
         }
         let uid = reserveObject()
-        let nameReference = string(info.name)
-        for name in info.chain { _ = string(name) }
-        let chain = list.reserveContainer()
-        list.fillArray(chain, count: info.chain.count)
-        for name in info.chain { list.addElement(string(name)) }
+        let written = givenNames.entry(for: info)
         let base = pairs.count
+        let nameReference = string(written.name)
+        let chain = written.chain.isEmpty ? nil : array(of: written.chain)
+        let hints = written.hints.isEmpty ? nil : array(of: written.hints)
         pairs.append(KeyedReference(key: string("$classname"), value: nameReference))
-        pairs.append(KeyedReference(key: string("$classes"), value: chain))
+        if let chain { pairs.append(KeyedReference(key: string("$classes"), value: chain)) }
+        if let hints { pairs.append(KeyedReference(key: string("$classhints"), value: hints)) }
         list.fillDictionary(objects[Int(uid)], pairs, from: base)
         pairs.truncate(to: base)
         classes.append((info, uid))
@@ -262,6 +270,16 @@ final class ArchiveWriter: @unchecked Sendable {
             for known in classes { classIndex[ObjectIdentifier(known.info)] = known.uid }
         }
         return uid
+    }
+
+    /// An inline array of strings.
+    private func array(of names: [String]) -> Reference {
+        // The strings first: making one may add an object of its own.
+        for name in names { _ = string(name) }
+        let made = list.reserveContainer()
+        list.fillArray(made, count: names.count)
+        for name in names { list.addElement(string(name)) }
+        return made
     }
 
     // MARK: The end

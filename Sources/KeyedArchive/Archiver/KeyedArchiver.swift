@@ -16,64 +16,82 @@ public final class KeyedArchiver: NSCoder {
     /// How many objects and Codable values are being encoded, each inside the one before.
     var depth = 0
     private var nesting = NestingLimit()
-    private var isFinished = false
+    /// The archive, once it is finished.
+    private var finished: Data?
     private var lastHandler: ArchiveHandler?
-    private let securely: Bool
-    /// Whether graphs that cannot be unarchived yet, because they run in circles, are errors.
-    private let refusesCycles: Bool
+    private var securely: Bool
+    /// Whether an object was met inside itself.
+    private(set) var runsInCircles = false
+    /// Whether there is a delegate to ask about every object.
+    private var asksDelegate = false
+    /// Where `finishEncoding` puts the archive too.
+    private var destination: NSMutableData?
+
+    /// Who may look at and replace every object; not kept alive.
+    public weak var delegate: (any KeyedArchiverDelegate)? {
+        didSet { asksDelegate = delegate != nil }
+    }
+
+    /// The form of property list that ``encodedData`` returns: `.binary`, unless set, or `.xml`; `.openStep` is
+    /// an error there.
+    ///
+    /// XML is for people and for tools that read nothing else: it is larger and slower. Strings with control
+    /// characters other than tab, line feed and carriage return cannot be written, and a `Float` is read back as
+    /// the `Double` of the same value.
+    public var outputFormat = PropertyListSerialization.PropertyListFormat.binary
 
     /// Creates an archiver for one archive.
     ///
     /// - Parameter requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
-    public convenience init(requiringSecureCoding: Bool = false) {
-        self.init(requiringSecureCoding: requiringSecureCoding, refusingCycles: false)
+    public init(requiringSecureCoding: Bool = false) {
+        securely = requiringSecureCoding
+        super.init()
     }
 
-    init(requiringSecureCoding: Bool, refusingCycles: Bool) {
-        securely = requiringSecureCoding
-        refusesCycles = refusingCycles
-        super.init()
+    /// Creates an archiver whose archive is put into `data` when encoding is finished.
+    public convenience init(forWritingWith data: NSMutableData) {
+        self.init(requiringSecureCoding: false)
+        destination = data
     }
 
     deinit { ArchiveWriterPool.giveBack(writer) }
 
-    /// Archives one object graph under the key `root`.
+    /// Archives one object graph.
     ///
-    /// - Parameters:
-    ///   - object: an object that adopts `NSCoding`, or a string, number, date, collection, ….
-    ///   - requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
-    /// - Throws: ``ArchiveError`` with code `.unsupportedType` if something in the graph cannot be archived,
-    ///   `.limitExceeded` if it nests more than 1,000 deep, or what an object's own coding recorded.
-    /// - Complexity: O(*n*) in the objects of the graph.
-    public static func archivedData(
-        withRootObject object: Any,
-        requiringSecureCoding: Bool = false
-    ) throws(ArchiveError) -> Data {
-        let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
+    /// - Returns: the archive, and whether the graph runs in circles, so that it may not be possible to read it.
+    package static func archive(_ object: Any) throws(ArchiveError) -> (bytes: [UInt8], runsInCircles: Bool) {
+        let archiver = KeyedArchiver()
         archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { Data($0) }
-    }
-
-    /// Archives one object graph, if it can be unarchived again.
-    ///
-    /// - Throws: as the public method, and `.cyclicReference` if the graph runs in circles.
-    package static func archive(_ object: Any) throws(ArchiveError) -> [UInt8] {
-        let archiver = KeyedArchiver(requiringSecureCoding: false, refusingCycles: true)
-        archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { Array($0) }
+        return (try archiver.finish { Array($0) }, archiver.runsInCircles)
     }
 
     package static let rootKey = "root"
 
-    /// Ends the archive and returns it.
+    /// Ends the archive. The delegate is asked for the last time.
     ///
-    /// - Throws: the first error of all that was encoded; `.encodingFailed` if called twice.
-    public func encodedData() throws(ArchiveError) -> Data { try finish { Data($0) } }
+    /// - Throws: as ``encodedData``. A second call does nothing.
+    public func finishEncoding() throws(ArchiveError) { _ = try encodedData }
+
+    /// The finished archive; ends encoding if that has not been done.
+    ///
+    /// - Throws: the first error of all that was encoded; if the ``outputFormat`` is not binary, `.unsupportedFormat`
+    ///   for one that is not written, and `.unsupportedType` for what XML cannot hold.
+    public var encodedData: Data {
+        get throws(ArchiveError) {
+            if let failure { throw failure }
+            if let finished { return finished }
+            delegate?.archiverWillFinish(self)
+            let data = try formatted(finish { Data($0) })
+            finished = data
+            destination?.setData(data)
+            delegate?.archiverDidFinish(self)
+            return data
+        }
+    }
 
     func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) throws(ArchiveError) -> Result {
-        if isFinished { record(ArchiveError(.encodingFailed, "the archive is finished already")) }
-        isFinished = true
         if let failure { throw failure }
+        finished = Data()
         return writer.finish(body)
     }
 
@@ -100,11 +118,17 @@ public final class KeyedArchiver: NSCoder {
     public override var error: (any Error)? { failure }
 
     public override var allowsKeyedCoding: Bool { true }
-    public override var requiresSecureCoding: Bool { securely }
+    public override var systemVersion: UInt32 { 2_000 }
+
+    /// Whether every object must adopt `NSSecureCoding`.
+    public override var requiresSecureCoding: Bool {
+        get { securely }
+        set { securely = newValue }
+    }
 
     private var isOpen: Bool {
         if failure != nil { return false }
-        if isFinished {
+        if finished != nil {
             record(ArchiveError(.encodingFailed, "encoding after the archive was finished"))
             return false
         }
@@ -116,17 +140,21 @@ public final class KeyedArchiver: NSCoder {
     /// The place of any value in `$objects`; 0 for nil and after an error.
     func uid(of value: Any) -> ArchiveWriter.UID {
         let type = type(of: value)
-        // The commonest ones first: comparing metatypes costs less than any cast.
-        if type == String.self, let text = value as? String { return string(text) }
-        if type == Double.self, let number = value as? Double {
-            return writer.addObject(writer.scalar(number))
+        if !asksDelegate {
+            // The commonest ones first: comparing metatypes costs less than any cast.
+            if type == String.self, let text = value as? String { return string(text) }
+            if type == Double.self, let number = value as? Double {
+                return writer.addObject(writer.scalar(number))
+            }
         }
-        if let handler = lastHandler, handler.type == ObjectIdentifier(type) {
-            return handler.encode(value, self)
+        let handler: ArchiveHandler
+        if let last = lastHandler, last.type == ObjectIdentifier(type) {
+            handler = last
+        } else {
+            handler = ArchiveHandler.for(type)
+            lastHandler = handler
         }
-        let handler = ArchiveHandler.for(type)
-        lastHandler = handler
-        return handler.encode(value, self)
+        return asksDelegate ? askDelegate(about: value, handler) : handler.encode(value, self)
     }
 
     /// The place of a set's member or a dictionary's key, which whoever decodes it must hash.
@@ -162,15 +190,28 @@ public final class KeyedArchiver: NSCoder {
 
     /// The place of an object, which `body` fills if the object is new.
     func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
+        let found = writer.identities.find(object)
+        if let found, !writer.identities[found].isReserved { return refer(to: found) }
+        return fill(object, found, body)
+    }
+
+    /// The place of an object that is in the archive, or being encoded.
+    private func refer(to position: Int) -> ArchiveWriter.UID {
+        if writer.identities[position].isOpen { runsInCircles = true }
+        return writer.identities[position].uid
+    }
+
+    /// Gives a new object, or one that was met conditionally only, its place and contents.
+    private func fill(
+        _ object: AnyObject,
+        _ reserved: Int?,
+        _ body: (ArchiveWriter.UID) -> Void
+    ) -> ArchiveWriter.UID {
         let uid: ArchiveWriter.UID
         let position: Int
-        if let found = writer.identities.find(object) {
-            uid = writer.identities[found].uid
-            guard writer.identities[found].isReserved else {
-                refuseCircle(through: found)
-                return uid
-            }
-            position = found
+        if let reserved {
+            position = reserved
+            uid = writer.identities[position].uid
             writer.identities[position].isReserved = false
             writer.fill(uid)
         } else {
@@ -183,25 +224,91 @@ public final class KeyedArchiver: NSCoder {
         return uid
     }
 
-    private func refuseCircle(through position: Int) {
-        if refusesCycles, writer.identities[position].isOpen {
-            record(ArchiveError(.cyclicReference, "an object refers, in the end, to itself"))
-        }
-    }
-
     /// Writes an object of a user's class as a scope of its own.
     func encode(
         instance object: AnyObject,
         as info: @autoclosure () -> ArchivedClass,
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
+        let found = writer.identities.find(object)
+        if let found, !writer.identities[found].isReserved { return refer(to: found) }
         guard enter() else { return 0 }
         defer { leave() }
-        return place(of: object) { uid in
+        return fill(object, found) { uid in
             writer.pushScope()
             body()
             if !hasFailed { writer.popObject(uid, class: info()) }
         }
+    }
+
+    /// Writes an object of a user's class, or what it wants in its place.
+    func encode<T: NSObject & NSCoding>(object: T, as info: ArchivedClass) -> ArchiveWriter.UID {
+        let found = writer.identities.find(object)
+        if let found, !writer.identities[found].isReserved { return refer(to: found) }
+        // A delegate was asked already, and the object before it.
+        if !asksDelegate {
+            guard let replacement = object.replacementObject(for: self) else { return 0 }
+            if !isSame(replacement, object) {
+                return encode(replacement, for: object, found) { uid(of: replacement) }
+            }
+        }
+        guard enter() else { return 0 }
+        defer { leave() }
+        return fill(object, found) { uid in
+            writer.pushScope()
+            object.encode(with: self)
+            if hasFailed { return }
+            let cls: AnyClass = object.classForKeyedArchiver ?? T.self
+            writer.popObject(uid, class: cls == T.self ? info : .of(cls))
+        }
+    }
+
+    private func isSame<T: AnyObject>(_ value: Any, _ object: T) -> Bool {
+        type(of: value) == type(of: object) && (value as? T) === object
+    }
+
+    /// Writes what stands for an object, so that whoever refers to the object means this.
+    private func encode(
+        _ replacement: Any,
+        for object: AnyObject,
+        _ reserved: Int?,
+        _ body: () -> ArchiveWriter.UID
+    ) -> ArchiveWriter.UID {
+        guard let reserved else {
+            let uid = body()
+            if writer.identities.find(object) == nil { writer.identities.add(object, uid: uid, isReserved: false) }
+            return uid
+        }
+        // There are references to its place already, so the replacement takes that if it is new.
+        let place = writer.identities[reserved].uid
+        writer.identities[reserved].isReserved = false
+        if type(of: replacement) is AnyClass, writer.identities.find(replacement as AnyObject) == nil {
+            writer.identities.add(replacement as AnyObject, uid: place, isReserved: true)
+        }
+        let uid = body()
+        if uid != place { writer.fill(place, asIn: uid) }
+        return uid
+    }
+
+    private func askDelegate(about value: Any, _ handler: ArchiveHandler) -> ArchiveWriter.UID {
+        let instance = type(of: value) is AnyClass ? value as AnyObject : nil
+        let found = instance.flatMap { writer.identities.find($0) }
+        if let found, !writer.identities[found].isReserved { return refer(to: found) }
+        guard let own = handler.replacement.map({ $0(value, self) }) ?? value,
+            let delegate,
+            let chosen = delegate.archiver(self, willEncode: own)
+        else { return 0 }
+        let isReplaced =
+            instance.map { type(of: chosen) is AnyClass ? (chosen as AnyObject) !== $0 : true } ?? false
+        let uid: ArchiveWriter.UID
+        if isReplaced, let instance {
+            delegate.archiver(self, willReplace: value, withObject: chosen)
+            uid = encode(chosen, for: instance, found) { ArchiveHandler.for(type(of: chosen)).encode(chosen, self) }
+        } else {
+            uid = ArchiveHandler.for(type(of: chosen)).encode(chosen, self)
+        }
+        if !hasFailed { delegate.archiver(self, didEncode: chosen) }
+        return uid
     }
 
     /// Begins one more level of nesting, if that is allowed; `leave` ends it. Records the error if not.
@@ -220,10 +327,15 @@ public final class KeyedArchiver: NSCoder {
     func leave() { depth -= 1 }
 
     public override func encode(_ object: Any?, forKey key: String) {
+        setReference(forKey: key) { writer.reference(to: object.map(uid(of:)) ?? 0) }
+    }
+
+    /// Puts what `body` writes under a key, or says where it failed.
+    func setReference(forKey key: String, _ body: () -> ArchiveWriter.Reference) {
         guard isOpen else { return }
-        let uid = object.map(uid(of:)) ?? 0
+        let reference = body()
         if hasFailed { return locate(key) }
-        writer.set(key, writer.reference(to: uid))
+        writer.set(key, reference)
     }
 
     /// Encodes a reference to an object that is in the archive only if something else encodes it too.
@@ -238,10 +350,7 @@ public final class KeyedArchiver: NSCoder {
         guard let object else { return 0 }
         guard type(of: object) is AnyClass else { return uid(of: object) }
         let instance = object as AnyObject
-        if let position = writer.identities.find(instance) {
-            refuseCircle(through: position)
-            return writer.identities[position].uid
-        }
+        if let position = writer.identities.find(instance) { return refer(to: position) }
         let uid = writer.reserveNull()
         writer.identities.add(instance, uid: uid, isReserved: true)
         return uid
@@ -266,7 +375,7 @@ public final class KeyedArchiver: NSCoder {
 
     // MARK: Unkeyed values
 
-    private func append(_ value: @autoclosure () -> ArchiveWriter.Reference) {
+    func append(_ value: @autoclosure () -> ArchiveWriter.Reference) {
         guard isOpen else { return }
         let reference = value()
         if !hasFailed { writer.setUnkeyed(reference) }
@@ -286,20 +395,20 @@ public final class KeyedArchiver: NSCoder {
         append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
     }
 
+    /// Encodes a number, an object or an array of numbers, whose C type is given in Objective-C's notation, without
+    /// a key.
+    ///
+    /// Structures, unions and pointers cannot be archived: recorded as `.unsupportedType`.
     public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
-        failWithError(Self.rawValues)
+        encodeRawValue(type, at: address)
     }
 
+    /// Encodes `count` numbers that lie side by side, without a key.
     public override func encodeArray(
         ofObjCType type: UnsafePointer<CChar>,
         count: Int,
         at array: UnsafeRawPointer
     ) {
-        failWithError(Self.rawValues)
+        encodeRawArray(type, count: count, at: array)
     }
-
-    private static let rawValues = ArchiveError(
-        .unsupportedType,
-        "values by Objective-C type are not archived: use the methods with a key"
-    )
 }

@@ -8,7 +8,15 @@ extension KeyedUnarchiver {
         guard let target = try resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return nil }
-        switch UnarchivedIntrinsic.named[try className(classUID(of: fields, at: target))] {
+        return try dictionaryEntries(of: fields, at: target)
+    }
+
+    /// The entries of an object that is an archived dictionary; `nil` if it is none.
+    fileprivate func dictionaryEntries(
+        of fields: BinaryPropertyList.Fields,
+        at target: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> [Entry]? {
+        switch try intrinsic(of: classUID(of: fields, at: target)) {
         case .dictionary, .mutableDictionary: break
         default: return nil
         }
@@ -32,7 +40,7 @@ extension KeyedUnarchiver {
         guard let target = try resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return nil }
-        switch UnarchivedIntrinsic.named[try className(classUID(of: fields, at: target))] {
+        switch try intrinsic(of: classUID(of: fields, at: target)) {
         case .array, .mutableArray, .set, .mutableSet: break
         default: return nil
         }
@@ -48,7 +56,7 @@ extension KeyedUnarchiver {
             guard let name = try source.list.string(key) else {
                 throw ArchiveError(.corrupted, "key that is no string", offset: try source.list.offset(of: key))
             }
-            try spend(name.utf8.count)
+            try spend(bytes: name.utf8.count)
             // One `$` in front marks the archive's own keys, two a user's.
             if !name.hasPrefix("$") {
                 names.append(name)
@@ -62,14 +70,12 @@ extension KeyedUnarchiver {
 
 /// The keyed values of an object, or of a dictionary with string keys.
 final class ArchivedFields {
-    private enum Form {
-        case scope(ArchiveScope)
-        case dictionary([String: BinaryPropertyList.Reference])
-    }
-
     let unarchiver: KeyedUnarchiver
     let path: CodingPath?
-    private var form: Form
+    // Unchecked: looking up a key calls nobody who could look up another.
+    @exclusivity(unchecked) private var scope: ArchiveScope
+    /// What a dictionary holds by its keys; `nil` for an object.
+    private let dictionary: [String: BinaryPropertyList.Reference]?
 
     init(
         _ unarchiver: KeyedUnarchiver,
@@ -85,45 +91,36 @@ final class ArchivedFields {
                 unarchiver.context("nil, where an object is asked for", path)
             )
         }
-        if let entries = try unarchiver.dictionaryEntries(at: reference) {
+        guard case .dictionary(let fields) = try unarchiver.source.list.object(target) else {
+            throw unarchiver.mismatch([String: Any].self, path)
+        }
+        scope = ArchiveScope(fields)
+        if let entries = try unarchiver.dictionaryEntries(of: fields, at: target) {
             guard dictionariesToo else { throw unarchiver.mismatch([String: Any].self, path) }
             var values: [String: BinaryPropertyList.Reference] = [:]
             for (key, value) in entries {
                 guard let name = try unarchiver.object(at: key) as? String else { continue }
                 values[name] = value
             }
-            form = .dictionary(values)
-        } else if case .dictionary(let fields) = try unarchiver.source.list.object(target) {
-            form = .scope(ArchiveScope(fields))
+            dictionary = values
         } else {
-            throw unarchiver.mismatch([String: Any].self, path)
+            dictionary = nil
         }
     }
 
     func names() throws -> [String] {
-        switch form {
-        case .scope(let scope): try unarchiver.names(in: scope.fields)
-        case .dictionary(let values): Array(values.keys)
-        }
+        try dictionary.map { Array($0.keys) } ?? unarchiver.names(in: scope.fields)
     }
 
-    func find(_ key: some CodingKey) throws -> BinaryPropertyList.Reference? {
-        switch form {
-        case .scope(var scope):
-            // Taken out while it changes, so that nothing is copied.
-            form = .dictionary([:])
-            defer { form = .scope(scope) }
-            return try scope.value(of: key.stringValue, in: unarchiver.source.list)
-        case .dictionary(let values):
-            return values[key.stringValue]
-        }
+    func find(_ key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        if let dictionary { return dictionary[key] }
+        return try scope.value(of: key, in: unarchiver.source.list)
     }
 
+    @inline(__always)
     func value(_ key: some CodingKey) throws -> BinaryPropertyList.Reference {
-        guard let reference = try find(key) else {
-            throw DecodingError.keyNotFound(key, unarchiver.context("no value", path))
-        }
-        return reference
+        if let reference = try find(key.stringValue) { return reference }
+        throw DecodingError.keyNotFound(key, unarchiver.context("no value", path))
     }
 }
 
@@ -142,12 +139,14 @@ struct ArchivedKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { CodingPath.keys(fields.path) }
     var allKeys: [Key] { ((try? fields.names()) ?? []).compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { (try? fields.find(key)) != nil }
+    func contains(_ key: Key) -> Bool { (try? fields.find(key.stringValue)) != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         try fields.unarchiver.isAbsent(fields.value(key))
     }
 
+    // Inlined, here and below: the optional of a type that is not known takes 50 ns to make.
+    @inline(__always)
     private func number<T>(_ key: Key, _ convert: (ArchivedNumber) -> T?) throws -> T {
         let reference = try fields.value(key)
         return try fields.unarchiver.number(at: reference, fields.path, key, convert)
@@ -198,16 +197,30 @@ struct ArchivedKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 }
 
 extension KeyedUnarchiver {
+    /// The text of a string that is no longer than those that are decoded anew each time; `nil` for anything
+    /// else, nil too.
+    fileprivate func shortText(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> String? {
+        guard let uid = try source.list.uid(reference) else { return nil }
+        let target = try source.reference(ofObject: uid)
+        guard case .ascii(let range) = try source.list.object(target), range.count <= Self.sharedLength,
+            try !source.list.isString(target, "$null")
+        else { return nil }
+        try spend(range.count + 1)
+        return try source.list.string(ascii: range)
+    }
+
     /// Decodes a string under a key; the path is built only if it fails.
     fileprivate func string(
         at reference: BinaryPropertyList.Reference,
         _ parent: CodingPath?,
         _ key: some CodingKey
     ) throws -> String {
+        if let text = try shortText(at: reference) { return text }
         if let text = try object(at: reference) as? String { return text }
         return try intrinsic(String.self, at: reference, CodingPath(parent, key))
     }
 
+    @inline(__always)
     fileprivate func number<T>(
         at reference: BinaryPropertyList.Reference,
         _ parent: CodingPath?,

@@ -16,24 +16,32 @@ extension KeyedUnarchiver {
         of type: T.Type,
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, from: data.withUnsafeBytes { Array($0) })
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: data))
     }
 
     package static func unarchive<T: Decodable>(
         decoding type: T.Type,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        let unarchiver = try KeyedUnarchiver(bytes, classes: [])
-        guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
-            throw ArchiveError(.missingValue, "the archive has no root object")
-        }
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: bytes))
+    }
+
+    private static func unarchive<T: Decodable>(
+        decoding type: T.Type,
+        in memory: UnarchiverMemory
+    ) throws(ArchiveError) -> T {
+        let unarchiver = try KeyedUnarchiver(memory, nil, [])
         do {
+            guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
+                throw ArchiveError(.missingValue, "the archive has no root object")
+            }
             let value = try unarchiver.decode(T.self, at: root, nil, isRoot: true)
             // A type that asks for no keys has not been compared with the archive's yet.
             if !unarchiver.rootIsChecked { try unarchiver.checkClass(at: root, is: T.self) }
             return value
         } catch let error as ArchiveError {
-            throw error
+            // What was recorded inside has its place already.
+            throw unarchiver.error == nil ? unarchiver.source.located(error) : error
         } catch let error as DecodingError {
             throw ArchiveError(error)
         } catch {
@@ -47,8 +55,14 @@ extension KeyedUnarchiver {
         guard let target = try resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return }
-        let name = try className(classUID(of: fields, at: target))
-        if UnarchivedIntrinsic.named[name] == nil, name != ArchivedClass.of(type).name {
+        let uid = try classUID(of: fields, at: target)
+        if let name = try classNameReference(uid),
+            try source.list.isString(name, equalTo: ArchivedClass.of(type).name)
+        {
+            return
+        }
+        let name = try className(uid)
+        if try intrinsic(of: uid) == nil {
             throw ArchiveError(
                 .typeMismatch,
                 "the root is \(printable(name)), not \(ArchivedClass.of(type).name)",
@@ -69,7 +83,7 @@ extension KeyedUnarchiver {
             return try intrinsic(type, at: reference, path)
         }
         if type == Decimal.self, let value = try decimal(at: reference) as? T { return value }
-        try nesting.check(depth, below: NestingLimit.levelsToRead)
+        try checkNesting()
         depth += 1
         defer { depth -= 1 }
         if let dictionary = type as? any UnarchivableDictionary.Type,
@@ -107,7 +121,8 @@ extension KeyedUnarchiver {
             throw mismatch(T.self, path)
         }
         guard let value = convert(number) else {
-            throw DecodingError.dataCorrupted(context("a number that does not fit \(T.self)", path))
+            let cause = misfit(number, T.self, reference)
+            throw DecodingError.dataCorrupted(context(cause.message, path, cause))
         }
         return value
     }
@@ -116,15 +131,20 @@ extension KeyedUnarchiver {
     func isAbsent(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
         guard let target = try resolve(reference) else { return true }
         guard case .dictionary(let fields) = try source.list.object(target) else { return false }
-        return try className(classUID(of: fields, at: target)) == "NSNull"
+        if case .null? = try intrinsic(of: classUID(of: fields, at: target)) { return true }
+        return false
     }
 
     func mismatch(_ type: Any.Type, _ path: CodingPath?) -> DecodingError {
         DecodingError.typeMismatch(type, context("no \(type) here", path))
     }
 
-    func context(_ text: String, _ path: CodingPath?) -> DecodingError.Context {
-        DecodingError.Context(codingPath: CodingPath.keys(path), debugDescription: text)
+    func context(
+        _ text: String,
+        _ path: CodingPath?,
+        _ cause: ArchiveError? = nil
+    ) -> DecodingError.Context {
+        DecodingError.Context(codingPath: CodingPath.keys(path), debugDescription: text, underlyingError: cause)
     }
 }
 
@@ -143,12 +163,14 @@ extension ArchiveError {
                         debugDescription: "no value"
                     )
                 )
-            case .dataCorrupted(let context): (.decodingFailed, context)
+            case .dataCorrupted(let context):
+                ((context.underlyingError as? ArchiveError)?.code ?? .decodingFailed, context)
             @unknown default: (.decodingFailed, DecodingError.Context(codingPath: [], debugDescription: ""))
             }
         self.init(
             code,
             context.debugDescription,
+            offset: (context.underlyingError as? ArchiveError)?.offset,
             keyPath: context.codingPath.map(\.stringValue),
             cause: error
         )

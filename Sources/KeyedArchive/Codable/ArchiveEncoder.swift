@@ -36,8 +36,18 @@ extension KeyedArchiver {
 
     /// The place of a Codable value in `$objects`; 0 for nil and after an error, which is recorded.
     func object(codable value: some Encodable) -> ArchiveWriter.UID {
+        recorded(type(of: value)) { object(try slot(of: value, at: nil)) } ?? 0
+    }
+
+    /// Archives a Codable value under a key of the innermost scope. Errors are recorded.
+    func encode(codable value: some Encodable, forKey key: String) {
+        setReference(forKey: key) { recorded(type(of: value)) { reference(try slot(of: value, at: nil)) } ?? 0 }
+    }
+
+    /// Runs `body`, and records its error.
+    private func recorded<Result>(_ type: Any.Type, _ body: () throws -> Result) -> Result? {
         do {
-            return object(try slot(of: value, at: nil))
+            return try body()
         } catch let error as ArchiveError {
             record(error)
         } catch let EncodingError.invalidValue(_, context) {
@@ -50,11 +60,9 @@ extension KeyedArchiver {
                 )
             )
         } catch {
-            record(
-                ArchiveError(.encodingFailed, "\(ClassNames.name(of: type(of: value))) threw", cause: error)
-            )
+            record(ArchiveError(.encodingFailed, "\(ClassNames.name(of: type)) threw", cause: error))
         }
-        return 0
+        return nil
     }
 
     func object(_ slot: ArchivedSlot) -> ArchiveWriter.UID {

@@ -4,20 +4,32 @@ import Synchronization
 /// What an archive says of a class: its name, and the names of the classes above it.
 package final class ArchivedClass: Sendable {
     package let name: String
-    /// From the class itself up to the root class.
+    /// From the class itself up to the root class; empty for a class that was given another name.
     package let chain: [String]
+    /// The names of classes that may stand in for it where it is not known.
+    package let hints: [String]
     /// Whether Foundation declares it.
     let isFoundations: Bool
+    /// The type whose entry it is; `nil` if it is known by name only.
+    let type: ObjectIdentifier?
 
-    private init(name: String, chain: [String], isFoundations: Bool) {
+    init(
+        name: String,
+        chain: [String],
+        hints: [String] = [],
+        isFoundations: Bool = false,
+        type: ObjectIdentifier? = nil
+    ) {
         self.name = name
         self.chain = chain
+        self.hints = hints
         self.isFoundations = isFoundations
+        self.type = type
     }
 
     /// A class, or a Codable value type, of this name directly under `NSObject`.
     package convenience init(name: String) {
-        self.init(name: name, chain: [name, "NSObject"], isFoundations: false)
+        self.init(name: name, chain: [name, "NSObject"])
     }
 
     /// A class of Foundation's that only archives name.
@@ -42,10 +54,21 @@ package final class ArchivedClass: Sendable {
                 chain.append(ClassNames.name(of: current))
                 next = _getSuperclass(current)
             }
-            made = ArchivedClass(name: chain[0], chain: chain, isFoundations: isFoundations)
+            made = ArchivedClass(
+                name: chain[0],
+                chain: chain,
+                hints: (cls as? NSObject.Type)?.classFallbacksForKeyedArchiver() ?? [],
+                isFoundations: isFoundations,
+                type: ObjectIdentifier(type)
+            )
         } else {
             let name = ClassNames.name(of: type)
-            made = ArchivedClass(name: name, chain: [name, "NSObject"], isFoundations: isFoundations)
+            made = ArchivedClass(
+                name: name,
+                chain: [name, "NSObject"],
+                isFoundations: isFoundations,
+                type: ObjectIdentifier(type)
+            )
         }
         return known.withLock { table in
             if let found = table[ObjectIdentifier(type)] { return found }

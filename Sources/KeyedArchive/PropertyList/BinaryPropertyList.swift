@@ -37,20 +37,25 @@ struct BinaryPropertyList: Sendable {
         let count: Int
     }
 
-    let bytes: [UInt8]
+    let bytes: ArchiveBytes
     let objectCount: Int
     let top: Reference
     private let offsetWidth: Int
     private let referenceWidth: Int
-    private let table: Int
+    /// Where the offset table begins: objects end before it.
+    let table: Int
 
     static let magic: [UInt8] = Array("bplist".utf8)
     private static let headerLength = 8
     private static let trailerLength = 32
 
+    /// Checks the header and the trailer. O(*n*) in the bytes, which are copied.
+    init(_ bytes: [UInt8]) throws(ArchiveError) { try self.init(ArchiveBytes(copying: bytes)) }
+
     /// Checks the header and the trailer. O(1).
-    init(_ bytes: [UInt8]) throws(ArchiveError) {
-        guard bytes.starts(with: Self.magic) else {
+    init(_ bytes: ArchiveBytes) throws(ArchiveError) {
+        // The magic bytes, `bplist`.
+        guard bytes.count >= 8, bytes.bigEndian(0, 6) == 0x62_70_6C_69_73_74 else {
             throw ArchiveError(.unknownFormat, "not a binary property list", offset: 0)
         }
         let trailer = bytes.count - Self.trailerLength
@@ -63,9 +68,9 @@ struct BinaryPropertyList: Sendable {
         self.bytes = bytes
         offsetWidth = Int(bytes[trailer + 6])
         referenceWidth = Int(bytes[trailer + 7])
-        let count = Self.bigEndian(bytes, trailer + 8, 8)
-        let top = Self.bigEndian(bytes, trailer + 16, 8)
-        let table = Self.bigEndian(bytes, trailer + 24, 8)
+        let count = bytes.bigEndian(trailer + 8, 8)
+        let top = bytes.bigEndian(trailer + 16, 8)
+        let table = bytes.bigEndian(trailer + 24, 8)
         guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth) else {
             throw ArchiveError(.corrupted, "trailer with impossible widths", offset: trailer + 6)
         }
@@ -88,18 +93,25 @@ struct BinaryPropertyList: Sendable {
     /// Where an object begins.
     @inline(__always)
     func offset(of reference: Reference) throws(ArchiveError) -> Int {
-        guard reference >= 0, reference < objectCount else { throw outOfRange(reference) }
-        let offset = Self.bigEndian(bytes, table + reference * offsetWidth, offsetWidth)
-        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else { throw outOfPlace(reference) }
-        return Int(offset)
+        if let offset = knownOffset(of: reference) { return offset }
+        throw misplaced(reference)
     }
 
-    private func outOfRange(_ reference: Reference) -> ArchiveError {
-        ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
+    /// Where an object begins; `nil` if `offset(of:)` throws.
+    @inline(__always)
+    func knownOffset(of reference: Reference) -> Int? {
+        guard reference >= 0, reference < objectCount else { return nil }
+        let offset = bytes.bigEndian(table &+ reference &* offsetWidth, offsetWidth)
+        guard offset >= UInt64(Self.headerLength), offset < UInt64(table) else { return nil }
+        return Int(truncatingIfNeeded: offset)
     }
 
-    private func outOfPlace(_ reference: Reference) -> ArchiveError {
-        ArchiveError(
+    @inline(never)
+    private func misplaced(_ reference: Reference) -> ArchiveError {
+        guard reference >= 0, reference < objectCount else {
+            return ArchiveError(.corrupted, "reference to object \(reference) of \(objectCount)")
+        }
+        return ArchiveError(
             .corrupted,
             "object \(reference) lies outside the file",
             offset: table + reference * offsetWidth
@@ -136,14 +148,14 @@ struct BinaryPropertyList: Sendable {
         case 0x6: return .utf16(try run(offset, unit: 2))
         case 0x8: return .uid(try uid(offset, width: low + 1))
         case 0xA:
-            let range = try run(offset, unit: referenceWidth)
-            return .array(References(start: range.lowerBound, count: range.count / referenceWidth))
+            let (start, count) = try counted(offset, unit: referenceWidth)
+            return .array(References(start: start, count: count))
         case 0xC:
-            let range = try run(offset, unit: referenceWidth)
-            return .set(References(start: range.lowerBound, count: range.count / referenceWidth))
+            let (start, count) = try counted(offset, unit: referenceWidth)
+            return .set(References(start: start, count: count))
         case 0xD:
-            let range = try run(offset, unit: 2 * referenceWidth)
-            return .dictionary(Fields(start: range.lowerBound, count: range.count / (2 * referenceWidth)))
+            let (start, count) = try counted(offset, unit: 2 &* referenceWidth)
+            return .dictionary(Fields(start: start, count: count))
         default:
             throw unknownMarker(marker, offset)
         }
@@ -160,112 +172,29 @@ struct BinaryPropertyList: Sendable {
 
     /// - Precondition: `index` is below the run's count.
     func element(_ run: References, _ index: Int) -> Reference {
-        reference(at: run.start + index * referenceWidth)
+        reference(at: run.start &+ index &* referenceWidth)
     }
 
     /// - Precondition: `index` is below the dictionary's count.
     func key(_ fields: Fields, _ index: Int) -> Reference {
-        reference(at: fields.start + index * referenceWidth)
+        reference(at: fields.start &+ index &* referenceWidth)
     }
 
     /// - Precondition: `index` is below the dictionary's count.
     func value(_ fields: Fields, _ index: Int) -> Reference {
-        reference(at: fields.start + (fields.count + index) * referenceWidth)
+        reference(at: fields.start &+ (fields.count &+ index) &* referenceWidth)
     }
 
+    // Unchecked arithmetic above: a run lies within the file, and what is read is checked once more.
+    @inline(__always)
     private func reference(at offset: Int) -> Reference {
         // Out-of-range numbers of 8 bytes are clamped; `offset(of:)` refuses them.
-        Int(clamping: Self.bigEndian(bytes, offset, referenceWidth))
-    }
-
-    // MARK: Strings
-
-    func isString(_ reference: Reference, _ text: StaticString) throws(ArchiveError) -> Bool {
-        // A static string's bytes stay where they are as long as the process lives.
-        try isString(reference, UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    func isString(_ reference: Reference, _ text: String) throws(ArchiveError) -> Bool {
-        var text = text
-        let outcome: Result<Bool, ArchiveError> = text.withUTF8 { utf8 in
-            Result { () throws(ArchiveError) in try isString(reference, utf8) }
-        }
-        return try outcome.get()
-    }
-
-    /// Whether an object is the string whose UTF-8 bytes are `text`.
-    func isString(_ reference: Reference, _ text: UnsafeBufferPointer<UInt8>) throws(ArchiveError) -> Bool {
-        let offset = try offset(of: reference)
-        let marker = bytes[offset]
-        // Most keys are short ASCII: their length stands in the marker.
-        if marker & 0xF0 == 0x50, marker != 0x5F {
-            let start = offset + 1
-            let count = Int(marker & 0x0F)
-            return count == text.count && start + count <= table && same(start..<start + count, text)
-        }
-        switch marker >> 4 {
-        case 0x5: return same(try run(offset, unit: 1), text)
-        case 0x6:
-            // Compares text outside ASCII by decoding it; keys are hardly ever that.
-            return try string(utf16: run(offset, unit: 2)).utf8.elementsEqual(text)
-        default: return false
-        }
-    }
-
-    private func same(_ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard range.count == text.count else { return false }
-        return bytes.withUnsafeBufferPointer { haveSameBytes(UnsafeBufferPointer(rebasing: $0[range]), text) }
-    }
-
-    func string(ascii range: Range<Int>) throws(ArchiveError) -> String {
-        let text = bytes.withUnsafeBufferPointer { bytes -> String? in
-            let run = UnsafeBufferPointer(rebasing: bytes[range])
-            // Decoding checks too, but would put something else in the place of what is wrong.
-            return isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
-        }
-        // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
-        guard let text else {
-            throw ArchiveError(.corrupted, "string that is not text", offset: range.lowerBound)
-        }
-        return text
-    }
-
-    func string(utf16 range: Range<Int>) throws(ArchiveError) -> String {
-        var units: [UInt16] = []
-        units.reserveCapacity(range.count / 2)
-        var hasSurrogates = false
-        for at in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
-            let unit = UInt16(bytes[at]) << 8 | UInt16(bytes[at + 1])
-            hasSurrogates = hasSurrogates || unit & 0xF800 == 0xD800
-            units.append(unit)
-        }
-        if !hasSurrogates { return String(decoding: units, as: UTF16.self) }
-        guard let text = String(validating: units, as: UTF16.self) else {
-            throw ArchiveError(.corrupted, "string with invalid UTF-16", offset: range.lowerBound)
-        }
-        return text
-    }
-
-    /// The string that an object is, or `nil` if it is something else.
-    func string(_ reference: Reference) throws(ArchiveError) -> String? {
-        switch try object(reference) {
-        case .ascii(let range): try string(ascii: range)
-        case .utf16(let range): try string(utf16: range)
-        default: nil
-        }
-    }
-
-    /// The string that an object is, or `nil` if it is something else or not below `length` bytes.
-    func shortString(_ reference: Reference, below length: Int) throws(ArchiveError) -> String? {
-        switch try object(reference) {
-        case .ascii(let range) where range.count < length: try string(ascii: range)
-        case .utf16(let range) where range.count < 2 * length: try string(utf16: range)
-        default: nil
-        }
+        Int(clamping: bytes.bigEndian(offset, referenceWidth))
     }
 
     // MARK: Bytes
 
+    @inline(never)
     private func unknownMarker(_ marker: UInt8, _ offset: Int) -> ArchiveError {
         ArchiveError(.corrupted, "unknown marker 0x\(String(marker, radix: 16))", offset: offset)
     }
@@ -281,54 +210,62 @@ struct BinaryPropertyList: Sendable {
         throw ArchiveError(.outOfRange, "integer wider than 64 bits", offset: offset)
     }
 
+    @inline(__always)
     private func uid(_ offset: Int, width: Int) throws(ArchiveError) -> UInt32 {
-        guard offset + 1 + width <= table else { throw truncated(offset) }
-        for at in offset + 1..<offset + 1 + width - min(width, 4) where bytes[at] != 0 {
+        guard offset &+ 1 &+ width <= table else { throw truncated(offset) }
+        if width <= 4 { return UInt32(truncatingIfNeeded: bytes.bigEndian(offset &+ 1, width)) }
+        return try wideUID(offset, width: width)
+    }
+
+    private func wideUID(_ offset: Int, width: Int) throws(ArchiveError) -> UInt32 {
+        let end = offset + 1 + width
+        for at in offset + 1..<end - 4 where bytes[at] != 0 {
             throw ArchiveError(.corrupted, "UID above the format's range", offset: offset)
         }
-        let kept = min(width, 4)
-        return UInt32(Self.bigEndian(bytes, offset + 1 + width - kept, kept))
+        return UInt32(truncatingIfNeeded: bytes.bigEndian(end - 4, 4))
     }
 
-    /// The bytes of a counted object, whose count stands in the marker or in an integer behind it.
-    private func run(_ offset: Int, unit: Int) throws(ArchiveError) -> Range<Int> {
-        var count = UInt64(bytes[offset] & 0x0F)
-        var start = offset + 1
-        if count == 15 {
-            guard start < table else { throw truncated(offset) }
-            guard bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
-                throw ArchiveError(.corrupted, "count that is no integer", offset: start)
-            }
-            let width = 1 << Int(bytes[start] & 0x0F)
-            count = try number(start + 1, width)
-            start += 1 + width
+    /// The bytes of a counted object.
+    @inline(__always)
+    func run(_ offset: Int, unit: Int) throws(ArchiveError) -> Range<Int> {
+        let (start, count) = try counted(offset, unit: unit)
+        return Range(uncheckedBounds: (start, start &+ count &* unit))
+    }
+
+    /// Where the contents of a counted object begin, and how many of `unit` bytes it has, which are there.
+    ///
+    /// The count stands in the marker or in an integer behind it.
+    @inline(__always)
+    private func counted(_ offset: Int, unit: Int) throws(ArchiveError) -> (start: Int, count: Int) {
+        let count = Int(bytes[offset] & 0x0F)
+        guard count < 15 else { return try longCounted(offset, unit: unit) }
+        let start = offset &+ 1
+        guard count &* unit <= table &- start else { throw truncated(offset) }
+        return (start, count)
+    }
+
+    private func longCounted(_ offset: Int, unit: Int) throws(ArchiveError) -> (start: Int, count: Int) {
+        let start = offset + 1
+        guard start < table else { throw truncated(offset) }
+        guard bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
+            throw ArchiveError(.corrupted, "count that is no integer", offset: start)
         }
+        let width = 1 << Int(bytes[start] & 0x0F)
+        let count = try number(start + 1, width)
+        let first = start + 1 + width
         let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(unit))
-        guard !overflow, length <= UInt64(table - start) else { throw truncated(offset) }
-        return start..<start + Int(length)
+        guard !overflow, length <= UInt64(table - first) else { throw truncated(offset) }
+        return (first, Int(count))
     }
 
+    @inline(__always)
     private func number(_ offset: Int, _ width: Int) throws(ArchiveError) -> UInt64 {
-        guard offset + width <= table else { throw truncated(offset) }
-        return Self.bigEndian(bytes, offset, width)
+        guard offset &+ width <= table else { throw truncated(offset) }
+        return bytes.bigEndian(offset, width)
     }
 
+    @inline(never)
     private func truncated(_ offset: Int) -> ArchiveError {
         ArchiveError(.corrupted, "object reaches beyond the file's objects", offset: offset)
-    }
-
-    /// - Precondition: `offset + width` is within `bytes`, as its array checks.
-    @inline(__always)
-    private static func bigEndian(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> UInt64 {
-        // Small archives have widths of one and two only.
-        if width == 1 { return UInt64(bytes[offset]) }
-        if width == 2 { return UInt64(bytes[offset]) << 8 | UInt64(bytes[offset + 1]) }
-        return wideBigEndian(bytes, offset, width)
-    }
-
-    private static func wideBigEndian(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> UInt64 {
-        var value: UInt64 = 0
-        for at in offset..<offset + width { value = value << 8 | UInt64(bytes[at]) }
-        return value
     }
 }

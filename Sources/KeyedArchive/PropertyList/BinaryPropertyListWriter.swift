@@ -2,9 +2,10 @@
 //
 //     "bplist00"
 //     objects         one marker byte each, then what it announces:
-//                       08 09 false, true    1n integer of 2^n bytes    22 23 real of 4, 8 bytes
+//                       00 null   08 09 false, true    1n integer of 2^n bytes    22 23 real of 4, 8 bytes
+//                       33 date, seconds since 2001 in a real of 8 bytes
 //                       4n data   5n ASCII   6n UTF-16BE   8n UID of n+1 bytes
-//                       An array of n references   Dn n key references, then n value references
+//                       An Cn array, set of n references   Dn n key references, then n value references
 //                       n = 15: an integer object with the count follows
 //     offset table    one offset per object number
 //     trailer         5 zero bytes, sort version, offset size, reference size,
@@ -47,6 +48,12 @@ struct BinaryPropertyListWriter: ~Copyable {
         return Reference(truncatingIfNeeded: offsets.count &- 1)
     }
 
+    mutating func addNull() -> Reference {
+        let reference = begin()
+        bytes.append(0x00)
+        return reference
+    }
+
     mutating func add(_ value: Bool) -> Reference {
         let reference = begin()
         bytes.append(value ? 0x09 : 0x08)
@@ -79,6 +86,14 @@ struct BinaryPropertyListWriter: ~Copyable {
         let reference = begin()
         bytes.append(0x22)
         bytes.append(bigEndian: UInt64(value.bitPattern), width: 4)
+        return reference
+    }
+
+    /// Adds a date, in seconds since 2001.
+    mutating func add(date seconds: Double) -> Reference {
+        let reference = begin()
+        bytes.append(0x33)
+        bytes.append(bigEndian: seconds.bitPattern, width: 8)
         return reference
     }
 
@@ -123,6 +138,13 @@ struct BinaryPropertyListWriter: ~Copyable {
     mutating func fillArray(_ reference: Reference, count: Int) {
         containers.append(reference)
         containers.append(0xA0)
+        containers.append(UInt32(count))
+    }
+
+    /// Begins to fill a set; exactly `count` calls of `addElement` follow.
+    mutating func fillSet(_ reference: Reference, count: Int) {
+        containers.append(reference)
+        containers.append(0xC0)
         containers.append(UInt32(count))
     }
 

@@ -1,205 +1,116 @@
 import Foundation
 
-/// Any keyed archive, opened without its classes: what tools look at.
+/// Any keyed archive, opened without its classes: to look at it, to change it, and to write it again.
 ///
-/// Objects refer to each other by their place in the archive, as they do there, so graphs that share objects or
-/// run in circles are nothing special.
-package struct ArchiveTree: Sendable {
-    /// A named value of an object or of the outermost scope.
-    package struct Field: Sendable {
-        package let key: String
-        package let value: Value
+/// ```swift
+/// let tree = try ArchiveTree(data)
+/// print(tree)
+/// if case .string(let title)? = tree.value(at: "root", "title") { … }
+/// ```
+///
+/// Objects refer to each other by their places, as they do in the archive, so graphs that share objects or run in
+/// circles are nothing special. Everything that an archive says is kept: a tree is written with the same places,
+/// the same classes, and the same kinds of numbers. What is not kept is what has no meaning: the order of an
+/// archive's four parts, where an object's class stands among its keys, how wide integers are stored, and which
+/// equal values share their bytes.
+///
+/// No class is looked up and none is instantiated, whoever wrote the archive.
+public struct ArchiveTree: Sendable {
+    /// A named value of an object, of the outermost scope, or of a dictionary of the property list.
+    public struct Field: Sendable {
+        /// The key as it stands in the archive.
+        public var key: String
+        public var value: Value
 
-        package init(key: String, value: Value) {
+        /// - Parameter key: the key as it stands in the archive, where a `$` that a class put in front of a key
+        ///   is doubled.
+        public init(key: String, value: Value) {
             self.key = key
             self.value = value
         }
+
+        /// The key as the class gave it; `$0`, `$1`, … for values without a key.
+        public var name: String { key.hasPrefix("$$") ? String(key.dropFirst()) : key }
     }
 
-    package enum Value: Sendable {
+    /// What a field holds.
+    public enum Value: Sendable {
+        /// The property list's own null, which archives do not use: their nil is ``reference(_:)`` to an empty
+        /// place.
         case null
         case bool(Bool)
         case integer(Int64)
+        /// An integer above `Int64.max`.
         case unsigned(UInt64)
+        /// A real number of 4 bytes.
+        case float(Float)
+        /// A real number of 8 bytes.
         case real(Double)
         case string(String)
         case data(Data)
+        /// A date of the property list itself. Apple's archives have objects of class `NSDate` instead.
         case date(Date)
         case array([Value])
-        /// A dictionary in the property list itself, which archived objects hardly ever hold.
+        /// A set of the property list itself, which archives hardly ever hold.
+        case set([Value])
+        /// A dictionary of the property list itself, which archives hardly ever hold.
         case dictionary([Field])
-        /// An object, by its place.
+        /// The object in a place; 0 is nil.
         case reference(Int)
     }
 
+    /// An object with fields of its own.
+    public struct Instance: Sendable {
+        /// The place of its class.
+        public var classPlace: Int
+        /// Its fields but the class, in their order.
+        public var fields: [Field]
+
+        public init(classPlace: Int, fields: [Field]) {
+            self.classPlace = classPlace
+            self.fields = fields
+        }
+
+        /// The value under a key as the class gave it, or `nil`. O(*n*) in the fields.
+        public subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
+    }
+
+    /// What an archive says of a class.
+    public struct ClassDescription: Sendable, Hashable {
+        /// The name under which the class is to be looked up.
+        public var name: String
+        /// The class's real name and those of the classes above it. Empty if the archive does not say: archivers
+        /// leave them out for classes that were given another name.
+        public var chain: [String]
+        /// Names of classes to take where there is no class of the first name.
+        public var hints: [String]
+
+        public init(name: String, chain: [String] = [], hints: [String] = []) {
+            self.name = name
+            self.chain = chain
+            self.hints = hints
+        }
+    }
+
     /// What stands in one place.
-    package enum Object: Sendable {
+    public enum Object: Sendable {
+        /// Nothing: nil, or a place that was kept free for an object that never came.
+        case empty
+        /// A string, number or data, which archives store as themselves.
         case value(Value)
-        /// An object with its class's name, and its own keys as its class gave them.
-        case instance(className: String, fields: [Field])
-        /// What instances say of their class.
-        case classDescription
+        case instance(Instance)
+        /// What instances refer to as their class.
+        case classDescription(ClassDescription)
     }
 
     /// The outermost scope: the roots under their keys.
-    package let roots: [Field]
-    package let objects: [Object]
+    public var roots: [Field]
+    /// The objects by their places. The first one is ``Object/empty``, which makes 0 the reference to nil.
+    public var objects: [Object]
 
-    /// Opens an archive in the binary or the XML form of property lists.
-    ///
-    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is neither, or no keyed archive; `.corrupted`
-    ///   if it is damaged; `.limitExceeded` if it holds far more than its size can justify.
-    /// - Complexity: O(*n*) in the archive's bytes.
-    package init(_ bytes: [UInt8]) throws(ArchiveError) {
-        var reader = ArchiveTreeReader(try ArchiveSource(Self.binary(bytes)))
-        (roots, objects) = try reader.read()
-    }
-
-    private static func binary(_ bytes: [UInt8]) throws(ArchiveError) -> [UInt8] {
-        let start = bytes.firstIndex { !" \t\r\n\u{FEFF}".utf8.contains($0) } ?? 0
-        guard !bytes.starts(with: BinaryPropertyList.magic), bytes[start...].starts(with: "<".utf8) else {
-            return bytes
-        }
-        // XML is read by Foundation, which knows the UIDs of keyed archives and writes them as such.
-        do {
-            let list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-            return [UInt8](try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0))
-        } catch {
-            throw ArchiveError(.unknownFormat, "neither a binary nor an XML property list", cause: error)
-        }
-    }
-}
-
-private struct ArchiveTreeReader {
-    private static let depthLimit = 200
-
-    let source: ArchiveSource
-    private var budget: Int
-    private var names: [UInt32: String] = [:]
-
-    init(_ source: ArchiveSource) {
-        self.source = source
-        budget = 1 << 20 + 64 * source.list.bytes.count
-    }
-
-    mutating func read() throws(ArchiveError) -> ([ArchiveTree.Field], [ArchiveTree.Object]) {
-        let roots = try fields(source.top, depth: 0)
-        var objects: [ArchiveTree.Object] = []
-        objects.reserveCapacity(source.objects.count)
-        for index in 0..<source.objects.count {
-            objects.append(try object(source.list.element(source.objects, index)))
-        }
-        return (roots, objects)
-    }
-
-    private mutating func spend(_ units: Int) throws(ArchiveError) {
-        budget -= units
-        if budget < 0 {
-            throw ArchiveError(.limitExceeded, "the archive holds far more than its size can justify")
-        }
-    }
-
-    private mutating func object(
-        _ reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> ArchiveTree.Object {
-        guard case .dictionary(let found) = try source.list.object(reference) else {
-            if try source.list.isString(reference, "$null") { return .value(.null) }
-            return .value(try value(reference, depth: 0))
-        }
-        try spend(found.count)
-        var scope = ArchiveScope(found)
-        if let value = try scope.stored("$class", in: source.list) {
-            guard let uid = try source.list.uid(value) else {
-                throw ArchiveError(
-                    .corrupted,
-                    "class that is no reference",
-                    offset: try source.list.offset(of: value)
-                )
-            }
-            return .instance(className: try className(uid), fields: try fields(found, depth: 0))
-        }
-        if try scope.stored("$classname", in: source.list) != nil { return .classDescription }
-        throw ArchiveError(.corrupted, "object without a class", offset: try source.list.offset(of: reference))
-    }
-
-    private mutating func className(_ uid: UInt32) throws(ArchiveError) -> String {
-        if let known = names[uid] { return known }
-        let reference = try source.reference(ofObject: uid)
-        guard case .dictionary(let found) = try source.list.object(reference) else {
-            throw ArchiveError(.corrupted, "class without a name", offset: try source.list.offset(of: reference))
-        }
-        try spend(found.count)
-        var scope = ArchiveScope(found)
-        guard let value = try scope.stored("$classname", in: source.list),
-            let name = try source.list.shortString(value, below: 4_096)
-        else {
-            throw ArchiveError(.corrupted, "class without a name", offset: try source.list.offset(of: reference))
-        }
-        names[uid] = name
-        return name
-    }
-
-    private mutating func fields(
-        _ fields: BinaryPropertyList.Fields,
-        depth: Int
-    ) throws(ArchiveError) -> [ArchiveTree.Field] {
-        var made: [ArchiveTree.Field] = []
-        made.reserveCapacity(fields.count)
-        for index in 0..<fields.count {
-            let key = source.list.key(fields, index)
-            guard let name = try source.list.string(key) else {
-                throw ArchiveError(
-                    .corrupted,
-                    "key that is no string",
-                    offset: try source.list.offset(of: key)
-                )
-            }
-            try spend(name.utf8.count + 1)
-            if name == "$class" { continue }
-            // Two `$` in front are one of the user's own.
-            let shown = name.hasPrefix("$$") ? String(name.dropFirst()) : name
-            let value = try value(source.list.value(fields, index), depth: depth)
-            made.append(ArchiveTree.Field(key: shown, value: value))
-        }
-        return made
-    }
-
-    private mutating func value(
-        _ reference: BinaryPropertyList.Reference,
-        depth: Int
-    ) throws(ArchiveError) -> ArchiveTree.Value {
-        try spend(1)
-        guard depth < Self.depthLimit else {
-            throw ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep")
-        }
-        switch try source.list.object(reference) {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .integer(let value): return .integer(value)
-        case .unsigned(let value): return .unsigned(value)
-        case .float(let value): return .real(Double(value))
-        case .double(let value): return .real(value)
-        case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
-        case .data(let range):
-            try spend(range.count)
-            return .data(Data(source.list.bytes[range]))
-        case .ascii(let range):
-            try spend(range.count)
-            return .string(try source.list.string(ascii: range))
-        case .utf16(let range):
-            try spend(range.count)
-            return .string(try source.list.string(utf16: range))
-        case .uid(let uid):
-            _ = try source.reference(ofObject: uid)
-            return .reference(Int(uid))
-        case .array(let run), .set(let run):
-            var members: [ArchiveTree.Value] = []
-            for index in 0..<run.count {
-                members.append(try value(source.list.element(run, index), depth: depth + 1))
-            }
-            return .array(members)
-        case .dictionary(let found):
-            return .dictionary(try fields(found, depth: depth + 1))
-        }
+    /// Makes a tree by hand.
+    public init(roots: [Field], objects: [Object]) {
+        self.roots = roots
+        self.objects = objects
     }
 }

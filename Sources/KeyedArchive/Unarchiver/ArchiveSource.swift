@@ -4,10 +4,30 @@ struct ArchiveSource: Sendable {
     let objects: BinaryPropertyList.References
     /// The outermost scope.
     let top: BinaryPropertyList.Fields
+    /// Where things stood in an archive that was XML.
+    private let origin: XMLOrigin?
 
-    /// Finds the four parts of a keyed archive. O(1) in the number of objects.
-    init(_ bytes: [UInt8]) throws(ArchiveError) {
-        list = try BinaryPropertyList(bytes)
+    /// Opens a keyed archive of either form. O(*n*) in the bytes, which are copied.
+    init(_ bytes: [UInt8]) throws(ArchiveError) { try self.init(ArchiveBytes(copying: bytes)) }
+
+    /// Finds the four parts of a keyed archive. O(1) in the number of objects for a binary one.
+    init(_ bytes: ArchiveBytes) throws(ArchiveError) {
+        let (list, origin) = try XMLPropertyList.open(bytes)
+        do throws(ArchiveError) {
+            (objects, top) = try Self.parts(list)
+        } catch {
+            throw origin?.located(error, in: list) ?? error
+        }
+        self.list = list
+        self.origin = origin
+    }
+
+    /// An error that is about this archive, with its offset in the archive as it came.
+    func located(_ error: ArchiveError) -> ArchiveError { origin?.located(error, in: list) ?? error }
+
+    private static func parts(
+        _ list: BinaryPropertyList
+    ) throws(ArchiveError) -> (objects: BinaryPropertyList.References, top: BinaryPropertyList.Fields) {
         guard case .dictionary(let parts) = try list.object(list.top) else {
             throw ArchiveError(.unknownFormat, "a property list, but no keyed archive")
         }
@@ -17,14 +37,17 @@ struct ArchiveSource: Sendable {
         var objects: BinaryPropertyList.Reference?
         for index in 0..<min(parts.count, 64) {
             let key = list.key(parts, index)
-            if try list.isString(key, "$archiver") {
-                archiver = list.value(parts, index)
-            } else if try list.isString(key, "$version") {
-                version = list.value(parts, index)
-            } else if try list.isString(key, "$top") {
-                top = list.value(parts, index)
-            } else if try list.isString(key, "$objects") {
-                objects = list.value(parts, index)
+            // By length first: opening a small archive takes a third of the time that reading it does.
+            switch try list.length(of: key) {
+            case 4: if try list.isString(key, "$top") { top = list.value(parts, index) }
+            case 8:
+                if try list.isString(key, "$version") {
+                    version = list.value(parts, index)
+                } else if try list.isString(key, "$objects") {
+                    objects = list.value(parts, index)
+                }
+            case 9: if try list.isString(key, "$archiver") { archiver = list.value(parts, index) }
+            default: break
             }
         }
         guard let archiver, let version, let top, let objects else {
@@ -52,11 +75,11 @@ struct ArchiveSource: Sendable {
                 offset: try list.offset(of: top)
             )
         }
-        self.top = scope
-        self.objects = table
+        return (table, scope)
     }
 
     /// The property-list object of a UID.
+    @inline(__always)
     func reference(ofObject uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference {
         guard uid < objects.count else {
             throw ArchiveError(.corrupted, "reference to object \(uid) of \(objects.count)")
@@ -68,7 +91,7 @@ struct ArchiveSource: Sendable {
 /// The keys of one object while it is decoded.
 ///
 /// Objects are decoded in the order in which they were encoded nearly always, so the search for a key begins
-/// behind the key that was found last.
+/// behind the key that was found last, and ends there mostly.
 struct ArchiveScope {
     let fields: BinaryPropertyList.Fields
     private var cursor = 0
@@ -87,7 +110,11 @@ struct ArchiveScope {
         of key: String,
         in list: BinaryPropertyList
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list)
+        if cursor < fields.count, list.isKey(fields, cursor, key) {
+            cursor += 1
+            return list.value(fields, cursor - 1)
+        }
+        return try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list)
     }
 
     /// The next value that was encoded without a key, or `nil`.
@@ -105,17 +132,15 @@ struct ArchiveScope {
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         let count = fields.count
         let isIndexed = count > Self.scanLimit && key.utf8.count < Self.indexedKeyLength
-        var position = cursor
-        for step in 0..<count {
-            if position >= count { position = 0 }
-            if try list.isString(list.key(fields, position), key) {
-                cursor = position + 1
-                return list.value(fields, position)
+        var text = key
+        let found: Result<Int?, ArchiveError> = text.withUTF8 { [fields, cursor] utf8 in
+            Result { () throws(ArchiveError) in
+                try list.position(of: utf8, in: fields, from: cursor, steps: isIndexed ? 1 : count)
             }
-            position += 1
-            if isIndexed, step == 0 { return try look(up: key, in: list) }
         }
-        return nil
+        guard let position = try found.get() else { return isIndexed ? try look(up: key, in: list) : nil }
+        cursor = position + 1
+        return list.value(fields, position)
     }
 
     private mutating func look(

@@ -2,13 +2,18 @@ import Foundation
 
 /// Which classes an archive may bring to life.
 struct ExpectedClasses {
-    let classes: [AnyClass]
+    private(set) var classes: [AnyClass]
     /// Whether strings, numbers, dates, collections, … are welcome without being named.
-    let intrinsicsToo: Bool
+    var intrinsicsToo: Bool
 
     init(_ classes: [AnyClass], intrinsicsToo: Bool) {
         self.classes = classes
         self.intrinsicsToo = intrinsicsToo
+    }
+
+    /// Expects one class more.
+    mutating func add(_ cls: AnyClass) {
+        if !classes.contains(where: { $0 == cls }) { classes.append(cls) }
     }
 
     /// The class of a name, if it is one of these or a subclass of one.

@@ -1,28 +1,5 @@
 import Foundation
 
-/// What an archive's class stands for here.
-enum ResolvedClass {
-    case intrinsic(UnarchivedIntrinsic)
-    case coding(any NSCoding.Type)
-}
-
-/// The classes of an archive that were looked up already: few, so that a scan is faster than hashing.
-struct ClassCache {
-    private var known: [(uid: UInt32, resolved: ResolvedClass)] = []
-    private var index: [UInt32: ResolvedClass] = [:]
-
-    subscript(uid: UInt32) -> ResolvedClass? {
-        if index.isEmpty { return known.first { $0.uid == uid }?.resolved }
-        return index[uid]
-    }
-
-    mutating func add(_ resolved: ResolvedClass, for uid: UInt32) {
-        known.append((uid, resolved))
-        if known.count == 16 { index = Dictionary(known.map { ($0.uid, $0.resolved) }) { $1 } }
-        if known.count > 16 { index[uid] = resolved }
-    }
-}
-
 extension KeyedUnarchiver {
     /// The object that a value refers to, `nil` if it refers to nothing.
     func resolve(
@@ -50,35 +27,67 @@ extension KeyedUnarchiver {
             .data(let range) where range.count > Self.sharedLength:
             // Decoded once, so that references to one long text cost no memory each.
             if let known = try known(uid, reference) { return known }
-            let value = try scalar(at: reference)
+            guard var value = try scalar(at: reference) else { return nil }
+            if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
             objects.begin(uid, of: source.objects.count)
-            objects.end(uid, value)
+            objects.end(uid, .decoded(value, size: 1))
             return value
+        case .ascii, .utf16:
+            if try source.list.isString(reference, "$null") { return nil }
+            let value = try scalar(at: reference)
+            return asksDelegate ? try askDelegate(about: value, uid) : value
         default:
-            return try source.list.isString(reference, "$null") ? nil : scalar(at: reference)
+            let value = try scalar(at: reference)
+            return asksDelegate ? try askDelegate(about: value, uid) : value
         }
         if let known = try known(uid, reference) { return known }
         try spend(16)
-        try nesting.check(depth, below: NestingLimit.levelsToRead)
+        try checkNesting()
         depth += 1
         defer { depth -= 1 }
         objects.begin(uid, of: source.objects.count)
-        let value: Any?
+        let outerSize = heldSize
+        heldSize = 0
         do throws(ArchiveError) {
-            switch try resolvedClass(of: fields, at: reference) {
-            case .intrinsic(let intrinsic): value = try decode(intrinsic, fields)
-            case .coding(let type): value = instance(of: type, fields)
+            guard let value = try decode(fields, uid, at: reference) else {
+                objects.end(uid, .decodedNil)
+                heldSize = outerSize
+                return nil
             }
+            objects.end(uid, .decoded(value, size: heldSize + 1))
+            heldSize += outerSize + 1
+            return value
         } catch {
             // Who catches this may ask again, and is to get the same error.
             objects.forget(uid)
+            heldSize = outerSize
+            // Others may hold its early instance, which stays empty: nothing of this graph may be used.
+            if cycles.isHandedOut(uid) { record(error) }
             throw error
         }
-        objects.end(uid, value)
+    }
+
+    @inline(__always)
+    private func decode(
+        _ fields: BinaryPropertyList.Fields,
+        _ uid: UInt32,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> Any? {
+        var value: Any?
+        switch try resolvedClass(of: fields, at: reference) {
+        case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
+        case .coding(let type):
+            value = instance(of: type, fields)
+            // One object, however often it is referred to, is never taken for several.
+            heldSize = 0
+        }
+        if asksDelegate { value = try askDelegate(about: value, uid) }
+        if !cycles.isEmpty { try complete(uid, &value) }
         return value
     }
 
-    private static let sharedLength = 64
+    /// Longer texts and data are decoded once.
+    static let sharedLength = 64
 
     /// The object that was decoded already.
     private func known(
@@ -87,21 +96,46 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> Any?? {
         switch objects.state(of: uid) {
         case .unknown: return nil
-        case .decoded(let value): return .some(value)
-        case .inProgress:
-            throw ArchiveError(
-                .cyclicReference,
-                "object \(uid) contains itself",
-                offset: try source.list.offset(of: reference)
-            )
+        case .decodedNil: return .some(nil)
+        case .decoded(let value, let size):
+            // Kept from growing without end where nobody checks it: outside collections.
+            heldSize = min(heldSize + size, 2 * sizeLimit)
+            return .some(value)
+        case .inProgress: return .some(try early(uid, reference))
         }
     }
 
     func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
-        let outer = scope
+        let outer = (scope, thrown, expected.intrinsicsToo, cycles.objectDepth)
         scope = ArchiveScope(fields)
-        defer { scope = outer }
-        return type.init(coder: self)
+        cycles.objectDepth = depth
+        thrown = nil
+        // What the object asks for without naming a class may be any value.
+        expected.intrinsicsToo = true
+        defer { (scope, thrown, expected.intrinsicsToo, cycles.objectDepth) = outer }
+        guard let made = type.init(coder: self) else {
+            // It refused, most likely because of what an accessor threw.
+            if let thrown { record(thrown) }
+            return nil
+        }
+        return made
+    }
+
+    private func askDelegate(about value: Any?, _ uid: UInt32) throws(ArchiveError) -> Any? {
+        guard let value, !hasFailed, let delegate,
+            let chosen = delegate.unarchiver(self, didDecode: value)
+        else { return value }
+        // Values have no identity: only an object can be told from another.
+        guard type(of: value) is AnyClass else { return chosen }
+        if type(of: chosen) is AnyClass, (chosen as AnyObject) === (value as AnyObject) { return value }
+        if cycles.isHandedOut(uid) {
+            throw ArchiveError(
+                .cyclicReference,
+                "an object that its own parts refer to was replaced by the delegate"
+            )
+        }
+        delegate.unarchiver(self, willReplace: value, with: chosen)
+        return chosen
     }
 
     /// A scalar as an object.
@@ -117,14 +151,14 @@ extension KeyedUnarchiver {
         case .unsigned(let value): return NSNumber(value: value)
         case .float(let value): return NSNumber(value: value)
         case .ascii(let range):
-            try spend(range.count)
+            try spend(bytes: range.count)
             return try source.list.string(ascii: range)
         case .utf16(let range):
-            try spend(range.count)
+            try spend(bytes: range.count)
             return try source.list.string(utf16: range)
         case .data(let range):
-            try spend(range.count)
-            return Data(source.list.bytes[range])
+            try spend(bytes: range.count)
+            return source.list.bytes.data(in: range)
         case .date(let seconds):
             // GNUstep stores dates in this form.
             return Date(timeIntervalSinceReferenceDate: seconds)
@@ -136,108 +170,5 @@ extension KeyedUnarchiver {
                 offset: try source.list.offset(of: reference)
             )
         }
-    }
-
-    // MARK: Classes
-
-    private func resolvedClass(
-        of fields: BinaryPropertyList.Fields,
-        at reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> ResolvedClass {
-        let uid = try classUID(of: fields, at: reference)
-        if let known = classes[uid] {
-            guard case .coding(let type) = known else { return known }
-            // What was allowed for one key need not be for another.
-            if let cls = type as? AnyClass, expected.allows(cls) { return known }
-        }
-        let resolved: ResolvedClass
-        if let found = try expectedClass(uid) {
-            resolved = found
-        } else {
-            resolved = try lookedUpClass(className(uid), of: reference)
-        }
-        if classes[uid] == nil { classes.add(resolved, for: uid) }
-        return resolved
-    }
-
-    /// One of the expected classes itself, by its name's bytes: nearly every root is of one.
-    private func expectedClass(_ uid: UInt32) throws(ArchiveError) -> ResolvedClass? {
-        guard let name = try classNameReference(uid) else { return nil }
-        for cls in expected.classes {
-            let isNamed = try source.list.isString(name, ArchivedClass.of(cls).name)
-            if isNamed, !ArchiveHandler.isFoundations(cls), let type = cls as? any NSCoding.Type {
-                return .coding(type)
-            }
-        }
-        return nil
-    }
-
-    private func lookedUpClass(
-        _ name: String,
-        of reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> ResolvedClass {
-        if let intrinsic = UnarchivedIntrinsic.named[name] { return .intrinsic(intrinsic) }
-        if let cls = expected.find(name), let type = cls as? any NSCoding.Type,
-            !ArchiveHandler.isFoundations(cls)
-        {
-            return .coding(type)
-        }
-        throw ArchiveError(
-            .classNotAllowed,
-            "class \(printable(name)) is not among those expected here",
-            offset: try source.list.offset(of: reference)
-        )
-    }
-
-    /// The UID of an object's class.
-    func classUID(
-        of fields: BinaryPropertyList.Fields,
-        at reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> UInt32 {
-        let list = source.list
-        // Any number of objects may be one and the same dictionary of the property list: each search counts.
-        try spend(fields.count)
-        // Most writers put the class last or first, and use one string object for the key.
-        for index in (0..<fields.count).reversed() {
-            let key = list.key(fields, index)
-            if key != classKey {
-                guard try list.isString(key, "$class") else { continue }
-                classKey = key
-            }
-            guard let uid = try list.uid(list.value(fields, index)) else { break }
-            return uid
-        }
-        throw ArchiveError(.corrupted, "object without a class", offset: try list.offset(of: reference))
-    }
-
-    /// The name in a class dictionary.
-    func className(_ uid: UInt32) throws(ArchiveError) -> String {
-        if let value = try classNameReference(uid), let name = try source.list.shortString(value, below: 4_096) {
-            return name
-        }
-        let reference = try source.reference(ofObject: uid)
-        throw ArchiveError(
-            .corrupted,
-            "class without a name",
-            offset: try source.list.offset(of: reference)
-        )
-    }
-
-    private func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
-            return nil
-        }
-        try spend(fields.count)
-        var scope = ArchiveScope(fields)
-        return try scope.stored("$classname", in: source.list)
-    }
-
-    /// A name from an archive, fit to be shown in a message.
-    func printable(_ name: String) -> String {
-        let kept = name.unicodeScalars.prefix(200).map { scalar in
-            scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
-                ? "\u{FFFD}" : Character(scalar)
-        }
-        return String(kept)
     }
 }

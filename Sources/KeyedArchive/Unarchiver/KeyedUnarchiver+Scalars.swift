@@ -8,6 +8,15 @@ enum ArchivedNumber {
     case float(Float)
     case double(Double)
 
+    /// What it is, in words.
+    var kind: String {
+        switch self {
+        case .bool: "a Boolean"
+        case .integer, .unsigned: "an integer"
+        case .float, .double: "a real number"
+        }
+    }
+
     /// The number in an integer type, or `nil` if it does not fit.
     ///
     /// A real number is an integer where nothing is lost, for many programs store whole numbers as reals.
@@ -85,19 +94,9 @@ extension KeyedUnarchiver {
             guard let reference = try value(of: key) else { return nil }
             guard let number = try number(at: reference) else {
                 if try isNull(reference) { return nil }
-                throw ArchiveError(
-                    .typeMismatch,
-                    "no number, where \(T.self) is asked for",
-                    offset: try source.list.offset(of: reference)
-                )
+                throw mismatch("\(T.self)", reference)
             }
-            guard let value = convert(number) else {
-                throw ArchiveError(
-                    .outOfRange,
-                    "a number that does not fit \(T.self)",
-                    offset: try source.list.offset(of: reference)
-                )
-            }
+            guard let value = convert(number) else { throw misfit(number, T.self, reference) }
             return value
         } ?? zero
     }
@@ -106,5 +105,39 @@ extension KeyedUnarchiver {
     func isNull(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
         guard let uid = try source.list.uid(reference) else { return false }
         return try source.list.isString(source.reference(ofObject: uid), "$null")
+    }
+
+    /// The error for a value of another kind than the one asked for.
+    func mismatch(_ asked: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
+        let stored = (try? kind(of: reference)) ?? "something unreadable"
+        return ArchiveError(.typeMismatch, "\(stored), where \(asked) is asked for", offset: place(of: reference))
+    }
+
+    /// The error for a number that the type asked for cannot hold.
+    func misfit(
+        _ number: ArchivedNumber,
+        _ asked: Any.Type,
+        _ reference: BinaryPropertyList.Reference
+    ) -> ArchiveError {
+        ArchiveError(.outOfRange, "\(number.kind) that does not fit \(asked)", offset: place(of: reference))
+    }
+
+    private func place(of reference: BinaryPropertyList.Reference) -> Int? {
+        (try? resolve(reference)).flatMap { $0 }.flatMap { try? source.list.offset(of: $0) }
+    }
+
+    /// What a value is, in words.
+    private func kind(of reference: BinaryPropertyList.Reference) throws(ArchiveError) -> String {
+        guard let target = try resolve(reference) else { return "nil" }
+        if let number = try number(at: target) { return number.kind }
+        switch try source.list.object(target) {
+        case .ascii, .utf16: return "a string"
+        case .data: return "data"
+        case .date: return "a date"
+        case .dictionary(let fields):
+            guard let uid = try? classUID(of: fields, at: target) else { return "a dictionary" }
+            return "an object of class \(printable(try className(uid)))"
+        default: return "something else"
+        }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads keyed archives, those of Apple's `NSKeyedArchiver` in binary format included.
+/// Reads keyed archives, those of Apple's `NSKeyedArchiver` included, as binary or XML property lists.
 ///
 /// ```swift
 /// let zoo = try KeyedUnarchiver.unarchivedObject(ofClass: Zoo.self, from: data)
@@ -15,91 +15,122 @@ import Foundation
 ///
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
+    /// Borrows the bytes of `memory`, which is given back when nobody can ask this unarchiver any more.
     let source: ArchiveSource
+    let memory: UnarchiverMemory
+    private let limits: ArchiveLimits
 
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while
     // it changes one of these. The checks cost 10 % of a small archive.
     @exclusivity(unchecked) private var failure: ArchiveError?
+    /// What an accessor threw inside the object that is being decoded.
+    @exclusivity(unchecked) var thrown: ArchiveError?
     /// The object that is being decoded.
     @exclusivity(unchecked) var scope: ArchiveScope
-    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
-    @exclusivity(unchecked) var expected: ExpectedClasses
-    @exclusivity(unchecked) var objects = DecodedObjects()
-    @exclusivity(unchecked) var classes = ClassCache()
+    /// What the user says that names of classes stand for.
+    @exclusivity(unchecked) var givenClasses = GivenClasses()
     /// The string object that the key `$class` was found to be.
     @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
     @exclusivity(unchecked) var depth = 0
-    @exclusivity(unchecked) var nesting = NestingLimit()
+    @exclusivity(unchecked) private var nesting = NestingLimit()
     /// Whether the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var rootIsChecked = false
-    @exclusivity(unchecked) private var budget: Int
+    @exclusivity(unchecked) private var referenceBudget: Int
+    @exclusivity(unchecked) private var byteBudget: Int
+    /// How much the members hold that were decoded so far of the innermost collection, each counted as often as
+    /// it is a member.
+    @exclusivity(unchecked) var heldSize = 0
+    /// How much a collection may hold.
+    let sizeLimit: Int
+    /// Objects that were referred to before they were complete, and references that wait until all are.
+    @exclusivity(unchecked) var cycles = CyclicReferences()
+    @exclusivity(unchecked) private var securely = false
+
+    /// Whether there is a delegate to ask about every object.
+    @exclusivity(unchecked) private(set) var asksDelegate = false
+
+    /// Who may look at and replace every object, and finds classes; not kept alive.
+    public weak var delegate: (any KeyedUnarchiverDelegate)? {
+        didSet { asksDelegate = delegate != nil }
+    }
+
+    /// Whether any class that adopts `NSCoding` may be instantiated, expected or not. `false` by default.
+    ///
+    /// Unsafe with archives that somebody else may have written or changed: they choose which of the process's
+    /// classes run their `init(coder:)`, and with which values.
+    public var allowsAnyClass = false
+
+    /// Whether an object of an unknown class is decoded as an instance of the nearest superclass that is known and
+    /// expected. `false` by default: what the class adds would be lost unseen.
+    public var substitutesSuperclasses = false
 
     /// Opens an archive.
     ///
     /// - Parameters:
     ///   - data: the archive's bytes.
     ///   - classes: the classes that may be instantiated, with their subclasses.
-    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is no binary keyed archive,
-    ///   `.unsupportedFormat` for versions that are not known, `.corrupted` if its bytes are damaged.
+    ///   - limits: how much the archive may ask for.
+    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is no keyed archive,
+    ///   `.unsupportedFormat` for versions and encodings that are not known, `.corrupted` if its bytes are
+    ///   damaged, `.outOfRange` for integers of XML beyond 64 bits, `.limitExceeded` if it is larger than the limits
+    ///   say, or is XML that nests too deep.
+    /// - Complexity: O(*n*) in the bytes.
     public convenience init(
         forReadingFrom data: Data,
-        classes: [AnyClass] = []
+        classes: [AnyClass] = [],
+        limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) {
-        try self.init(data.withUnsafeBytes { Array($0) }, classes: classes)
+        guard data.count <= limits.byteCount else {
+            throw ArchiveError(.limitExceeded, "an archive of more than \(limits.byteCount) bytes")
+        }
+        try self.init(UnarchiverMemoryPool.take(copying: data), nil, classes, limits: limits)
     }
 
-    package init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
-        source = try ArchiveSource(bytes)
+    package convenience init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
+        try self.init(UnarchiverMemoryPool.take(copying: bytes), nil, classes)
+    }
+
+    /// - Parameters:
+    ///   - memory: memory that holds an archive's bytes.
+    ///   - root: one more class that may be instantiated.
+    init(
+        _ memory: UnarchiverMemory,
+        _ root: AnyClass?,
+        _ classes: [AnyClass],
+        limits: ArchiveLimits = ArchiveLimits()
+    ) throws(ArchiveError) {
+        source = try memory.source()
+        let byteCount = source.list.bytes.count
+        guard source.objects.count <= limits.objectCount else {
+            throw ArchiveError(.limitExceeded, "an archive of more than \(limits.objectCount) objects")
+        }
         scope = ArchiveScope(source.top)
-        expected = ExpectedClasses(classes, intrinsicsToo: true)
-        // Generous for every real archive, and an end to those that refer to the same parts over and over.
-        budget = 1 << 20 + 64 * bytes.count
+        memory.expect(root, classes)
+        self.memory = memory
+        self.limits = limits
+        referenceBudget = limits.references(in: byteCount)
+        sizeLimit = referenceBudget
+        byteBudget = limits.decodedBytes(in: byteCount)
         super.init()
     }
 
-    /// Unarchives the object under the key `root`.
-    ///
-    /// - Parameters:
-    ///   - type: the class that is expected; the object may be of a subclass. Value types that are stored as
-    ///     property-list objects (`String`, `[String]`, `Date`, …) are possible too.
-    ///   - classes: further classes that may be instantiated inside the graph, with their subclasses.
-    ///   - data: the archive's bytes.
-    /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type, `.missingValue` if
-    ///   there is no root, `.classNotAllowed` for a class that is not expected, `.decodingFailed` if the
-    ///   object's `init(coder:)` returned `nil`, `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if the
-    ///   bytes are no sound archive, `.limitExceeded` if it nests more than 1,000 deep.
-    /// - Complexity: O(*n*) in the objects that are decoded.
-    public static func unarchivedObject<T>(
-        ofClass type: T.Type,
-        allowing classes: [AnyClass] = [],
-        from data: Data
-    ) throws(ArchiveError) -> T {
-        try unarchive(type, allowing: classes, from: data.withUnsafeBytes { Array($0) })
+    deinit { UnarchiverMemoryPool.giveBack(memory) }
+
+    /// The objects that were decoded, and those that are being decoded.
+    var objects: DecodedObjects {
+        @inline(__always) _read { yield memory.objects }
+        @inline(__always) _modify { yield &memory.objects }
     }
 
-    package static func unarchive<T>(
-        _ type: T.Type,
-        allowing classes: [AnyClass] = [],
-        from bytes: [UInt8]
-    ) throws(ArchiveError) -> T {
-        var expected = classes
-        if let root = type as? AnyClass { expected.insert(root, at: 0) }
-        let unarchiver = try KeyedUnarchiver(bytes, classes: expected)
-        let object = unarchiver.decodeObject(forKey: KeyedArchiver.rootKey)
-        if let failure = unarchiver.failure { throw failure }
-        guard let object else {
-            guard unarchiver.containsValue(forKey: KeyedArchiver.rootKey) else {
-                throw ArchiveError(.missingValue, "the archive has no root object")
-            }
-            throw ArchiveError(.decodingFailed, "\(ClassNames.name(of: T.self)) refused to be decoded")
-        }
-        guard let typed = object as? T else {
-            throw ArchiveError(
-                .typeMismatch,
-                "the root is \(ClassNames.name(of: Swift.type(of: object))), not \(ClassNames.name(of: T.self))"
-            )
-        }
-        return typed
+    var classes: ClassCache<ResolvedClass> {
+        @inline(__always) _read { yield memory.classes }
+        @inline(__always) _modify { yield &memory.classes }
+    }
+
+    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
+    var expected: ExpectedClasses {
+        @inline(__always) _read { yield memory.expected }
+        @inline(__always) _modify { yield &memory.expected }
     }
 
     // MARK: Errors
@@ -107,7 +138,7 @@ public final class KeyedUnarchiver: NSCoder {
     var hasFailed: Bool { failure != nil }
 
     func record(_ error: ArchiveError) {
-        if failure == nil { failure = error }
+        if failure == nil { failure = source.located(error) }
     }
 
     /// Names the key under which an error came up, from the inside out.
@@ -124,21 +155,58 @@ public final class KeyedUnarchiver: NSCoder {
     public override var error: (any Error)? { failure }
 
     public override var allowsKeyedCoding: Bool { true }
-    public override var requiresSecureCoding: Bool { false }
-    public override var decodingFailurePolicy: NSCoder.DecodingFailurePolicy { .setErrorAndReturn }
+    public override var systemVersion: UInt32 { 2_000 }
+
+    /// Whether classes must adopt `NSSecureCoding` too. `false` by default; which classes may be instantiated is
+    /// limited in any case.
+    public override var requiresSecureCoding: Bool {
+        get { securely }
+        set { securely = newValue }
+    }
+
+    /// Always `.setErrorAndReturn`, whatever it is set to: no archive ends the process.
+    public override var decodingFailurePolicy: NSCoder.DecodingFailurePolicy {
+        get { .setErrorAndReturn }
+        set {}
+    }
+
     /// Ends decoding.
     ///
     /// - Throws: the first error of all that was decoded.
     public func finishDecoding() throws(ArchiveError) {
+        delegate?.unarchiverWillFinish(self)
         if let failure { throw failure }
+        delegate?.unarchiverDidFinish(self)
     }
 
-    /// Counts work and memory against what the archive's size can justify.
-    func spend(_ units: Int) throws(ArchiveError) {
-        budget -= units
-        if budget < 0 {
-            throw ArchiveError(.limitExceeded, "the archive holds far more than its size can justify")
-        }
+    /// Counts references that are followed, and keys that are searched, against what the archive's size justifies.
+    func spend(_ references: Int) throws(ArchiveError) {
+        referenceBudget &-= references
+        if referenceBudget < 0 { throw Self.overspent }
+    }
+
+    /// Counts bytes of text and data that are decoded against what the archive's size justifies.
+    func spend(bytes: Int) throws(ArchiveError) {
+        byteBudget &-= bytes
+        if byteBudget < 0 { throw Self.overspent }
+    }
+
+    /// Checks that the innermost collection does not hold too much.
+    ///
+    /// Collections that share their parts take little memory as long as they are left alone. But to cast,
+    /// compare or archive them takes as much work as if nothing were shared, and that may be without end.
+    func checkHeldSize() throws(ArchiveError) {
+        if heldSize > sizeLimit { throw Self.overspent }
+    }
+
+    private static let overspent = ArchiveError(
+        .limitExceeded,
+        "the archive holds far more than its size can justify"
+    )
+
+    /// Checks that one more level of nesting is allowed.
+    func checkNesting() throws(ArchiveError) {
+        try nesting.check(depth, below: limits.depth + NestingLimit.leafLevels)
     }
 
     /// Runs `body`, and records its error.
@@ -146,13 +214,13 @@ public final class KeyedUnarchiver: NSCoder {
         if failure != nil { return nil }
         do throws(ArchiveError) {
             let value = try body()
-            // An object inside may have recorded an error without throwing.
-            if failure != nil, let key { locate(key) }
-            return failure == nil ? value : nil
+            if failure == nil { return value }
         } catch {
-            record(key.map { error.within($0) } ?? error)
-            return nil
+            record(error)
         }
+        // An object inside may have recorded an error, thrown or not.
+        if let key { locate(key) }
+        return nil
     }
 
     // MARK: Values
@@ -171,10 +239,12 @@ public final class KeyedUnarchiver: NSCoder {
     /// Numbers and Booleans cast to every type that holds them exactly, and to `NSNumber`. Strings, data, dates,
     /// URLs, UUIDs and immutable collections are Swift values, which cast to their Foundation classes.
     public override func decodeObject(forKey key: String) -> Any? {
-        attempt(key) { () throws(ArchiveError) in
+        let object: Any? = attempt(key) { () throws(ArchiveError) -> Any? in
             guard let reference = try value(of: key) else { return nil }
-            return try object(at: reference)
+            return try self.object(at: reference)
         }
+        if cycles.isWaiting { deliverReferences() }
+        return failure == nil ? object : nil
     }
 
     #if canImport(Darwin)
@@ -183,6 +253,8 @@ public final class KeyedUnarchiver: NSCoder {
             decodeObject(amongClasses: classes?.compactMap { $0.base as? AnyClass }, forKey: key)
         }
     #else
+        /// The object under a key if it is of one of the classes, with the members of collections of these too;
+        /// `nil` if there is none. Any other object is recorded as `.typeMismatch` or `.classNotAllowed`.
         public override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
             decodeObject(amongClasses: classes, forKey: key)
         }
@@ -194,21 +266,30 @@ public final class KeyedUnarchiver: NSCoder {
         public override var allowedClasses: [AnyClass]? { expected.classes }
     #endif
 
-    private func decodeObject(amongClasses classes: [AnyClass]?, forKey key: String) -> Any? {
+    func decodeObject(amongClasses classes: [AnyClass]?, forKey key: String) -> Any? {
         guard let classes else { return decodeObject(forKey: key) }
         let outer = expected
         expected = ExpectedClasses(classes, intrinsicsToo: false)
         defer { expected = outer }
-        return attempt(key) { () throws(ArchiveError) in
-            guard let reference = try value(of: key), let object = try object(at: reference) else { return nil }
-            guard expected.allows(object) else {
-                throw ArchiveError(
-                    .typeMismatch,
-                    "\(ClassNames.name(of: type(of: object))) is none of the classes asked for"
-                )
-            }
-            return object
+        let object: Any? = attempt(key) { () throws(ArchiveError) -> Any? in
+            guard let reference = try value(of: key) else { return nil }
+            return try expectedObject(at: reference)
         }
+        if cycles.isWaiting { deliverReferences() }
+        return failure == nil ? object : nil
+    }
+
+    /// The object that a value is or refers to, if it is of one of the classes that are expected.
+    func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+        guard let object = try object(at: reference) else { return nil }
+        guard expected.allows(object) else {
+            throw ArchiveError(
+                .typeMismatch,
+                "\(ClassNames.name(of: type(of: object))) is none of the classes asked for",
+                offset: try source.list.offset(of: resolve(reference) ?? reference)
+            )
+        }
+        return object
     }
 
     // MARK: Scalars
@@ -228,9 +309,7 @@ public final class KeyedUnarchiver: NSCoder {
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
         ) rethrows -> Result {
             guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withUnsafeBufferPointer {
-                try body(UnsafeBufferPointer(rebasing: $0[range]))
-            }
+            return try source.list.bytes.withBytes(in: range) { try body($0) }
         }
 
         public override func withDecodedUnsafeBytes<Result>(
@@ -238,7 +317,7 @@ public final class KeyedUnarchiver: NSCoder {
             body: (UnsafeRawBufferPointer?) throws -> Result
         ) rethrows -> Result {
             guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+            return try source.list.bytes.withBytes(in: range) { try body(UnsafeRawBufferPointer($0)) }
         }
     #endif
 
@@ -246,20 +325,14 @@ public final class KeyedUnarchiver: NSCoder {
     private func bytes(of key: String) -> Range<Int>? {
         attempt(key) { () throws(ArchiveError) in
             guard let reference = try value(of: key), let target = try resolve(reference) else { return nil }
-            guard case .data(let range) = try source.list.object(target) else {
-                throw ArchiveError(
-                    .typeMismatch,
-                    "no data, where bytes are asked for",
-                    offset: try source.list.offset(of: target)
-                )
-            }
+            guard case .data(let range) = try source.list.object(target) else { throw mismatch("data", target) }
             return range
         }
     }
 
     // MARK: Unkeyed values
 
-    private func nextUnkeyed<T>(
+    func nextUnkeyed<T>(
         _ body: (BinaryPropertyList.Reference) throws(ArchiveError) -> T?
     ) -> T? {
         attempt(nil) { () throws(ArchiveError) in
@@ -276,25 +349,25 @@ public final class KeyedUnarchiver: NSCoder {
     public override func decodePropertyList() -> Any? { decodeObject() }
     public override func decodePropertyList(forKey key: String) -> Any? { decodeObject(forKey: key) }
 
-    public override func decodeValue(
-        ofObjCType type: UnsafePointer<CChar>,
-        at data: UnsafeMutableRawPointer
-    ) {
-        failWithError(Self.rawValues)
+    public override func version(forClassName className: String) -> Int { NSNotFound }
+
+    /// Decodes the next number, object or array of numbers that was encoded without a key into memory of the given
+    /// C type.
+    ///
+    /// Leaves the memory alone if there is none. An object arrives retained. A number that does not fit is recorded
+    /// as `.outOfRange`, a value of another kind as `.typeMismatch`, a structure or pointer as `.unsupportedType`.
+    public override func decodeValue(ofObjCType type: UnsafePointer<CChar>, at data: UnsafeMutableRawPointer) {
+        decodeRawValue(type, at: data)
     }
 
+    /// Decodes an array of numbers that was encoded without a key.
+    ///
+    /// Leaves the memory alone if there is none; an array of another length is recorded as `.typeMismatch`.
     public override func decodeArray(
         ofObjCType itemType: UnsafePointer<CChar>,
         count: Int,
         at array: UnsafeMutableRawPointer
     ) {
-        failWithError(Self.rawValues)
+        decodeRawArray(itemType, count: count, at: array)
     }
-
-    public override func version(forClassName className: String) -> Int { NSNotFound }
-
-    private static let rawValues = ArchiveError(
-        .unsupportedType,
-        "values by Objective-C type are not unarchived: use the methods with a key"
-    )
 }

@@ -30,7 +30,8 @@ enum UnarchivedIntrinsic {
 extension KeyedUnarchiver {
     func decode(
         _ intrinsic: UnarchivedIntrinsic,
-        _ fields: BinaryPropertyList.Fields
+        _ fields: BinaryPropertyList.Fields,
+        _ uid: UInt32
     ) throws(ArchiveError) -> Any? {
         var scope = ArchiveScope(fields)
         switch intrinsic {
@@ -53,14 +54,21 @@ extension KeyedUnarchiver {
             return data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         case .array:
             return try decoded(members(of: &scope, "NSArray"))
+        // Mutable collections are there before their members, whose parts may refer to them.
         case .mutableArray:
-            return NSMutableArray(array: try decoded(members(of: &scope, "NSMutableArray")))
+            let array = NSMutableArray()
+            cycles.open(array, uid)
+            defer { cycles.closeCollection() }
+            for member in try members(of: &scope, "NSMutableArray") { array.add(try self.member(member)) }
+            return array
         case .set:
             var set = Set<AnyHashable>()
             try forEachMember(of: &scope, "NSSet") { set.insert($0) }
             return set
         case .mutableSet:
             let set = NSMutableSet()
+            cycles.open(set, uid)
+            defer { cycles.closeCollection() }
             try forEachMember(of: &scope, "NSMutableSet") { set.add($0.base) }
             return set
         case .dictionary:
@@ -68,13 +76,19 @@ extension KeyedUnarchiver {
             try forEachEntry(of: &scope) { key, value in dictionary[key] = value }
             return dictionary
         case .mutableDictionary:
+            let dictionary = NSMutableDictionary()
+            cycles.open(dictionary, uid)
+            defer { cycles.closeCollection() }
             var entries: [AnyHashable: Any] = [:]
             try forEachEntry(of: &scope) { key, value in entries[key] = value }
-            let dictionary = NSMutableDictionary()
             dictionary.addEntries(from: entries)
             return dictionary
         case .form(let form):
-            var fields = FormFields(self, form.className, fields)
+            var fields = FormFields(self, form.className, uid, fields)
+            let outer = expected.intrinsicsToo
+            // What a class asks for itself need not be named, unless it is a collection.
+            if !form.isCollection { expected.intrinsicsToo = true }
+            defer { expected.intrinsicsToo = outer }
             return try form.read(&fields)
         }
     }
@@ -129,8 +143,9 @@ extension KeyedUnarchiver {
         return objects
     }
 
-    private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
-        let object = try object(at: reference)
+    func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
+        let object = try expected.intrinsicsToo ? object(at: reference) : expectedObject(at: reference)
+        try checkHeldSize()
         if let object { return object }
         // A failure inside was recorded, or an object's `init(coder:)` refused: no collection with a hole in it.
         if let error = error as? ArchiveError { throw error }

@@ -1,3 +1,4 @@
+import KeyedArchive
 import Testing
 
 @testable import CacheCommand
@@ -68,7 +69,7 @@ struct ArgumentErrorTests {
         ] {
             let error = #expect(throws: ArgumentError.self) { try Command(arguments) }
             let sentence = error.map { ArgumentErrorMessage($0).description } ?? ""
-            #expect(sentence.count < 200 && !sentence.unicodeScalars.contains(where: SafeText.isHostile))
+            #expect(sentence.count < 200 && !sentence.unicodeScalars.contains(where: \.isHostile))
         }
     }
 

@@ -77,9 +77,9 @@ struct CommandRunTests {
         #expect(
             ToolRun(["dump", "zoo.archive"], on: backend).output.text == """
                 root: zoo.Lion #1
-                  name: "Leo\\u001b"
+                  name: "Leo\\u{1b}"
                   mate: see #1
-                  picture: 2.0 KiB of data
+                  picture: 2048 bytes of data
 
                 """
         )

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 
 @testable import CacheCommand
 
@@ -27,15 +28,15 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
         return self
     }
 
-    func dump(_ path: String) throws -> ArchiveNode {
+    func dump(_ path: String) throws -> ArchiveOutline {
         guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
-        let mate = ArchiveNode(label: "mate", content: .reference(identifier: 1))
-        let name = ArchiveNode(label: "name", content: .value(.string("Leo\u{1B}")))
-        let picture = ArchiveNode(label: "picture", content: .value(.data(Data(repeating: 7, count: 2048))))
-        return ArchiveNode(
-            label: "root",
-            content: .object(type: "zoo.Lion", identifier: 1, children: [name, mate, picture])
-        )
+        let picture = Data(repeating: 7, count: 2_048)
+        return ArchiveOutline(lines: [
+            .init(depth: 0, label: "root", content: .object(className: "zoo.Lion", place: 1)),
+            .init(depth: 1, label: "name", content: .value(.string("Leo\u{1B}"))),
+            .init(depth: 1, label: "mate", content: .reference(place: 1)),
+            .init(depth: 1, label: "picture", content: .value(.data(picture))),
+        ])
     }
 
     func save(_ record: Record, forKey key: String) throws {

@@ -25,9 +25,11 @@ struct ArchivedForms {
         switch tree.objects[place] {
         case .value(let value): return text(value)
         case .classDescription: return "class"
-        case .instance(let name, let fields):
-            let texts = fields.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
-            return "\(name){\(texts.joined(separator: ", "))}"
+        case .empty: return "nil"
+        case .instance(let instance):
+            let fields = instance.fields.sorted { $0.name < $1.name }.map { "\($0.name): \(text($0.value))" }
+            let name = tree.classDescription(of: instance)?.name ?? "?"
+            return "\(name){\(fields.joined(separator: ", "))}"
         }
     }
 
@@ -37,11 +39,12 @@ struct ArchivedForms {
         case .bool(let value): "\(value)"
         case .integer(let value): "\(value)"
         case .unsigned(let value): "\(value)"
+        case .float(let value): "\(value)"
         case .real(let value): "\(value)"
         case .string(let value): "\"\(value)\""
         case .data(let value): "<\(value.map { String(format: "%02x", $0) }.joined())>"
         case .date(let value): "\(value.timeIntervalSinceReferenceDate)"
-        case .array(let members): "[\(members.map(text).joined(separator: ", "))]"
+        case .array(let members), .set(let members): "[\(members.map(text).joined(separator: ", "))]"
         case .dictionary(let fields): "[\(fields.map { "\($0.key): \(text($0.value))" }.joined(separator: ", "))]"
         case .reference(0): "nil"
         case .reference(let place): "@\(object(place))"

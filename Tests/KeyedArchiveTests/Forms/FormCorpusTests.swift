@@ -148,7 +148,7 @@ struct FormCorpusTests {
             let data = try Data(contentsOf: file)
             let decoded: Any
             do {
-                decoded = try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, from: data)
+                decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: Any.self, from: data)
             } catch {
                 // The formatter that is left out.
                 #expect(

@@ -47,7 +47,7 @@ import Testing
     {
         let original = try sample.make()
         let data = try NSKeyedArchiver.archivedData(withRootObject: original, requiringSecureCoding: false)
-        let decoded = try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, from: data)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: Any.self, from: data)
         let text = try ArchivedForms(data).root
         #expect(sample.isSame(decoded, original), "\(text)")
     }
@@ -59,12 +59,12 @@ import Testing
             withRootObject: person as NSPersonNameComponents,
             requiringSecureCoding: false
         )
-        #expect(try KeyedUnarchiver.unarchivedObject(ofClass: PersonNameComponents.self, from: names) == person)
+        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: PersonNameComponents.self, from: names) == person)
         let turned = AffineTransform(m11: 1, m12: 2, m21: 3, m22: 4, tX: 5, tY: 6)
         let transform = try NSKeyedArchiver.archivedData(
             withRootObject: turned as NSAffineTransform,
             requiringSecureCoding: false
         )
-        #expect(try KeyedUnarchiver.unarchivedObject(ofClass: AffineTransform.self, from: transform) == turned)
+        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: AffineTransform.self, from: transform) == turned)
     }
 }

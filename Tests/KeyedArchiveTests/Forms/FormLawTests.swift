@@ -8,14 +8,14 @@ import Testing
     @Test(arguments: FormSample.all) func comesBackFromTheRoot(_ sample: FormSample) throws {
         let original = try sample.make()
         let data = try KeyedArchiver.archivedData(withRootObject: original)
-        let decoded = try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, from: data)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: Any.self, from: data)
         #expect(sample.isSame(decoded, original), "\(decoded), not \(original)")
     }
 
     @Test(arguments: FormSample.all) func comesBackFromCollections(_ sample: FormSample) throws {
         let original = try sample.make()
         let data = try KeyedArchiver.archivedData(withRootObject: ["list": [original, original], "one": original])
-        let decoded = try KeyedUnarchiver.unarchivedObject(ofClass: [String: Any].self, from: data)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: [String: Any].self, from: data)
         let members = try #require(decoded["list"] as? [Any])
         #expect(members.count == 2)
         for member in members { #expect(sample.isSame(member, original)) }
@@ -27,13 +27,15 @@ import Testing
         let archiver = KeyedArchiver(requiringSecureCoding: true)
         archiver.encode(original, forKey: "value")
         guard sample.isSecure else {
-            let error = #expect(throws: ArchiveError.self) { try archiver.encodedData() }
+            let error = #expect(throws: ArchiveError.self) { try archiver.encodedData }
             #expect(error?.code == .classNotAllowed)
             return
         }
-        let data = try archiver.encodedData()
+        let data = try archiver.encodedData
         let unarchiver = try KeyedUnarchiver(forReadingFrom: data)
-        let decoded = try #require(unarchiver.decodeObject(of: [sample.type], forKey: "value"))
+        // The members of collections must be named too; what a class has inside need not be.
+        let classes = [sample.type, NSString.self, NSNumber.self]
+        let decoded = try #require(unarchiver.decodeObject(of: classes, forKey: "value"))
         try unarchiver.finishDecoding()
         #expect(sample.isSame(decoded, original))
         // And nowhere else.
@@ -48,7 +50,7 @@ import Testing
 
     @Test(arguments: FormSample.all) func isTheSameArchiveTheSecondTime(_ sample: FormSample) throws {
         let first = try KeyedArchiver.archivedData(withRootObject: sample.make())
-        let decoded = try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, from: first)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: Any.self, from: first)
         let second = try KeyedArchiver.archivedData(withRootObject: decoded)
         let (once, twice) = (try ArchivedForms(first).root, try ArchivedForms(second).root)
         // Dictionaries and sets have no order; the same letters, then.

@@ -199,13 +199,31 @@ import Testing
         let data = try KeyedArchiver.archivedData(
             withRootObject: [components, components, zone, zone as NSTimeZone, [zone]] as [Any]
         )
-        let decoded = try KeyedUnarchiver.unarchivedObject(ofClass: [Any].self, from: data)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data)
         #expect(decoded[0] as AnyObject === decoded[1] as AnyObject)
         let tree = try ArchiveTree([UInt8](data))
         let zones = tree.objects.filter {
-            if case .instance("NSTimeZone", _) = $0 { true } else { false }
+            if case .instance(let instance) = $0 {
+                tree.classDescription(of: instance)?.name == "NSTimeZone"
+            } else {
+                false
+            }
         }
         #expect(zones.count == 1)
+    }
+
+    /// The members of a mutable collection may refer to it.
+    @Test(arguments: [true, false]) func membersKnowTheirSet(isCounted: Bool) throws {
+        let (books, counted) = (NSMutableOrderedSet(), NSCountedSet())
+        let set: NSObject = isCounted ? counted : books
+        for _ in 0..<3 { isCounted ? counted.add(Book(shelf: set)) : books.add(Book(shelf: set)) }
+        let data = try KeyedArchiver.archivedData(withRootObject: set)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: NSObject.self, allowing: [Book.self], from: data)
+        let members = (decoded as? NSMutableOrderedSet)?.array ?? (decoded as? NSCountedSet)?.allObjects ?? []
+        #expect(members.count == 3)
+        for case let book as Book in members { #expect(book.shelf === decoded) }
+        for case let book as Book in books.array + counted.allObjects { book.shelf = nil }
+        for case let book as Book in members { book.shelf = nil }
     }
 
     @Test func aUnitOfOnesOwnKeepsItsFields() throws {
@@ -213,7 +231,7 @@ import Testing
         dose.note = "after meals"
         let measurement = NSMeasurement(doubleValue: 3, unit: dose)
         let data = try KeyedArchiver.archivedData(withRootObject: measurement)
-        let decoded = try KeyedUnarchiver.unarchivedObject(
+        let decoded = try KeyedUnarchiver.unarchivedRoot(
             ofClass: NSMeasurement.self,
             allowing: [Dose.self],
             from: data
@@ -221,10 +239,20 @@ import Testing
         #expect((decoded.unit as? Dose)?.note == "after meals")
         #expect((decoded.unit as? Dose)?.converter == dose.converter)
         let error = #expect(throws: ArchiveError.self) {
-            try KeyedUnarchiver.unarchivedObject(ofClass: NSMeasurement.self, from: data)
+            try KeyedUnarchiver.unarchivedRoot(ofClass: NSMeasurement.self, from: data)
         }
         #expect(error?.code == .classNotAllowed)
     }
+}
+
+final class Book: NSObject, NSCoding {
+    var shelf: NSObject?
+
+    init(shelf: NSObject) { self.shelf = shelf }
+
+    required init?(coder: NSCoder) { shelf = coder.decodeObject(forKey: "shelf") as? NSObject }
+
+    func encode(with coder: NSCoder) { coder.encode(shelf, forKey: "shelf") }
 }
 
 final class Dose: Dimension, @unchecked Sendable {

@@ -13,19 +13,19 @@ import Testing
         let archiver = KeyedArchiver()
         let root = archiver.container(ArchivedClass(name: className), nil) { body(archiver) }
         archiver.writer.set("root", archiver.writer.reference(to: root))
-        return try archiver.encodedData()
+        return try archiver.encodedData
     }
 
     private func code(_ className: String, _ body: Fields) throws -> ArchiveError.Code? {
         let data = try archive(className, body)
-        do throws(ArchiveError) {
-            let object = try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, from: data)
+        do {
+            let object = try KeyedUnarchiver.unarchivedRoot(ofClass: Any.self, from: data)
             // What is read must survive being used, too.
             _ = try? KeyedArchiver.archivedData(withRootObject: object)
             if !ArchiveHandler.for(type(of: object)).isCollection { _ = (object as? AnyHashable)?.hashValue }
             return nil
         } catch {
-            return error.code
+            return (error as? ArchiveError)?.code
         }
     }
 
@@ -100,7 +100,7 @@ import Testing
                 archiver.encode(-2, forKey: "NS.exponent")
                 archiver.encode(true, forKey: "NS.negative")
             }
-            let number = try KeyedUnarchiver.unarchivedObject(ofClass: NSDecimalNumber.self, from: data)
+            let number = try KeyedUnarchiver.unarchivedRoot(ofClass: NSDecimalNumber.self, from: data)
             #expect(number == NSDecimalNumber(string: "-667.70"))
             #expect(number as Any as? Double == -667.7)
         }
@@ -170,7 +170,7 @@ import Testing
 
     @Test func characterSetsUnderTheirOtherKeys() throws {
         func set(_ body: Fields) throws -> CharacterSet {
-            try KeyedUnarchiver.unarchivedObject(ofClass: CharacterSet.self, from: archive("NSCharacterSet", body))
+            try KeyedUnarchiver.unarchivedRoot(ofClass: CharacterSet.self, from: archive("NSCharacterSet", body))
         }
         let letters = (CharacterSet.letters as NSCharacterSet).bitmapRepresentation
         #expect(try set { $0.encode(letters, forKey: "NSBitmapObject") } == .letters)
@@ -221,9 +221,9 @@ import Testing
             archiver.encode(PackedIntegers.data([1, 0, 1, 1]), forKey: "NSAttributeInfo")
         }
         archiver.writer.set("root", archiver.writer.reference(to: root))
-        let data = try archiver.encodedData()
+        let data = try archiver.encodedData
         let error = #expect(throws: ArchiveError.self) {
-            try KeyedUnarchiver.unarchivedObject(ofClass: NSAttributedString.self, from: data)
+            try KeyedUnarchiver.unarchivedRoot(ofClass: NSAttributedString.self, from: data)
         }
         #expect(error?.code == .limitExceeded)
     }
@@ -273,13 +273,26 @@ import Testing
             "{a=ii}", "zz", "", "@", "#", ":", "*", "^v", "v", "b3", "[3@]", "[3{a=i}]", "[i]", "[-3i]", "[0i]",
             "[99999999999999999999i]", "[1099511627776i]", "[3i", "3i]", String(repeating: "[", count: 10_000),
         ] { try expect(.decodingFailed, "NSValue", value(type, 7)) }
-        try expect(.corrupted, "NSValue", value("[3i]", [1, 2]))
-        try expect(.corrupted, "NSValue", value("[3i]", 1))
-        try expect(.corrupted, "NSValue", value("c", 300))
-        try expect(.corrupted, "NSValue", value("i", 1.5))
-        try expect(.corrupted, "NSValue", value("i", "1"))
+        try expect(.typeMismatch, "NSValue", value("[3i]", [1, 2]))
+        try expect(.typeMismatch, "NSValue", value("[3i]", 1))
+        try expect(.outOfRange, "NSValue", value("c", 300))
+        try expect(.outOfRange, "NSValue", value("l", 1 << 40))
+        try expect(.outOfRange, "NSValue", value("i", 1.5))
+        try expect(.typeMismatch, "NSValue", value("i", "1"))
         try expect(.corrupted, "NSValue", value(1, 1))
-        try expect(.corrupted, "_NSKeyedCoderOldStyleArray") { $0.encode(1 << 60, forKey: "NS.count") }
+        try expect(.corrupted, "NSValue") { $0.encode("i") }
+        for (said, type, code) in [
+            (1 << 60, "[3i]", .typeMismatch), (2, "[3i]", .typeMismatch), (3, "[1000000i]", .limitExceeded),
+        ] as [(Int, String, ArchiveError.Code)] {
+            try expect(code, "NSValue") { archiver in
+                archiver.encode(type)
+                let array = archiver.container(RawValueType.oldStyleArray, nil) {
+                    archiver.encode(said, forKey: "NS.count")
+                    archiver.encodeRawValue("i", at: [1])
+                }
+                archiver.writer.setUnkeyed(archiver.writer.reference(to: array))
+            }
+        }
         for special in [-1, 0, 5, 11, Int.max] {
             try expect(.decodingFailed, "NSValue") { $0.encode(special, forKey: "NS.special") }
         }
@@ -291,7 +304,7 @@ import Testing
                 archiver.encode(3, forKey: "NS.special")
                 archiver.encode(text, forKey: "NS.rectval")
             }
-            return try KeyedUnarchiver.unarchivedObject(ofClass: NSValue.self, from: data).rectValue
+            return try KeyedUnarchiver.unarchivedRoot(ofClass: NSValue.self, from: data).rectValue
         }
         let expected = CGRect(x: 1, y: -2.5, width: 300, height: 0)
         for text in [
@@ -406,7 +419,7 @@ extension FormSample {
             guard let value = try? sample.make(), let data = try? KeyedArchiver.archivedData(withRootObject: value),
                 let tree = try? ArchiveTree([UInt8](data))
             else { continue }
-            for case .instance(_, let fields) in tree.objects { keys.formUnion(fields.map(\.key)) }
+            for case .instance(let instance) in tree.objects { keys.formUnion(instance.fields.map(\.name)) }
         }
         return keys.sorted()
     }()

@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// What one fuzzer tries is in one file; all else is `FuzzKit`'s.
+func fuzzer(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["FuzzKit", "ArchiveTrials", .product(name: "KeyedArchive", package: "typed-cache")],
+        swiftSettings: strict
+    )
+}
+
+// Built by Scripts/fuzz only: the sanitizers' flags must be given for the archiver too, and only the command
+// line reaches another package.
+let package = Package(
+    name: "fuzzing",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "typed-cache", path: "..")],
+    targets: [
+        // The entry point of libFuzzer, which comes with the compiler.
+        .target(name: "CFuzzer"),
+
+        // Runs libFuzzer on a closure.
+        .target(name: "FuzzKit", dependencies: ["CFuzzer"], swiftSettings: strict),
+
+        // A link to the folder of the tests: models and readers are the same here and there.
+        .target(
+            name: "ArchiveTrials",
+            dependencies: [.product(name: "KeyedArchive", package: "typed-cache")],
+            swiftSettings: strict
+        ),
+
+        fuzzer("fuzz-binary"),
+        fuzzer("fuzz-xml"),
+        fuzzer("fuzz-unarchive"),
+        fuzzer("fuzz-roundtrip"),
+
+        // Writes archives to begin with.
+        .executableTarget(name: "fuzz-seeds", dependencies: ["ArchiveTrials"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,42 @@
+/// How much an archive may ask of whoever reads it.
+///
+/// Everything is checked before memory is taken. The defaults let every archive of up to 1 GiB pass that was
+/// written in earnest, and stop those that refer to the same parts over and over.
+public struct ArchiveLimits: Sendable {
+    /// The archive's length in bytes. 1 GiB by default.
+    public var byteCount: Int
+    /// The objects in its table. 2^26 by default; each takes at least two bytes of the archive.
+    public var objectCount: Int
+    /// How deep objects may nest. 1,000 by default, or less where a thread's stack is too small for that.
+    public var depth: Int
+    /// The references that are followed and the keys that are searched, for each byte of the archive. 64 by
+    /// default; 2^20 are free.
+    public var referencesPerByte: Int
+    /// The bytes of text and data that are decoded, for each byte of the archive. 64 by default; 2^20 are free.
+    public var decodedBytesPerByte: Int
+
+    public init(
+        byteCount: Int = 1 << 30,
+        objectCount: Int = 1 << 26,
+        depth: Int = 1_000,
+        referencesPerByte: Int = 64,
+        decodedBytesPerByte: Int = 64
+    ) {
+        self.byteCount = byteCount
+        self.objectCount = objectCount
+        self.depth = depth
+        self.referencesPerByte = referencesPerByte
+        self.decodedBytesPerByte = decodedBytesPerByte
+    }
+
+    /// What every archive may ask for, however small it is.
+    private static let free = 1 << 20
+
+    func references(in byteCount: Int) -> Int { Self.budget(referencesPerByte, byteCount) }
+    func decodedBytes(in byteCount: Int) -> Int { Self.budget(decodedBytesPerByte, byteCount) }
+
+    private static func budget(_ perByte: Int, _ byteCount: Int) -> Int {
+        let (product, overflow) = max(0, perByte).multipliedReportingOverflow(by: byteCount)
+        return overflow || product > .max - free ? .max : product + free
+    }
+}

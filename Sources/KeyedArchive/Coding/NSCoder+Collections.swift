@@ -1,0 +1,49 @@
+import Foundation
+
+#if !canImport(Darwin)
+    // What Foundation has on Apple platforms only.
+    extension NSCoder {
+        /// The array under a key, whose members are of one class; `nil` if there is none. Anything else is recorded as
+        /// an error.
+        public func decodeArrayOfObjects<T: NSObject & NSCoding>(ofClass type: T.Type, forKey key: String) -> [T]? {
+            cast(decodeObject(of: [NSArray.self, type], forKey: key), to: [T].self, forKey: key)
+        }
+
+        /// The array under a key, whose members are of some classes; `nil` if there is none. Anything else is
+        /// recorded as an error.
+        public func decodeArrayOfObjects(ofClasses classes: [AnyClass], forKey key: String) -> [Any]? {
+            cast(decodeObject(of: [NSArray.self] + classes, forKey: key), to: [Any].self, forKey: key)
+        }
+
+        /// The dictionary under a key, whose keys and values are of one class each; `nil` if there is none. Anything
+        /// else is recorded as an error.
+        public func decodeDictionary<Key: NSObject & NSCopying & NSCoding, Value: NSObject & NSCoding>(
+            withKeyClass keyType: Key.Type,
+            objectClass valueType: Value.Type,
+            forKey key: String
+        ) -> [Key: Value]? {
+            let classes: [AnyClass] = [NSDictionary.self, keyType, valueType]
+            return cast(decodeObject(of: classes, forKey: key), to: [Key: Value].self, forKey: key)
+        }
+
+        /// The dictionary under a key, whose keys and values are of some classes; `nil` if there is none. Anything
+        /// else is recorded as an error.
+        public func decodeDictionary(
+            withKeysOfClasses keyTypes: [AnyClass],
+            objectsOfClasses valueTypes: [AnyClass],
+            forKey key: String
+        ) -> [AnyHashable: Any]? {
+            let classes = [NSDictionary.self] + keyTypes + valueTypes
+            return cast(decodeObject(of: classes, forKey: key), to: [AnyHashable: Any].self, forKey: key)
+        }
+
+        private func cast<T>(_ object: Any?, to type: T.Type, forKey key: String) -> T? {
+            guard let object else { return nil }
+            if let typed = object as? T { return typed }
+            failWithError(
+                ArchiveError(.typeMismatch, "another collection, where \(T.self) is asked for", keyPath: [key])
+            )
+            return nil
+        }
+    }
+#endif

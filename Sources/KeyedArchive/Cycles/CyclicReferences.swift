@@ -1,0 +1,125 @@
+import Foundation
+
+/// Objects that were referred to before they were complete, and references that are delivered when all objects are.
+struct CyclicReferences {
+    #if !canImport(Darwin)
+        fileprivate var early: [UInt32: EarlyInstance] = [:]
+    #endif
+    fileprivate var waiting: [WaitingReference] = []
+    /// The mutable collections whose members are being decoded, each inside the one before.
+    private var collections: [(uid: UInt32, object: AnyObject)] = []
+    /// How deep the object lies whose `init(coder:)` is running.
+    var objectDepth = 0
+    /// Whether objects are only tried: then none is put into the place of its early instance, so that no cycle
+    /// comes into being that nobody could take apart.
+    var isTrial = false
+
+    /// Whether no object that is still being decoded was handed out.
+    var isEmpty: Bool {
+        #if canImport(Darwin)
+            true
+        #else
+            early.isEmpty
+        #endif
+    }
+
+    var isWaiting: Bool { !waiting.isEmpty }
+
+    mutating func open(_ collection: AnyObject, _ uid: UInt32) { collections.append((uid, collection)) }
+
+    mutating func closeCollection() { collections.removeLast() }
+
+    fileprivate func collection(_ uid: UInt32) -> AnyObject? { collections.last { $0.uid == uid }?.object }
+
+    func isHandedOut(_ uid: UInt32) -> Bool {
+        #if canImport(Darwin)
+            false
+        #else
+            early[uid] != nil
+        #endif
+    }
+}
+
+/// A reference whose object is delivered when the graph is complete.
+private struct WaitingReference {
+    let reference: BinaryPropertyList.Reference
+    let expected: ExpectedClasses
+    let key: String
+    let deliver: (Any) -> Bool
+}
+
+extension KeyedUnarchiver {
+    /// What stands for an object that is still being decoded.
+    func early(_ uid: UInt32, _ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
+        // Only to an object, never to another collection: of collections that contain each other Foundation makes
+        // Swift ones without end as soon as anybody looks into them.
+        if depth == cycles.objectDepth, let collection = cycles.collection(uid) { return collection }
+        #if !canImport(Darwin)
+            if let known = cycles.early[uid] { return known.object }
+            if case .dictionary(let fields) = try source.list.object(reference),
+                case .coding(let type) = try resolvedClass(of: fields, at: reference), let cls = type as? AnyClass
+            {
+                let made = try EarlyInstance(of: cls)
+                cycles.early[uid] = made
+                return made.object
+            }
+        #endif
+        throw ArchiveError(
+            .cyclicReference,
+            "object \(uid) contains itself",
+            offset: try source.list.offset(of: reference)
+        )
+    }
+
+    /// Makes an object that was just decoded what its parts refer to, if they do.
+    func complete(_ uid: UInt32, _ value: inout Any?) throws(ArchiveError) {
+        #if !canImport(Darwin)
+            guard let early = cycles.early.removeValue(forKey: uid) else { return }
+            // After an error nobody gets to see the graph.
+            if hasFailed { return }
+            try early.complete(from: &value, isTrial: cycles.isTrial)
+        #endif
+    }
+
+    /// Notes an object that is to be decoded and handed over when the graph is complete.
+    func wait<T: AnyObject>(for type: T.Type, forKey key: String, _ deliver: @escaping (T) -> Void) {
+        var expected = expected
+        expected.add(type)
+        let waiting = attempt(key) { () throws(ArchiveError) -> WaitingReference? in
+            guard let reference = try value(of: key), try resolve(reference) != nil else { return nil }
+            return WaitingReference(reference: reference, expected: expected, key: key) { object in
+                guard let object = object as? T else { return false }
+                deliver(object)
+                return true
+            }
+        }
+        if let waiting { cycles.waiting.append(waiting) }
+    }
+
+    /// Hands over what waits for the graph to be complete, once it is.
+    func deliverReferences() {
+        guard depth == 0 else { return }
+        // What is decoded now may wait for more.
+        while !hasFailed, let next = cycles.waiting.popLast() {
+            let outer = expected
+            expected = next.expected
+            _ = attempt(next.key) { () throws(ArchiveError) -> Void? in
+                guard let object = try object(at: next.reference) else { return nil }
+                if !next.deliver(object) { throw mismatch("an object of another class", next.reference) }
+                return ()
+            }
+            expected = outer
+        }
+    }
+
+    /// Unarchives one object to see whether it can be done.
+    ///
+    /// - Throws: what `unarchivedObject(ofClass:from:)` would.
+    package static func check<T>(
+        _ type: T.Type,
+        allowing classes: [AnyClass],
+        _ bytes: [UInt8]
+    ) throws(ArchiveError) {
+        _ = try unarchive(type, allowing: classes, from: bytes, isTrial: true)
+    }
+}

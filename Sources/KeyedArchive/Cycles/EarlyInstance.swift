@@ -1,0 +1,98 @@
+#if !canImport(Darwin)
+    import CInstance
+    import Foundation
+
+    /// An object that is referred to before its `init(coder:)` has returned.
+    ///
+    /// Swift allocates inside an initializer, so an object that is still being decoded cannot be handed to its own
+    /// parts. What they get in its place is an instance of the same class that this file allocates, with empty
+    /// stored properties; when the initializer returns, the properties of its result are moved over.
+    ///
+    /// Why this is sound:
+    /// - The early instance is whole from the start: each stored property holds a valid value of its type (see
+    ///   `EarlyForm`), so whoever reads it inside another `init(coder:)` finds empty values, never garbage. All of
+    ///   these values are bits without an owner: overwriting them releases nothing.
+    /// - What is moved belongs to nobody else: the result is of exactly the same class, and its word of reference
+    ///   counts is that of a new object, so there is no other strong, unowned or weak reference to it.
+    /// - Swift's stored properties may be moved bit by bit where there is no Objective-C: none depends on its own
+    ///   address. The emptied result is freed without its deinitializer.
+    /// - If the early instance was changed meanwhile, the move would lose the change; then, and in all other
+    ///   cases that this cannot serve, there is an error and nothing is moved.
+    struct EarlyInstance {
+        /// What the parts of the object refer to, and what the object becomes.
+        let object: AnyObject
+        private let form: EarlyForm
+        private let newCounts: UInt64
+
+        /// - Throws: `.cyclicReference` if the class has a stored property without an empty value.
+        init(of cls: AnyClass) throws(ArchiveError) {
+            form = try EarlyForm.of(cls)
+            guard let instance = instance_allocate(form.metadata) else {
+                throw ArchiveError(.limitExceeded, "no memory for an object")
+            }
+            newCounts = instance_counts(instance)
+            // Everything behind the header, which `EarlyForm` has as many bytes of as the class's instances have.
+            form.properties.withUnsafeBytes { empty in
+                UnsafeMutableRawBufferPointer(start: instance + EarlyForm.headerSize, count: empty.count)
+                    .copyMemory(from: empty)
+            }
+            object = Unmanaged<AnyObject>.fromOpaque(instance).takeRetainedValue()
+        }
+
+        /// Moves the stored properties of what `init(coder:)` returned into the early instance.
+        ///
+        /// - Parameters:
+        ///   - result: the initializer's result, of which the caller holds the one and only reference; then the
+        ///     early instance.
+        ///   - isTrial: whether everything is checked and nothing moved.
+        /// - Throws: `.cyclicReference` if that cannot be done without losing something; nothing was moved then.
+        func complete(from result: inout Any?, isTrial: Bool) throws(ArchiveError) {
+            try check(result)
+            guard let temporary = Self.taken(&result) else { return }
+            let instance = Unmanaged.passUnretained(object).toOpaque()
+            let isUnshared = instance_counts(temporary) == newCounts
+            let isUnchanged = form.properties.withUnsafeBytes { empty in
+                empty.elementsEqual(
+                    UnsafeRawBufferPointer(start: instance + EarlyForm.headerSize, count: empty.count)
+                )
+            }
+            guard isUnshared, isUnchanged else {
+                Unmanaged<AnyObject>.fromOpaque(temporary).release()
+                throw ArchiveError(
+                    .cyclicReference,
+                    isUnshared
+                        ? "a part of \(form.name) changed it before its init(coder:) had returned"
+                        : "\(form.name) hands itself out in its init(coder:), and its parts refer to it"
+                )
+            }
+            if isTrial {
+                result = Unmanaged<AnyObject>.fromOpaque(temporary).takeRetainedValue()
+                return
+            }
+            (instance + EarlyForm.headerSize).copyMemory(
+                from: temporary + EarlyForm.headerSize,
+                byteCount: form.properties.count
+            )
+            instance_discard(temporary, form.metadata)
+            result = object
+        }
+
+        private func check(_ result: Any?) throws(ArchiveError) {
+            if let result, type(of: result) as? AnyClass == type(of: object) { return }
+            throw ArchiveError(
+                .cyclicReference,
+                "the init(coder:) of \(form.name) refused or returned an object of another class, and its parts refer to it"
+            )
+        }
+
+        /// The object in `value` as a reference that nobody else counts.
+        ///
+        /// A function of its own, so that whatever it holds meanwhile is given up when it returns.
+        @inline(never)
+        private static func taken(_ value: inout Any?) -> UnsafeMutableRawPointer? {
+            guard let object = value.map({ $0 as AnyObject }) else { return nil }
+            value = nil
+            return Unmanaged.passRetained(object).toOpaque()
+        }
+    }
+#endif

@@ -1,0 +1,187 @@
+extension BinaryPropertyList {
+    @inline(__always)
+    func isString(_ reference: Reference, _ text: StaticString) throws(ArchiveError) -> Bool {
+        // A static string's bytes stay where they are as long as the process lives.
+        try isString(reference, UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    // Named apart, so that literals are static strings above.
+    func isString(_ reference: Reference, equalTo text: String) throws(ArchiveError) -> Bool {
+        var text = text
+        let outcome: Result<Bool, ArchiveError> = text.withUTF8 { utf8 in
+            Result { () throws(ArchiveError) in try isString(reference, utf8) }
+        }
+        return try outcome.get()
+    }
+
+    /// How many characters a string has; `nil` for an object of another kind.
+    @inline(__always)
+    func length(of reference: Reference) throws(ArchiveError) -> Int? {
+        let offset = try offset(of: reference)
+        switch bytes[offset] >> 4 {
+        case 0x5: return try run(offset, unit: 1).count
+        case 0x6: return try run(offset, unit: 2).count / 2
+        default: return nil
+        }
+    }
+
+    /// Whether an object is the string whose UTF-8 bytes are `text`.
+    @inline(__always)
+    func isString(_ reference: Reference, _ text: UnsafeBufferPointer<UInt8>) throws(ArchiveError) -> Bool {
+        let offset = try offset(of: reference)
+        let marker = bytes[offset]
+        // Most keys are short ASCII: their length stands in the marker.
+        if marker & 0xF0 == 0x50, marker != 0x5F {
+            let count = Int(marker & 0x0F)
+            return count == text.count && offset &+ 1 &+ count <= table && bytes.hold(text, at: offset &+ 1)
+        }
+        return try isOtherString(offset, text)
+    }
+
+    private func isOtherString(
+        _ offset: Int,
+        _ text: UnsafeBufferPointer<UInt8>
+    ) throws(ArchiveError) -> Bool {
+        switch bytes[offset] >> 4 {
+        case 0x5:
+            let range = try run(offset, unit: 1)
+            return range.count == text.count && bytes.hold(text, at: range.lowerBound)
+        case 0x6:
+            // Compares text outside ASCII by decoding it; keys are hardly ever that.
+            return try string(utf16: run(offset, unit: 2)).utf8.elementsEqual(text)
+        default: return false
+        }
+    }
+
+    /// Whether one of a dictionary's keys is surely `key`. If it is not, or is long, no ASCII or damaged, a search
+    /// finds out what is the matter.
+    ///
+    /// - Precondition: `index` is below the dictionary's count.
+    @inline(__always)
+    func isKey(_ fields: Fields, _ index: Int, _ key: String) -> Bool {
+        guard let offset = knownOffset(of: self.key(fields, index)) else { return false }
+        let marker = bytes[offset]
+        var start = offset &+ 1
+        var count = Int(marker & 0x0F)
+        guard marker & 0xF0 == 0x50 else { return false }
+        if count == 15 {
+            // Up to 255 characters, whose number stands in one byte.
+            guard offset &+ 2 < table, bytes[offset &+ 1] == 0x10 else { return false }
+            start = offset &+ 3
+            count = Int(bytes[offset &+ 2])
+        }
+        guard start &+ count <= table else { return false }
+        return key.utf8.withContiguousStorageIfAvailable { utf8 in
+            // A `$` in front is stored as two.
+            utf8.count == count && bytes.hold(utf8, at: start) && (count == 0 || utf8[0] != 0x24)
+        } ?? false
+    }
+
+    /// The value of a key, or `nil`.
+    func value(of key: StaticString, in fields: Fields) throws(ArchiveError) -> Reference? {
+        for position in 0..<fields.count where try isString(self.key(fields, position), key) {
+            return value(fields, position)
+        }
+        return nil
+    }
+
+    /// The position of a key in a dictionary, looked for from `start` on and then from the first key on.
+    ///
+    /// - Parameter steps: how many keys are looked at; at most all of them.
+    func position(
+        of key: UnsafeBufferPointer<UInt8>,
+        in fields: Fields,
+        from start: Int,
+        steps: Int
+    ) throws(ArchiveError) -> Int? {
+        let pattern = KeyPattern(key)
+        var position = start
+        for _ in 0..<steps {
+            if position >= fields.count { position = 0 }
+            let reference = self.key(fields, position)
+            let offset = try offset(of: reference)
+            let head = bytes.bigEndian(offset, 8)
+            if pattern.matches(head) {
+                if try isString(reference, key) { return position }
+            } else if !KeyPattern.isShortASCII(head) {
+                if try isOtherString(offset, key) { return position }
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    func string(ascii range: Range<Int>) throws(ArchiveError) -> String {
+        let text = bytes.withBytes(in: range) { run -> String? in
+            // Decoding checks too, but would put something else in the place of what is wrong.
+            isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
+        }
+        // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
+        guard let text else {
+            throw ArchiveError(.corrupted, "string that is not text", offset: range.lowerBound)
+        }
+        return text
+    }
+
+    func string(utf16 range: Range<Int>) throws(ArchiveError) -> String {
+        var units: [UInt16] = []
+        units.reserveCapacity(range.count / 2)
+        var hasSurrogates = false
+        for at in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+            let unit = UInt16(bytes[at]) << 8 | UInt16(bytes[at + 1])
+            hasSurrogates = hasSurrogates || unit & 0xF800 == 0xD800
+            units.append(unit)
+        }
+        if !hasSurrogates { return String(decoding: units, as: UTF16.self) }
+        guard let text = String(validating: units, as: UTF16.self) else {
+            throw ArchiveError(.corrupted, "string with invalid UTF-16", offset: range.lowerBound)
+        }
+        return text
+    }
+
+    /// The string that an object is, or `nil` if it is something else.
+    func string(_ reference: Reference) throws(ArchiveError) -> String? {
+        switch try object(reference) {
+        case .ascii(let range): try string(ascii: range)
+        case .utf16(let range): try string(utf16: range)
+        default: nil
+        }
+    }
+
+    /// The string that an object is, or `nil` if it is something else or not below `length` bytes.
+    func shortString(_ reference: Reference, below length: Int) throws(ArchiveError) -> String? {
+        switch try object(reference) {
+        case .ascii(let range) where range.count < length: try string(ascii: range)
+        case .utf16(let range) where range.count < 2 * length: try string(utf16: range)
+        default: nil
+        }
+    }
+}
+
+/// What the eight bytes at a key's place are, if it is the one that is looked for: one comparison rules out
+/// nearly all others.
+private struct KeyPattern {
+    private let head: UInt64
+    private let mask: UInt64
+
+    init(_ key: UnsafeBufferPointer<UInt8>) {
+        // Longer ones have their length elsewhere, and are compared one by one.
+        let isShort = key.count < 15
+        var head: UInt64 = isShort ? 0x50 | UInt64(key.count) : 0xFF
+        let shown = isShort ? min(key.count, 7) : 0
+        for byte in key.prefix(shown) { head = head << 8 | UInt64(byte) }
+        let unused = UInt64(56 - 8 * shown)
+        self.head = head << unused
+        mask = UInt64.max << unused
+    }
+
+    @inline(__always)
+    func matches(_ bytes: UInt64) -> Bool { (bytes ^ head) & mask == 0 }
+
+    /// Whether the bytes are those of a string whose length stands in its marker.
+    @inline(__always)
+    static func isShortASCII(_ bytes: UInt64) -> Bool {
+        let marker = bytes &>> 56
+        return marker & 0xF0 == 0x50 && marker != 0x5F
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+
+/// What an archive's class stands for here.
+enum ResolvedClass {
+    case intrinsic(UnarchivedIntrinsic)
+    case coding(any NSCoding.Type)
+}
+
+/// What is known of an archive's classes already: they are few, so that a scan is faster than hashing.
+struct ClassCache<Resolved> {
+    private var known: [(uid: UInt32, resolved: Resolved)] = []
+    private var index: [UInt32: Resolved] = [:]
+
+    subscript(uid: UInt32) -> Resolved? {
+        if index.isEmpty { return known.first { $0.uid == uid }?.resolved }
+        return index[uid]
+    }
+
+    mutating func removeAll() {
+        if index.isEmpty { known.removeAll(keepingCapacity: true) } else { self = ClassCache() }
+    }
+
+    mutating func add(_ resolved: Resolved, for uid: UInt32) {
+        known.append((uid, resolved))
+        if known.count == 16 { index = Dictionary(known.map { ($0.uid, $0.resolved) }) { $1 } }
+        if known.count > 16 { index[uid] = resolved }
+    }
+}
+
+extension KeyedUnarchiver {
+    /// What an object's class stands for here.
+    func resolvedClass(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ResolvedClass {
+        let uid = try classUID(of: fields, at: reference)
+        if let known = classes[uid] {
+            guard case .coding(let type) = known else { return known }
+            // What was allowed for one key need not be for another.
+            if let cls = type as? AnyClass, isAllowed(cls) { return known }
+        }
+        let resolved: ResolvedClass
+        if let found = try expectedClass(uid) {
+            resolved = found
+        } else {
+            resolved = try lookedUpClass(uid, of: reference)
+        }
+        if classes[uid] == nil { classes.add(resolved, for: uid) }
+        return resolved
+    }
+
+    /// One of the expected classes itself, by its name's bytes: nearly every root is of one.
+    private func expectedClass(_ uid: UInt32) throws(ArchiveError) -> ResolvedClass? {
+        guard givenClasses.isEmpty, let name = try classNameReference(uid),
+            let type = try memory.expectedClass(named: name, in: source.list),
+            !requiresSecureCoding || isSecure(type)
+        else { return nil }
+        return .coding(type)
+    }
+
+    /// The class for an object, looked for in this order: what the user says that its name stands for, the classes
+    /// of the process, the names that the archive offers in its place, the delegate, and its superclasses.
+    private func lookedUpClass(
+        _ uid: UInt32,
+        of reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ResolvedClass {
+        let name = try className(uid)
+        if let found = try find(name) { return found }
+        for hint in try names("$classhints", uid) {
+            if let found = try find(hint) { return found }
+        }
+        let chain = try names("$classes", uid)
+        if let cls = delegate?.unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain) {
+            if isAllowed(cls), let type = Self.decodable(cls) { return .coding(type) }
+        }
+        if substitutesSuperclasses || Self.isFoundationsOwn(name) {
+            for superclass in chain where superclass != name && superclass != "NSObject" {
+                if let found = try find(superclass) { return found }
+            }
+        }
+        throw ArchiveError(
+            .classNotAllowed,
+            "class \(printable(name)) is not among those expected here",
+            offset: try source.list.offset(of: reference)
+        )
+    }
+
+    /// What a name stands for, if that may be instantiated.
+    private func find(_ name: String) throws(ArchiveError) -> ResolvedClass? {
+        if let given = givenClasses.find(name) {
+            guard isAllowed(given), let type = Self.decodable(given) else { return nil }
+            return .coding(type)
+        }
+        if let intrinsic = UnarchivedIntrinsic.named[name] { return .intrinsic(intrinsic) }
+        let found: AnyClass? = allowsAnyClass ? ClassNames.resolve(name) : expected.find(name)
+        guard let found, isAllowed(found), let type = Self.decodable(found) else { return nil }
+        return .coding(type)
+    }
+
+    private func isAllowed(_ cls: AnyClass) -> Bool {
+        if requiresSecureCoding, !isSecure(cls) { return false }
+        return allowsAnyClass || expected.allows(cls)
+    }
+
+    private func isSecure(_ type: Any.Type) -> Bool {
+        (type as? any NSSecureCoding.Type)?.supportsSecureCoding ?? false
+    }
+
+    /// The class that decodes for a class, if there is one and it is not Foundation's.
+    static func decodable(_ cls: AnyClass) -> (any NSCoding.Type)? {
+        let substitute: AnyClass = (cls as? NSObject.Type)?.classForKeyedUnarchiver() ?? cls
+        return ArchiveHandler.isFoundations(substitute) ? nil : substitute as? any NSCoding.Type
+    }
+
+    /// Whether a name is one of those that Foundation gives to private classes of its own, which appear in archives
+    /// of other platforms.
+    private static func isFoundationsOwn(_ name: String) -> Bool {
+        ["NSConcrete", "__NS", "_NS", "OC_"].contains { name.hasPrefix($0) }
+    }
+
+    /// A list of names in a class dictionary; empty if there is none.
+    private func names(_ key: StaticString, _ uid: UInt32) throws(ArchiveError) -> [String] {
+        guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
+            return []
+        }
+        try spend(fields.count)
+        var scope = ArchiveScope(fields)
+        guard let value = try scope.stored("\(key)", in: source.list),
+            case .array(let run) = try source.list.object(value)
+        else { return [] }
+        try spend(run.count)
+        var names: [String] = []
+        // Real chains have ten names at most.
+        for index in 0..<min(run.count, 256) {
+            if let name = try source.list.shortString(source.list.element(run, index), below: 4_096) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// The UID of an object's class.
+    func classUID(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> UInt32 {
+        let list = source.list
+        // Any number of objects may be one and the same dictionary of the property list: each search counts.
+        try spend(fields.count)
+        // Most writers put the class last or first, and use one string object for the key.
+        for index in (0..<fields.count).reversed() {
+            let key = list.key(fields, index)
+            if key != classKey {
+                guard try list.isString(key, "$class") else { continue }
+                classKey = key
+            }
+            guard let uid = try list.uid(list.value(fields, index)) else { break }
+            return uid
+        }
+        throw ArchiveError(.corrupted, "object without a class", offset: try list.offset(of: reference))
+    }
+
+    /// The name in a class dictionary.
+    func className(_ uid: UInt32) throws(ArchiveError) -> String {
+        if let value = try classNameReference(uid), let name = try source.list.shortString(value, below: 4_096) {
+            return name
+        }
+        let reference = try source.reference(ofObject: uid)
+        throw ArchiveError(
+            .corrupted,
+            "class without a name",
+            offset: try source.list.offset(of: reference)
+        )
+    }
+
+    /// What a class is among those that are built here; `nil` for any other.
+    func intrinsic(of uid: UInt32) throws(ArchiveError) -> UnarchivedIntrinsic? {
+        if let known = memory.intrinsics[uid] { return known }
+        let intrinsic = UnarchivedIntrinsic.named[try className(uid)]
+        memory.intrinsics.add(intrinsic, for: uid)
+        return intrinsic
+    }
+
+    func classNameReference(_ uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        guard case .dictionary(let fields) = try source.list.object(source.reference(ofObject: uid)) else {
+            return nil
+        }
+        try spend(fields.count)
+        return try source.list.value(of: "$classname", in: fields)
+    }
+
+    /// A name from an archive, fit to be shown in a message.
+    func printable(_ name: String) -> String {
+        let kept = name.unicodeScalars.prefix(200).map { scalar in
+            scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+                ? "\u{FFFD}" : Character(scalar)
+        }
+        return String(kept)
+    }
+}

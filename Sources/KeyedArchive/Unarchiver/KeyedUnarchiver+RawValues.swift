@@ -1,0 +1,74 @@
+import Foundation
+
+extension KeyedUnarchiver {
+    func decodeRawValue(_ type: UnsafePointer<CChar>, at data: UnsafeMutableRawPointer) {
+        if let single = RawValueType(type) {
+            if single == .object {
+                let object = decodeObject().map { Unmanaged.passRetained($0 as AnyObject).toOpaque() }
+                data.storeBytes(of: object, as: UnsafeMutableRawPointer?.self)
+                return
+            }
+            _ = nextUnkeyed { reference throws(ArchiveError) -> Void? in try store(reference, as: single, at: data)
+            }
+        } else if let (count, element) = RawValueType.array(type) {
+            decode(arrayOf: element, count: count, at: data)
+        } else {
+            failWithError(RawValueType.unsupported)
+        }
+    }
+
+    func decodeRawArray(_ itemType: UnsafePointer<CChar>, count: Int, at array: UnsafeMutableRawPointer) {
+        guard let element = RawValueType(itemType), element != .object, count >= 0 else {
+            return failWithError(RawValueType.unsupported)
+        }
+        decode(arrayOf: element, count: count, at: array)
+    }
+
+    private func decode(arrayOf element: RawValueType, count: Int, at address: UnsafeMutableRawPointer) {
+        _ = nextUnkeyed { reference throws(ArchiveError) -> Void? in
+            guard let target = try resolve(reference) else { return nil }
+            guard case .dictionary(let fields) = try source.list.object(target),
+                try className(classUID(of: fields, at: target)) == RawValueType.oldStyleArray.name
+            else { throw mismatch("an array of numbers", target) }
+            try spend(fields.count)
+            var scope = ArchiveScope(fields)
+            guard let stored = try scope.value(of: "NS.count", in: source.list),
+                try number(at: stored)?.integer(Int.self) == count
+            else { throw mismatch("an array of \(count) numbers", target) }
+            for index in 0..<count {
+                guard let number = try scope.nextUnkeyed(in: source.list) else {
+                    throw mismatch("an array of \(count) numbers", target)
+                }
+                try store(number, as: element, at: address + index * element.size)
+            }
+            return ()
+        }
+    }
+
+    private func store(
+        _ reference: BinaryPropertyList.Reference,
+        as type: RawValueType,
+        at address: UnsafeMutableRawPointer
+    ) throws(ArchiveError) {
+        guard let number = try number(at: reference) else { throw mismatch("a number", reference) }
+        // Signed and unsigned types of a width have the same bytes for the numbers that both hold.
+        func put<T>(_ value: T?) throws(ArchiveError) {
+            guard let value else { throw misfit(number, T.self, reference) }
+            address.storeBytes(of: value, as: T.self)
+        }
+        switch type {
+        case .int8: try put(number.integer(Int8.self))
+        case .uint8: try put(number.integer(UInt8.self))
+        case .int16: try put(number.integer(Int16.self))
+        case .uint16: try put(number.integer(UInt16.self))
+        case .int32, .long: try put(number.integer(Int32.self))
+        case .uint32, .unsignedLong: try put(number.integer(UInt32.self))
+        case .int64: try put(number.integer(Int64.self))
+        case .uint64: try put(number.integer(UInt64.self))
+        case .float: try put(number.float)
+        case .double: try put(number.double)
+        case .bool: try put(number.bool)
+        case .object: break
+        }
+    }
+}

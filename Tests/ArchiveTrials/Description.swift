@@ -1,0 +1,106 @@
+import Foundation
+
+/// A model that says what it holds.
+protocol Described: AnyObject {
+    var described: [(String, Any?)] { get }
+}
+
+/// What a decoded value is, as a text that is equal for equal values only: one by which a reader's answer is
+/// compared with another's. It knows Foundation's classes and the models, and nothing of archives.
+struct Description {
+    /// How much is described; graphs that share their parts are far larger as texts than they are.
+    private var budget: Int
+    /// The models that are being described, each inside the one before.
+    private var open: [ObjectIdentifier] = []
+    private(set) var text = ""
+
+    /// Describes a value; `nil` if that would take more than `budget` pieces.
+    static func of(_ value: Any?, budget: Int = 20_000) -> String? {
+        var description = Description(budget: budget)
+        description.add(value)
+        return description.budget < 0 ? nil : description.text
+    }
+
+    private init(budget: Int) { self.budget = budget }
+
+    private mutating func add(_ value: Any?) {
+        budget -= 1
+        guard budget >= 0 else { return }
+        switch value {
+        case nil: text += "nil"
+        case is NSNull: text += "null"
+        // Archives cannot hold this text as an immutable string: it stands for nil there.
+        case let string as NSString where string == "$null": text += "$null"
+        case let string as NSMutableString: text += "mutable " + String(string).debugDescription
+        case let string as String: text += string.debugDescription
+        case let number as NSNumber: text += Self.describe(number)
+        case let data as NSMutableData: text += "mutable data \(data.length) \(Self.hexadecimal(data as Data))"
+        case let data as Data: text += "data \(data.count) \(Self.hexadecimal(data))"
+        case let date as Date: text += "date \(date.timeIntervalSinceReferenceDate.bitPattern)"
+        case let uuid as UUID: text += uuid.uuidString
+        case let url as URL: text += "url \(url.relativeString) of (\(url.baseURL?.absoluteString ?? ""))"
+        case let model as any Described: add(model)
+        default: addCollection(value)
+        }
+    }
+
+    private mutating func add(_ model: any Described) {
+        if let level = open.firstIndex(of: ObjectIdentifier(model)) {
+            text += "the one at level \(level)"
+            return
+        }
+        // The stack ends some time too.
+        if open.count > 200 { budget = -1 }
+        open.append(ObjectIdentifier(model))
+        defer { open.removeLast() }
+        text += "\(type(of: model)){"
+        for (key, value) in model.described {
+            text += "\(key): "
+            add(value)
+            text += "; "
+        }
+        text += "}"
+    }
+
+    private mutating func addCollection(_ value: Any?) {
+        switch value {
+        case let array as NSMutableArray: addMembers("mutable array", array.map(\.self), isOrdered: true)
+        case let array as [Any]: addMembers("array", array, isOrdered: true)
+        case let set as NSMutableSet: addMembers("mutable set", set.map(\.self), isOrdered: false)
+        case let set as Set<AnyHashable>: addMembers("set", set.map(\.base), isOrdered: false)
+        case let dictionary as NSMutableDictionary:
+            addMembers("mutable dictionary", dictionary.map { [$0.key, $0.value] }, isOrdered: false)
+        case let dictionary as [AnyHashable: Any]:
+            addMembers("dictionary", dictionary.map { [$0.key.base, $0.value] }, isOrdered: false)
+        case let other?: text += "another: \(type(of: other))"
+        case nil: text += "nil"
+        }
+    }
+
+    private mutating func addMembers(_ name: String, _ members: [Any], isOrdered: Bool) {
+        let outer = text
+        var texts: [String] = []
+        for member in members {
+            text = ""
+            add(member)
+            texts.append(text)
+            if budget < 0 { break }
+        }
+        if !isOrdered { texts.sort() }
+        text = outer + "\(name) [" + texts.joined(separator: ", ") + "]"
+    }
+
+    /// By value, not by width: archives know no widths of integers.
+    private static func describe(_ number: NSNumber) -> String {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "f"), UInt8(ascii: "d"):
+            number.doubleValue.isNaN ? "nan" : "real \(number.doubleValue.bitPattern)"
+        case UInt8(ascii: "Q"): "integer \(number.uint64Value)"
+        default: "integer \(number.int64Value)"
+        }
+    }
+
+    private static func hexadecimal(_ data: Data) -> String {
+        data.prefix(1_024).map { String($0, radix: 16) }.joined(separator: ".")
+    }
+}

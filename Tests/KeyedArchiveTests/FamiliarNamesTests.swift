@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import KeyedArchive
+
+// With these two words replaced, code that was written for Foundation's coders compiles and does the same.
+private typealias NSKeyedArchiver = KeyedArchiver
+private typealias NSKeyedUnarchiver = KeyedUnarchiver
+
+@Suite struct FamiliarNamesTests {
+    @Test func rootsByClassAndByKey() throws {
+        let data = try NSKeyedArchiver.archivedData(withRootObject: Base(title: "t"), requiringSecureCoding: false)
+        guard let base = try NSKeyedUnarchiver.unarchivedObject(ofClass: Base.self, from: data) else {
+            Issue.record("the root is nil")
+            return
+        }
+        #expect(base.title == "t")
+        #expect(try NSKeyedUnarchiver.unarchivedObject(ofClasses: [Base.self, NSString.self], from: data) is Base)
+        #expect(try NSKeyedUnarchiver.unarchiveObject(with: data, allowing: [Base.self]) is Base)
+        #expect(try NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data, allowing: [Base.self]) is Base)
+        let empty = try NSKeyedArchiver.archivedData(withRootObject: nil as Base? as Any)
+        #expect(try NSKeyedUnarchiver.unarchiveObject(with: empty) is NSNull)
+    }
+
+    @Test func collectionsOfOneClass() throws {
+        let bases = try NSKeyedArchiver.archivedData(withRootObject: [Base(title: "a"), Base(title: "b")])
+        #expect(try NSKeyedUnarchiver.unarchivedArrayOfObjects(ofClass: Base.self, from: bases)?.count == 2)
+        #expect(try NSKeyedUnarchiver.unarchivedArrayOfObjects(ofClasses: [Base.self], from: bases)?.count == 2)
+        #expect(throws: ArchiveError.self) {
+            try NSKeyedUnarchiver.unarchivedArrayOfObjects(ofClass: Point.self, from: bases)
+        }
+        let table = try NSKeyedArchiver.archivedData(withRootObject: ["k": Base(title: "v")])
+        let decoded = try NSKeyedUnarchiver.unarchivedDictionary(
+            ofKeyClass: NSString.self,
+            objectClass: Base.self,
+            from: table
+        )
+        #expect(decoded?["k"]?.title == "v")
+        let other = try NSKeyedUnarchiver.unarchivedDictionary(
+            ofKeyClasses: [NSString.self],
+            objectClasses: [Base.self],
+            from: table
+        )
+        #expect((other?["k"] as? Base)?.title == "v")
+    }
+
+    @Test func coderByCoder() throws {
+        let data = NSMutableData()
+        let archiver = NSKeyedArchiver(forWritingWith: data)
+        archiver.encode(Point(x: 1, y: 2), forKey: "point")
+        archiver.encode(true, forKey: "flag")
+        archiver.encode(Int32(7), forKey: "int32")
+        archiver.encode(Int64(8), forKey: "int64")
+        archiver.encode(Float(1.5), forKey: "float")
+        let bytes: [UInt8] = [1, 2, 3]
+        archiver.encodeBytes(bytes, length: 3, forKey: "bytes")
+        archiver.encode([Base(title: "a")], forKey: "bases")
+        archiver.encode(["k": Base(title: "v")], forKey: "table")
+        archiver.encode(NSPoint(x: 3, y: 4), forKey: "corner")
+        archiver.encodeRootObject("unkeyed")
+        archiver.encode("second")
+        try archiver.finishEncoding()
+        #expect(try archiver.encodedData == data as Data)
+
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data as Data)
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        #expect(unarchiver.containsValue(forKey: "point"))
+        #expect(!unarchiver.containsValue(forKey: "nothing"))
+        #expect(unarchiver.decodeObject(of: Point.self, forKey: "point")?.y == 2)
+        #expect(unarchiver.decodeBool(forKey: "flag"))
+        #expect(unarchiver.decodeInt32(forKey: "int32") == 7)
+        #expect(unarchiver.decodeInt64(forKey: "int64") == 8)
+        #expect(unarchiver.decodeFloat(forKey: "float") == 1.5)
+        #expect(unarchiver.withDecodedUnsafeBytes(forKey: "bytes") { $0.map { Array($0) } } == [1, 2, 3])
+        #expect(unarchiver.decodeArrayOfObjects(ofClass: Base.self, forKey: "bases")?.first?.title == "a")
+        #expect(unarchiver.decodeArrayOfObjects(ofClasses: [Base.self], forKey: "bases")?.count == 1)
+        let table = unarchiver.decodeDictionary(
+            withKeyClass: NSString.self,
+            objectClass: Base.self,
+            forKey: "table"
+        )
+        #expect(table?["k"]?.title == "v")
+        #expect(unarchiver.decodePoint(forKey: "corner") == NSPoint(x: 3, y: 4))
+        #expect(unarchiver.decodeObject() as? String == "unkeyed")
+        #expect(unarchiver.decodeObject() as? String == "second")
+        #expect(unarchiver.decodeArrayOfObjects(ofClass: Point.self, forKey: "bases") == nil)
+        #expect(unarchiver.error != nil)
+    }
+
+    @Test func severalGraphsShareTheirObjects() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+        let shared = Base(title: "shared")
+        archiver.encode(Pair(shared, nil), forKey: "one")
+        archiver.encode(Pair(shared, shared), forKey: "two")
+        let unarchiver = try NSKeyedUnarchiver(
+            forReadingFrom: archiver.encodedData,
+            classes: [Pair.self, Base.self]
+        )
+        let one = try #require(unarchiver.decodeObject(forKey: "one") as? Pair)
+        let two = try #require(unarchiver.decodeObject(forKey: "two") as? Pair)
+        #expect(one.first === two.second)
+        try unarchiver.finishDecoding()
+    }
+
+    @Test func files() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "familiar-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "base.archive").path
+        try NSKeyedArchiver.archiveRootObject(Base(title: "kept"), toFile: path)
+        let kept = try NSKeyedUnarchiver.unarchiveObject(withFile: path, allowing: [Base.self])
+        #expect((kept as? Base)?.title == "kept")
+        let missing = #expect(throws: ArchiveError.self) {
+            try NSKeyedUnarchiver.unarchiveObject(withFile: path + ".gone")
+        }
+        #expect(missing?.code == .io)
+        #expect(throws: ArchiveError.self) {
+            try NSKeyedArchiver.archiveRootObject("x", toFile: folder.appending(path: "no/such").path)
+        }
+    }
+
+    @Test func encodingAfterTheEndIsAnErrorAndNoCrash() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+        archiver.encode(1, forKey: "a")
+        let data = try archiver.encodedData
+        archiver.encode(2, forKey: "b")
+        #expect((archiver.error as? ArchiveError)?.code == .encodingFailed)
+        #expect(throws: ArchiveError.self) { try archiver.encodedData }
+        #expect(try KeyedUnarchiver(forReadingFrom: data).decodeInteger(forKey: "a") == 1)
+    }
+
+    @Test func conditionalReferencesInBothOrders() throws {
+        for unconditionalFirst in [true, false] {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+            let base = Base(title: "t")
+            let other = Base(title: "never")
+            if unconditionalFirst { archiver.encode(base, forKey: "strong") }
+            archiver.encodeConditionalObject(base, forKey: "weak")
+            archiver.encodeConditionalObject(other, forKey: "absent")
+            if !unconditionalFirst { archiver.encode(base, forKey: "strong") }
+            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData, classes: [Base.self])
+            let weak = unarchiver.decodeObject(forKey: "weak") as? Base
+            #expect(weak?.title == "t")
+            #expect(unarchiver.decodeObject(forKey: "strong") as? Base === weak)
+            #expect(unarchiver.containsValue(forKey: "absent"))
+            #expect(unarchiver.decodeObject(forKey: "absent") == nil)
+            try unarchiver.finishDecoding()
+        }
+    }
+}
