@@ -61,6 +61,11 @@ import Testing
         #expect(couple.first as? Base === couple.second as? Base)
     }
 
+    @Test func aReplacementIsNotAskedForAnotherOne() throws {
+        let data = try KeyedArchiver.archivedData(withRootObject: Restless(title: "0"))
+        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: Restless.self, from: data).title == "0+")
+    }
+
     @Test func anObjectMayChooseItsClass() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Disguised(title: "t"))
         let base = try KeyedUnarchiver.unarchivedRoot(ofClass: Base.self, from: data)
@@ -170,6 +175,10 @@ private final class Replaced: NSObject, NSCoding {
     required init?(coder: NSCoder) { nil }
     func encode(with coder: NSCoder) { Issue.record("this object is never archived") }
     override func replacementObject(for coder: NSCoder) -> Any? { Base(title: "in its place") }
+}
+
+final class Restless: Base {
+    override func replacementObject(for coder: NSCoder) -> Any? { Restless(title: title + "+") }
 }
 
 private final class Disguised: Base {

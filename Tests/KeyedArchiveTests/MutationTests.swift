@@ -40,6 +40,7 @@ import Testing
             for _ in 0..<Int.random(in: 1...6, using: &random) { Self.change(&bytes, &random) }
             Self.read(bytes)
             Self.convert(bytes)
+            Self.rewrite(bytes)
         }
     }
 
@@ -51,6 +52,14 @@ import Testing
         let again = back.flatMap { try? KeyedArchiver.convert($0, to: .xml) }
         let third = again.flatMap { try? KeyedArchiver.convert($0, to: .xml) }
         #expect(back != nil && again != nil && third == again, "\(Data(bytes).base64EncodedString())")
+    }
+
+    /// What opens as a tree is written so that the same tree opens.
+    private static func rewrite(_ bytes: [UInt8]) {
+        guard let tree = try? ArchiveTree(bytes) else { return }
+        let again = try? ArchiveTree(tree.archivedData())
+        #expect(again == tree, "\(Data(bytes).base64EncodedString())")
+        #expect(tree.isSameGraph(as: tree) && tree.description.utf8.count < 1 << 24)
     }
 
     private static func change(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
@@ -77,6 +86,12 @@ import Testing
         _ = try? KeyedUnarchiver.unarchive(City.self, decoding: bytes)
         _ = try? KeyedUnarchiver.unarchive([Shape].self, decoding: bytes)
         _ = try? KeyedUnarchiver.unarchive([String: [Int]].self, decoding: bytes)
+        if let unarchiver = try? KeyedUnarchiver(bytes, classes: []) {
+            unarchiver.keepsUnknownClasses = true
+            if let root = unarchiver.decodeObject(forKey: "root") {
+                _ = try? KeyedArchiver.archivedData(withRootObject: root)
+            }
+        }
         if let unarchiver = try? KeyedUnarchiver(bytes, classes: [Everything.self, Pair.self, Base.self]) {
             for key in ["root", "$0", "State"] {
                 // What was read must survive being used.

@@ -62,7 +62,9 @@ final class ArchiveHandler: @unchecked Sendable {
 
     private static func make<T: ArchiveIntrinsic>(intrinsic type: T.Type) -> ArchiveHandler {
         ArchiveHandler(type) { value, archiver in
-            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            guard let value = content(of: value, as: T.self) ?? value as? T else {
+                return unsupported(T.self, archiver)
+            }
             return value.archive(into: archiver)
         }
     }
@@ -93,7 +95,9 @@ final class ArchiveHandler: @unchecked Sendable {
             (value as? T)?.replacementObject(for: archiver)
         }
         return ArchiveHandler(type, replacement: replacement) { value, archiver in
-            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            guard let value = instance(reference(of: value), of: T.self) else {
+                return unsupported(T.self, archiver)
+            }
             if !isSecure, archiver.requiresSecureCoding { return insecure(info, archiver) }
             return archiver.encode(object: value, as: info)
         }
@@ -103,9 +107,10 @@ final class ArchiveHandler: @unchecked Sendable {
         let info = ArchivedClass.of(type)
         let isSecure = isSecure(type)
         return ArchiveHandler(type) { value, archiver in
-            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            let object = reference(of: value)
+            guard let value = instance(object, of: T.self) else { return unsupported(T.self, archiver) }
             if !isSecure, archiver.requiresSecureCoding { return insecure(info, archiver) }
-            return archiver.encode(instance: reference(of: value), as: info) { value.encode(with: archiver) }
+            return archiver.encode(instance: object, as: info) { value.encode(with: archiver) }
         }
     }
 
@@ -116,6 +121,23 @@ final class ArchiveHandler: @unchecked Sendable {
     private static func insecure(_ info: ArchivedClass, _ archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.record(ArchiveError(.classNotAllowed, "\(info.name) does not support secure coding"))
         return 0
+    }
+}
+
+/// The handlers that were asked for last: a few types make up nearly every archive, so that a scan without a lock
+/// finds them. Handlers never change, so it is kept from archive to archive.
+struct HandlerCache {
+    private var handlers: [ArchiveHandler] = []
+    private static let limit = 8
+
+    mutating func find(_ type: Any.Type) -> ArchiveHandler {
+        for index in handlers.indices where handlers[index].type == ObjectIdentifier(type) {
+            return handlers[index]
+        }
+        let found = ArchiveHandler.for(type)
+        if handlers.count == Self.limit { handlers.removeAll(keepingCapacity: true) }
+        handlers.append(found)
+        return found
     }
 }
 

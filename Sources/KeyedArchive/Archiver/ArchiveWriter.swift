@@ -41,6 +41,9 @@ final class ArchiveWriter: @unchecked Sendable {
     @exclusivity(unchecked) private var nextSerial: UInt32 = 0
     @exclusivity(unchecked) private var classes: [(info: ArchivedClass, uid: UID)] = []
     @exclusivity(unchecked) private var classIndex: [ObjectIdentifier: UID] = [:]
+    /// The entry of the key that was written last.
+    @exclusivity(unchecked) private var lastKey: Int?
+    @exclusivity(unchecked) var handlers = HandlerCache()
     @exclusivity(unchecked) var identities = IdentityTable()
     /// The names that classes have in this archive only.
     @exclusivity(unchecked) var givenNames = GivenClassNames()
@@ -55,6 +58,7 @@ final class ArchiveWriter: @unchecked Sendable {
         objects.append(add("$null"))
         uidReferences.append(Self.null)
         _ = add("$class")
+        lastKey = nil
         pushScope()
     }
 
@@ -214,21 +218,44 @@ final class ArchiveWriter: @unchecked Sendable {
     /// A string inline.
     func string(_ text: String) -> Reference { strings[intern(text)].reference }
 
+    /// The entry of a key as the user gave it: most often it is the one that came after the last key before.
     private func intern(key: String) -> Int {
-        key.utf8.first == 0x24 ? intern("$" + key) : intern(key)
+        if let lastKey {
+            let guess = Int(strings[lastKey].next) &- 1
+            if guess >= 0, isKey(guess, key) {
+                self.lastKey = guess
+                return guess
+            }
+        }
+        let index = key.utf8.first == 0x24 ? intern("$" + key) : intern(key)
+        if let lastKey { strings[lastKey].next = UInt32(truncatingIfNeeded: index &+ 1) }
+        lastKey = index
+        return index
+    }
+
+    /// Whether an entry is that of a key, with certainty.
+    @inline(__always)
+    private func isKey(_ index: Int, _ key: String) -> Bool {
+        key.utf8.withContiguousStorageIfAvailable { utf8 in
+            // A `$` in front is stored as two.
+            strings.holds(index, utf8, in: list.bytes) && utf8.first != 0x24
+        } ?? false
     }
 
     private func intern(_ text: String) -> Int {
+        if let index = text.utf8.withContiguousStorageIfAvailable({ intern($0) }) { return index }
         var text = text
-        return text.withUTF8 { utf8 in
-            let hash = StringTable.hash(utf8)
-            if let index = strings.index(of: utf8, hash: hash) { return index }
-            let reference =
-                isASCII(utf8)
-                ? list.add(ascii: utf8)
-                : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16)
-            return strings.add(utf8, hash: hash, reference: reference)
-        }
+        return text.withUTF8 { intern($0) }
+    }
+
+    private func intern(_ utf8: UnsafeBufferPointer<UInt8>) -> Int {
+        let (hash, isASCII) = strings.digest(utf8)
+        if let index = strings.index(of: utf8, hash: hash, in: list.bytes) { return index }
+        let reference =
+            isASCII
+            ? list.add(ascii: utf8)
+            : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16)
+        return strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list.bytes)
     }
 
     private func add(_ text: StaticString) -> Reference {
@@ -302,6 +329,49 @@ final class ArchiveWriter: @unchecked Sendable {
         list.finish(top: root)
         return list.bytes.withElements(body)
     }
+}
+
+// MARK: As stored
+
+/// Parts of a property list as they are to stand in the archive: keys are not mangled, lists hold anything.
+extension ArchiveWriter {
+    /// Puts a value under a key that no other value of the scope has.
+    func set(stored key: String, _ value: Reference) {
+        pairs.append(KeyedReference(key: strings[intern(key)].reference, value: value))
+    }
+
+    /// Ends the innermost scope and makes its pairs, the class among them if there is one, the dictionary of `uid`.
+    func popDictionary(_ uid: UID) {
+        let scope = popScope()
+        list.fillDictionary(objects[Int(uid)], pairs, from: scope.base)
+        pairs.truncate(to: scope.base)
+    }
+
+    func array(of members: [Reference]) -> Reference {
+        let made = list.reserveContainer()
+        list.fillArray(made, count: members.count)
+        for member in members { list.addElement(member) }
+        return made
+    }
+
+    func set(of members: [Reference]) -> Reference {
+        let made = list.reserveContainer()
+        list.fillSet(made, count: members.count)
+        for member in members { list.addElement(member) }
+        return made
+    }
+
+    func dictionary(of entries: [(key: String, value: Reference)]) -> Reference {
+        let made = list.reserveContainer()
+        let base = pairs.count
+        for entry in entries { set(stored: entry.key, entry.value) }
+        list.fillDictionary(made, pairs, from: base)
+        pairs.truncate(to: base)
+        return made
+    }
+
+    func scalar(date seconds: Double) -> Reference { list.add(date: seconds) }
+    func null() -> Reference { list.addNull() }
 }
 
 /// Writers whose memory is used again: a fresh one costs ten allocations.

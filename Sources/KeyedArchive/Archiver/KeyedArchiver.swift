@@ -16,14 +16,17 @@ public final class KeyedArchiver: NSCoder {
     /// How many objects and Codable values are being encoded, each inside the one before.
     var depth = 0
     private var nesting = NestingLimit()
+    /// The places of classes that this process does not have.
+    var describedClasses: [ArchiveTree.ClassDescription: ArchiveWriter.UID] = [:]
     /// The archive, once it is finished.
     private var finished: Data?
-    private var lastHandler: ArchiveHandler?
     private var securely: Bool
     /// Whether an object was met inside itself.
     private(set) var runsInCircles = false
     /// Whether there is a delegate to ask about every object.
     private var asksDelegate = false
+    /// The object that is about to be encoded in another one's place.
+    private var replacing: AnyObject?
     /// Where `finishEncoding` puts the archive too.
     private var destination: NSMutableData?
 
@@ -81,7 +84,7 @@ public final class KeyedArchiver: NSCoder {
             if let failure { throw failure }
             if let finished { return finished }
             delegate?.archiverWillFinish(self)
-            let data = try formatted(finish { Data($0) })
+            let data = try formatted(finish { Data(buffer: $0) })
             finished = data
             destination?.setData(data)
             delegate?.archiverDidFinish(self)
@@ -139,21 +142,12 @@ public final class KeyedArchiver: NSCoder {
 
     /// The place of any value in `$objects`; 0 for nil and after an error.
     func uid(of value: Any) -> ArchiveWriter.UID {
-        let type = type(of: value)
         if !asksDelegate {
-            // The commonest ones first: comparing metatypes costs less than any cast.
-            if type == String.self, let text = value as? String { return string(text) }
-            if type == Double.self, let number = value as? Double {
-                return writer.addObject(writer.scalar(number))
-            }
+            // The commonest ones first.
+            if let text = content(of: value, as: String.self) { return string(text) }
+            if let number = content(of: value, as: Double.self) { return writer.addObject(writer.scalar(number)) }
         }
-        let handler: ArchiveHandler
-        if let last = lastHandler, last.type == ObjectIdentifier(type) {
-            handler = last
-        } else {
-            handler = ArchiveHandler.for(type)
-            lastHandler = handler
-        }
+        let handler = writer.handlers.find(type(of: value))
         return asksDelegate ? askDelegate(about: value, handler) : handler.encode(value, self)
     }
 
@@ -189,6 +183,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// The place of an object, which `body` fills if the object is new.
+    @inline(__always)
     func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
         let found = writer.identities.find(object)
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
@@ -225,6 +220,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// Writes an object of a user's class as a scope of its own.
+    @inline(__always)
     func encode(
         instance object: AnyObject,
         as info: @autoclosure () -> ArchivedClass,
@@ -245,10 +241,11 @@ public final class KeyedArchiver: NSCoder {
     func encode<T: NSObject & NSCoding>(object: T, as info: ArchivedClass) -> ArchiveWriter.UID {
         let found = writer.identities.find(object)
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
-        // A delegate was asked already, and the object before it.
-        if !asksDelegate {
+        // A delegate was asked already, and the object before it. A replacement is not asked for another one.
+        if !asksDelegate, replacing !== object {
             guard let replacement = object.replacementObject(for: self) else { return 0 }
             if !isSame(replacement, object) {
+                replacing = type(of: replacement) is AnyClass ? replacement as AnyObject : nil
                 return encode(replacement, for: object, found) { uid(of: replacement) }
             }
         }
@@ -261,10 +258,6 @@ public final class KeyedArchiver: NSCoder {
             let cls: AnyClass = object.classForKeyedArchiver ?? T.self
             writer.popObject(uid, class: cls == T.self ? info : .of(cls))
         }
-    }
-
-    private func isSame<T: AnyObject>(_ value: Any, _ object: T) -> Bool {
-        type(of: value) == type(of: object) && (value as? T) === object
     }
 
     /// Writes what stands for an object, so that whoever refers to the object means this.
@@ -327,10 +320,15 @@ public final class KeyedArchiver: NSCoder {
     func leave() { depth -= 1 }
 
     public override func encode(_ object: Any?, forKey key: String) {
-        setReference(forKey: key) { writer.reference(to: object.map(uid(of:)) ?? 0) }
+        setReference(forKey: key) {
+            // Not `map`, which makes a closure that holds the archiver.
+            guard let object else { return writer.reference(to: 0) }
+            return writer.reference(to: uid(of: object))
+        }
     }
 
     /// Puts what `body` writes under a key, or says where it failed.
+    @inline(__always)
     func setReference(forKey key: String, _ body: () -> ArchiveWriter.Reference) {
         guard isOpen else { return }
         let reference = body()
@@ -411,4 +409,9 @@ public final class KeyedArchiver: NSCoder {
     ) {
         encodeRawArray(type, count: count, at: array)
     }
+}
+
+/// Whether a value is this very object.
+private func isSame<T: AnyObject>(_ value: Any, _ object: T) -> Bool {
+    type(of: value) == T.self && reference(of: value) === object
 }

@@ -114,7 +114,7 @@ final class ArchivedFields {
 
     func find(_ key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         if let dictionary { return dictionary[key] }
-        return try scope.value(of: key, in: unarchiver.source.list)
+        return try scope.value(of: key, in: unarchiver.source.list, &unarchiver.memory.keyOrder)
     }
 
     @inline(__always)

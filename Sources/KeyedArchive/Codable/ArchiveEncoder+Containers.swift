@@ -5,47 +5,48 @@ import Foundation
 /// Encodes keyed values straight into the scope on top of the archiver's stack.
 struct ScopeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let encoder: ArchiveEncoder
+    private let writer: ArchiveWriter
     private let serial: UInt32
 
     init(_ encoder: ArchiveEncoder, _ serial: UInt32) {
         self.encoder = encoder
+        writer = encoder.archiver.writer
         self.serial = serial
     }
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    private func set(_ key: Key, _ value: (ArchiveWriter) -> ArchiveWriter.Reference) throws {
-        let archiver = encoder.archiver
-        guard archiver.writer.currentSerial == serial else { throw encoder.outOfTurn }
-        let reference = value(archiver.writer)
-        archiver.writer.set(key.stringValue, reference)
+    @inline(__always)
+    private func set(_ key: Key, _ value: @autoclosure () -> ArchiveWriter.Reference) throws {
+        guard writer.currentSerial == serial else { throw encoder.outOfTurn }
+        let reference = value()
+        writer.set(key.stringValue, reference)
     }
 
-    func encodeNil(forKey key: Key) throws { try set(key) { $0.reference(to: 0) } }
-    func encode(_ value: Bool, forKey key: Key) throws { try set(key) { $0.scalar(value) } }
-    func encode(_ value: Double, forKey key: Key) throws { try set(key) { $0.scalar(value) } }
-    func encode(_ value: Float, forKey key: Key) throws { try set(key) { $0.scalar(value) } }
-    func encode(_ value: Int, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: Int8, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: Int16, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: Int32, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: Int64, forKey key: Key) throws { try set(key) { $0.scalar(value) } }
-    func encode(_ value: UInt, forKey key: Key) throws { try set(key) { $0.scalar(UInt64(value)) } }
-    func encode(_ value: UInt8, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: UInt16, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: UInt32, forKey key: Key) throws { try set(key) { $0.scalar(Int64(value)) } }
-    func encode(_ value: UInt64, forKey key: Key) throws { try set(key) { $0.scalar(value) } }
+    func encodeNil(forKey key: Key) throws { try set(key, writer.reference(to: 0)) }
+    func encode(_ value: Bool, forKey key: Key) throws { try set(key, writer.scalar(value)) }
+    func encode(_ value: Double, forKey key: Key) throws { try set(key, writer.scalar(value)) }
+    func encode(_ value: Float, forKey key: Key) throws { try set(key, writer.scalar(value)) }
+    func encode(_ value: Int, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: Int8, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: Int16, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: Int32, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: Int64, forKey key: Key) throws { try set(key, writer.scalar(value)) }
+    func encode(_ value: UInt, forKey key: Key) throws { try set(key, writer.scalar(UInt64(value))) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try set(key, writer.scalar(Int64(value))) }
+    func encode(_ value: UInt64, forKey key: Key) throws { try set(key, writer.scalar(value)) }
 
     func encode(_ value: String, forKey key: Key) throws {
-        let uid = encoder.archiver.string(value)
-        try set(key) { $0.reference(to: uid) }
+        try set(key, writer.reference(to: encoder.archiver.string(value)))
     }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        guard encoder.archiver.writer.currentSerial == serial else { throw encoder.outOfTurn }
+        guard writer.currentSerial == serial else { throw encoder.outOfTurn }
         let slot = try encoder.archiver.slot(of: value, at: CodingPath(encoder.path, key))
         let reference = encoder.archiver.reference(slot)
-        try set(key) { _ in reference }
+        try set(key, reference)
     }
 
     func nestedContainer<Nested: CodingKey>(

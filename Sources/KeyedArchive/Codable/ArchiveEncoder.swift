@@ -17,7 +17,7 @@ extension KeyedArchiver {
     ///   `.limitExceeded` if it nests more than 1,000 deep.
     /// - Complexity: O(*n*) in the values that are archived.
     public static func archivedData(encoding value: some Encodable) throws(ArchiveError) -> Data {
-        try archive(encoding: value) { Data($0) }
+        try archive(encoding: value) { Data(buffer: $0) }
     }
 
     package static func archive(encoding value: some Encodable) throws(ArchiveError) -> [UInt8] {
@@ -110,15 +110,14 @@ extension KeyedArchiver {
     }
 
     private func intrinsicSlot<T>(of value: T) -> ArchivedSlot? {
-        switch value {
-        case let value as String where T.self == String.self: .object(string(value))
-        case let value as Date where T.self == Date.self: .object(value.archive(into: self))
-        case let value as Data where T.self == Data.self: .object(value.archive(into: self))
-        case let value as URL where T.self == URL.self: .object(value.archive(into: self))
-        case let value as UUID where T.self == UUID.self: .object(value.archive(into: self))
-        case let value as Decimal where T.self == Decimal.self: .object(value.archive(into: self))
-        default: nil
-        }
+        // Types first: comparing them costs less than a cast that fails.
+        if T.self == String.self, let value = value as? String { return .object(string(value)) }
+        if T.self == Date.self, let value = value as? Date { return .object(value.archive(into: self)) }
+        if T.self == Data.self, let value = value as? Data { return .object(value.archive(into: self)) }
+        if T.self == URL.self, let value = value as? URL { return .object(value.archive(into: self)) }
+        if T.self == UUID.self, let value = value as? UUID { return .object(value.archive(into: self)) }
+        if T.self == Decimal.self, let value = value as? Decimal { return .object(value.archive(into: self)) }
+        return nil
     }
 }
 

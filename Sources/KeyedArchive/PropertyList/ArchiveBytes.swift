@@ -83,5 +83,5 @@ struct ArchiveBytes: Sendable {
         }
     }
 
-    func data(in range: Range<Int>) -> Data { withBytes(in: range) { Data($0) } }
+    func data(in range: Range<Int>) -> Data { withBytes(in: range) { Data(buffer: $0) } }
 }

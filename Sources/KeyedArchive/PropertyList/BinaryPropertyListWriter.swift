@@ -160,6 +160,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         containers.append(reference)
         containers.append(0xD0)
         containers.append(UInt32(truncatingIfNeeded: count))
+        containers.reserve(2 &* count)
         for index in start..<pairs.count { containers.append(pairs[index].key) }
         for index in start..<pairs.count { containers.append(pairs[index].value) }
     }
@@ -177,18 +178,14 @@ struct BinaryPropertyListWriter: ~Copyable {
             appendMarker(marker, count: count)
             at &+= 3
             let end = at &+ (marker == 0xD0 ? 2 &* count : count)
-            while at < end {
-                bytes.append(bigEndian: UInt64(containers[at]), width: referenceWidth)
-                at &+= 1
-            }
+            bytes.append(bigEndian: containers, from: at, to: end, width: referenceWidth)
+            at = end
         }
         let table = bytes.count
         let offsetWidth = Self.width(of: UInt64(table))
-        for index in 0..<offsets.count {
-            // A container that was given up stands for object 0.
-            let offset = offsets[index] == 0 ? offsets[0] : offsets[index]
-            bytes.append(bigEndian: UInt64(offset), width: offsetWidth)
-        }
+        // A container that was given up stands for object 0.
+        for index in 0..<offsets.count where offsets[index] == 0 { offsets[index] = offsets[0] }
+        bytes.append(bigEndian: offsets, from: 0, to: offsets.count, width: offsetWidth)
         bytes.append(bigEndian: UInt64(offsetWidth) << 8 | UInt64(referenceWidth), width: 8)
         bytes.append(bigEndian: UInt64(offsets.count), width: 8)
         bytes.append(bigEndian: UInt64(top), width: 8)

@@ -12,16 +12,16 @@ struct PropertyListBuilder: ~Copyable {
 
     /// Adds a string; `nil` if its bytes are no valid UTF-8.
     mutating func add(utf8: UnsafeBufferPointer<UInt8>) -> Reference? {
-        let hash = StringTable.hash(utf8)
-        if let known = strings.index(of: utf8, hash: hash) { return strings[known].reference }
+        let (hash, isASCII) = strings.digest(utf8)
+        if let known = strings.index(of: utf8, hash: hash, in: list.bytes) { return strings[known].reference }
         let reference: Reference
-        if isASCII(utf8) {
+        if isASCII {
             reference = list.add(ascii: utf8)
         } else {
             guard let text = String(validating: utf8, as: UTF8.self) else { return nil }
             reference = list.add(utf16: text.utf16)
         }
-        _ = strings.add(utf8, hash: hash, reference: reference)
+        _ = strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list.bytes)
         return reference
     }
 

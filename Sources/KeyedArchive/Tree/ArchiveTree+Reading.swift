@@ -80,38 +80,9 @@ private struct ArchiveTreeReader {
             let fields = try fields(found, depth: 0, without: "$class")
             return .instance(ArchiveTree.Instance(classPlace: Int(uid), fields: fields))
         }
-        guard let name = try scope.stored("$classname", in: list) else {
-            throw corrupted("object without a class", reference)
-        }
         return .classDescription(
-            ArchiveTree.ClassDescription(
-                name: try className(name),
-                chain: try classNames(scope.stored("$classes", in: list)),
-                hints: try classNames(scope.stored("$classhints", in: list))
-            )
+            try source.classDescription(found, at: reference) { units throws(ArchiveError) in try spend(units) }
         )
-    }
-
-    private mutating func className(
-        _ reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> String {
-        guard let name = try list.shortString(reference, below: 4_096) else {
-            throw corrupted("class without a name", reference)
-        }
-        try spend(name.utf8.count + 1)
-        return name
-    }
-
-    private mutating func classNames(
-        _ reference: BinaryPropertyList.Reference?
-    ) throws(ArchiveError) -> [String] {
-        guard let reference else { return [] }
-        guard case .array(let run) = try list.object(reference) else {
-            throw corrupted("names of classes that are no list", reference)
-        }
-        var names: [String] = []
-        for index in 0..<run.count { names.append(try className(list.element(run, index))) }
-        return names
     }
 
     // MARK: Values

@@ -90,8 +90,8 @@ struct ArchiveSource: Sendable {
 
 /// The keys of one object while it is decoded.
 ///
-/// Objects are decoded in the order in which they were encoded nearly always, so the search for a key begins
-/// behind the key that was found last, and ends there mostly.
+/// Objects are mostly decoded in the order in which they were encoded, so the search for a key begins behind the
+/// key that was found last, and ends there mostly.
 struct ArchiveScope {
     let fields: BinaryPropertyList.Fields
     private var cursor = 0
@@ -104,6 +104,25 @@ struct ArchiveScope {
     private static let indexedKeyLength = 256
 
     init(_ fields: BinaryPropertyList.Fields) { self.fields = fields }
+
+    /// The value of a key as the user gave it, or `nil`.
+    ///
+    /// - Parameter order: where the keys of other objects were found.
+    mutating func value(
+        of key: String,
+        in list: BinaryPropertyList,
+        _ order: inout KeyOrder
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        let last = cursor
+        let guess = order.position(after: last, of: fields.count)
+        if guess < fields.count, list.isKey(fields, guess, key) {
+            cursor = guess + 1
+            return list.value(fields, guess)
+        }
+        guard let value = try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list) else { return nil }
+        order.note(cursor - 1, after: last, of: fields.count)
+        return value
+    }
 
     /// The value of a key as the user gave it, or `nil`.
     mutating func value(
@@ -160,4 +179,28 @@ struct ArchiveScope {
         cursor = position + 1
         return list.value(fields, position)
     }
+}
+
+/// Where keys were found in the objects before: those of a class are read in the same order each time, though
+/// perhaps in another one than they were written.
+///
+/// These are guesses, which objects of other classes may spoil. They begin anew with each archive, so that an
+/// archive is always read in the same way.
+struct KeyOrder {
+    /// Where the search ended, plus 1, by where it began and how many keys there are; 0 for nowhere yet.
+    private var positions = SIMD64<UInt8>()
+
+    /// The position to look at first.
+    @inline(__always)
+    func position(after last: Int, of count: Int) -> Int {
+        let known = positions[slot(last, count)]
+        return known == 0 ? last : Int(known) &- 1
+    }
+
+    mutating func note(_ position: Int, after last: Int, of count: Int) {
+        if position < 255 { positions[slot(last, count)] = UInt8(position + 1) }
+    }
+
+    @inline(__always)
+    private func slot(_ last: Int, _ count: Int) -> Int { (last &+ 13 &* count) & 63 }
 }

@@ -4,6 +4,8 @@ import Foundation
 enum ResolvedClass {
     case intrinsic(UnarchivedIntrinsic)
     case coding(any NSCoding.Type)
+    /// Not expected here, and kept as it is.
+    case unknown
 }
 
 /// What is known of an archive's classes already: they are few, so that a scan is faster than hashing.
@@ -45,6 +47,7 @@ extension KeyedUnarchiver {
         } else {
             resolved = try lookedUpClass(uid, of: reference)
         }
+        if case .unknown = resolved { return resolved }
         if classes[uid] == nil { classes.add(resolved, for: uid) }
         return resolved
     }
@@ -78,6 +81,7 @@ extension KeyedUnarchiver {
                 if let found = try find(superclass) { return found }
             }
         }
+        if keepsUnknownClasses { return .unknown }
         throw ArchiveError(
             .classNotAllowed,
             "class \(printable(name)) is not among those expected here",

@@ -80,6 +80,9 @@ extension KeyedUnarchiver {
             value = instance(of: type, fields)
             // One object, however often it is referred to, is never taken for several.
             heldSize = 0
+        case .unknown:
+            value = try archivedObject(uid, fields, at: reference)
+            heldSize = 0
         }
         if asksDelegate { value = try askDelegate(about: value, uid) }
         if !cycles.isEmpty { try complete(uid, &value) }

@@ -64,6 +64,15 @@ public final class KeyedUnarchiver: NSCoder {
     /// expected. `false` by default: what the class adds would be lost unseen.
     public var substitutesSuperclasses = false
 
+    /// Whether objects of classes that are not among those expected are decoded as ``ArchivedObject``, to be
+    /// looked at and archived again. No, unless set: they are errors then.
+    ///
+    /// Nothing of such a class is instantiated, even if the process has it. A class that decodes its part of a
+    /// circle through such an object may find fields of it missing: those that are still being decoded.
+    public var keepsUnknownClasses = false
+    /// The classes of those objects, by their places.
+    @exclusivity(unchecked) var unknownClasses: [UInt32: ArchiveTree.ClassDescription] = [:]
+
     /// Opens an archive.
     ///
     /// - Parameters:
@@ -227,7 +236,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     /// The property-list object under a key of the innermost scope, or `nil`.
     func value(of key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        try scope.value(of: key, in: source.list)
+        try scope.value(of: key, in: source.list, &memory.keyOrder)
     }
 
     public override func containsValue(forKey key: String) -> Bool {

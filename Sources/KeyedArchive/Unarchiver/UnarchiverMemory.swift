@@ -11,6 +11,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     @exclusivity(unchecked) var objects = DecodedObjects()
     @exclusivity(unchecked) var classes = ClassCache<ResolvedClass>()
     @exclusivity(unchecked) var intrinsics = ClassCache<UnarchivedIntrinsic?>()
+    @exclusivity(unchecked) var keyOrder = KeyOrder()
     @exclusivity(unchecked) var expected = ExpectedClasses([], intrinsicsToo: true)
     @exclusivity(unchecked) private var candidates: [CandidateClass] = []
     private static let candidateLimit = 16
@@ -67,6 +68,7 @@ final class UnarchiverMemory: @unchecked Sendable {
         objects.removeAll()
         classes.removeAll()
         intrinsics.removeAll()
+        keyOrder = KeyOrder()
     }
 
     /// How much memory it holds on to, roughly, in bytes.

@@ -1,0 +1,99 @@
+import Foundation
+
+/// An object of a class that this process does not have, kept as the archive holds it.
+///
+/// ``KeyedUnarchiver`` makes these where ``KeyedUnarchiver/keepsUnknownClasses`` asks for it, and
+/// ``KeyedArchiver`` writes them back with the same class, keys and values:
+///
+/// ```swift
+/// let unarchiver = try KeyedUnarchiver(forReadingFrom: data, classes: [Document.self])
+/// unarchiver.keepsUnknownClasses = true
+/// let document = unarchiver.decodeObject(forKey: "root") as? Document
+/// try unarchiver.finishDecoding()
+/// let colour = document?.background as? ArchivedObject    // an NSColor, say
+/// colour?["NSColorSpace"]                                 // 1
+/// ```
+///
+/// One object of the archive is one `ArchivedObject`, however often it is referred to, and objects may refer to
+/// each other in circles. Such a circle keeps itself alive: empty the ``fields`` of one of its objects when it is
+/// not needed any more.
+public final class ArchivedObject: NSObject {
+    /// A named value of an object.
+    public struct Field {
+        /// The key as it stands in the archive.
+        public var key: String
+        public var value: Value
+
+        /// - Parameter key: the key as it stands in the archive, where a `$` that a class put in front of a key
+        ///   is doubled.
+        public init(key: String, value: Value) {
+            self.key = key
+            self.value = value
+        }
+
+        /// The key as the class gave it; `$0`, `$1`, … for values without a key.
+        public var name: String { key.hasPrefix("$$") ? String(key.dropFirst()) : key }
+    }
+
+    /// What a field holds: an object by reference, or a value inline.
+    public enum Value {
+        /// The object that is referred to, as ``KeyedUnarchiver/decodeObject(forKey:)`` gives it; `nil` for nil.
+        case object(Any?)
+        case bool(Bool)
+        case integer(Int64)
+        /// An integer above `Int64.max`.
+        case unsigned(UInt64)
+        /// A real number of 4 bytes.
+        case float(Float)
+        /// A real number of 8 bytes.
+        case real(Double)
+        case string(String)
+        case data(Data)
+        case date(Date)
+        case array([Value])
+        case set([Value])
+        case dictionary([Field])
+        /// The property list's own null, which archives do not use.
+        case null
+    }
+
+    /// What the archive says of the object's class.
+    public let classDescription: ArchiveTree.ClassDescription
+    /// The object's fields but the class, in their order.
+    public var fields: [Field]
+
+    /// Makes an object of a class that this process need not have, to be archived.
+    ///
+    /// - Parameter fields: each key once; none is `$class`.
+    public init(classDescription: ArchiveTree.ClassDescription, fields: [Field] = []) {
+        self.classDescription = classDescription
+        self.fields = fields
+        super.init()
+    }
+
+    /// The value under a key as the class gave it: the object that is referred to, or an inline value as
+    /// `Bool`, `Int64`, `UInt64`, `Float`, `Double`, `String`, `Data`, `Date` or ``Value``; `nil` if there is
+    /// none, or if it is nil. O(*n*) in the fields.
+    public subscript(name: String) -> Any? {
+        guard let field = fields.first(where: { $0.name == name }) else { return nil }
+        return switch field.value {
+        case .object(let object): object
+        case .bool(let value): value
+        case .integer(let value): value
+        case .unsigned(let value): value
+        case .float(let value): value
+        case .real(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .array, .set, .dictionary: field.value
+        case .null: nil
+        }
+    }
+
+    /// The class and the names of the fields.
+    public override var description: String {
+        let names = fields.map { ShownText.plain($0.name) }.joined(separator: ", ")
+        return "<\(ShownText.plain(classDescription.name)): \(names)>"
+    }
+}
