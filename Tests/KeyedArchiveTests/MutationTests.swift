@@ -19,11 +19,11 @@ import Testing
             KeyedArchiver.archivedData(encoding: ["a": [1, 2, 3], "b": []]),
             KeyedArchiver.archivedData(withRootObject: [NSMutableArray(array: [1]), NSMutableDictionary()]),
         ].map { [UInt8]($0) }
-        for sample in samples { samples.append([UInt8](try KeyedArchiver.convert(Data(sample), to: .xml))) }
         for sample in FormSample.all {
             let bytes = [UInt8](try KeyedArchiver.archivedData(withRootObject: sample.make()))
             if bytes.count < 8_192 { samples.append(bytes) }
         }
+        for sample in samples { samples.append([UInt8](try KeyedArchiver.convert(Data(sample), to: .xml))) }
         guard Corpus.folder != nil else { return samples }
         for file in try Corpus.files(in: "keyed") + Corpus.files(in: "plist") {
             let bytes = [UInt8](try Data(contentsOf: file))

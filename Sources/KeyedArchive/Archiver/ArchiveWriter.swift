@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// Builds the object table, the scopes and the class dictionaries of one keyed archive.
@@ -311,8 +312,24 @@ final class ArchiveWriter: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Ends the archive and hands its bytes to `body`: `$top` is the outermost scope.
-    func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    /// Ends the archive and returns its bytes.
+    func finishedData() -> Data {
+        finish()
+        if ArchiveWriterPool.keeps(self) { return list.bytes.withElements { Data(buffer: $0) } }
+        // Large ones are not copied: their memory would not be used again.
+        let bytes = list.take()
+        guard let start = bytes.baseAddress else { return Data() }
+        return Data(bytesNoCopy: start, count: bytes.count, deallocator: .free)
+    }
+
+    /// Ends the archive and returns its bytes.
+    func finishedBytes() -> [UInt8] {
+        finish()
+        return list.bytes.withElements { Array($0) }
+    }
+
+    /// Ends the archive: `$top` is the outermost scope.
+    private func finish() {
         let scope = popScope()
         let top = list.reserveContainer()
         list.fillDictionary(top, pairs, from: scope.base)
@@ -327,7 +344,6 @@ final class ArchiveWriter: @unchecked Sendable {
         pairs.append(KeyedReference(key: add("$objects"), value: table))
         list.fillDictionary(root, pairs, from: 0)
         list.finish(top: root)
-        return list.bytes.withElements(body)
     }
 }
 
@@ -382,8 +398,11 @@ enum ArchiveWriterPool {
 
     static func take() -> ArchiveWriter { idle.withLock { $0.popLast() } ?? ArchiveWriter() }
 
+    /// Whether a writer's memory is used again.
+    static func keeps(_ writer: ArchiveWriter) -> Bool { writer.footprint <= footprintLimit }
+
     static func giveBack(_ writer: ArchiveWriter) {
-        guard writer.footprint <= footprintLimit else { return }
+        guard keeps(writer) else { return }
         // Drops the objects that were archived, whose deinitializers must not run under the lock.
         writer.reset()
         idle.withLock { if $0.count < countLimit { $0.append(writer) } }

@@ -1,7 +1,7 @@
 /// Which objects have a place in the archive already, by identity and never by equality.
 ///
 /// Keeps each object alive, so that an address stands for one object as long as the table lives.
-struct IdentityTable {
+struct IdentityTable: ~Copyable {
     struct Entry {
         let object: AnyObject
         let uid: UInt32
@@ -12,17 +12,26 @@ struct IdentityTable {
     }
 
     private var entries: [Entry] = []
-    private var index: [ObjectIdentifier: Int] = [:]
+    /// Entry index + 1 by address, 0 for empty; a power of two of them, at least twice as many as entries. Empty
+    /// while a scan is faster.
+    private var buckets = RawBuffer<UInt32>(capacity: 32)
     private static let scanLimit = 8
 
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
-        if !index.isEmpty { index = [:] }
+        buckets.truncate(to: 0)
     }
 
     func find(_ object: AnyObject) -> Int? {
-        if index.isEmpty { return entries.firstIndex { $0.object === object } }
-        return index[ObjectIdentifier(object)]
+        if buckets.isEmpty { return entries.firstIndex { $0.object === object } }
+        let mask = buckets.count &- 1
+        var at = Self.hash(object) & mask
+        while buckets[at] != 0 {
+            let index = Int(buckets[at]) &- 1
+            if entries[index].object === object { return index }
+            at = (at &+ 1) & mask
+        }
+        return nil
     }
 
     subscript(position: Int) -> Entry {
@@ -34,11 +43,32 @@ struct IdentityTable {
     @discardableResult
     mutating func add(_ object: AnyObject, uid: UInt32, isReserved: Bool) -> Int {
         entries.append(Entry(object: object, uid: uid, isReserved: isReserved))
-        if !index.isEmpty {
-            index[ObjectIdentifier(object)] = entries.count - 1
-        } else if entries.count > Self.scanLimit {
-            for (position, entry) in entries.enumerated() { index[ObjectIdentifier(entry.object)] = position }
+        if entries.count > Self.scanLimit {
+            if entries.count * 2 > buckets.count {
+                rehash(to: max(32, buckets.count * 2))
+            } else {
+                insert(entries.count - 1)
+            }
         }
         return entries.count - 1
+    }
+
+    private mutating func rehash(to count: Int) {
+        buckets.truncate(to: 0)
+        buckets.append(repeating: 0, count: count)
+        for index in entries.indices { insert(index) }
+    }
+
+    private mutating func insert(_ index: Int) {
+        let mask = buckets.count &- 1
+        var at = Self.hash(entries[index].object) & mask
+        while buckets[at] != 0 { at = (at &+ 1) & mask }
+        buckets[at] = UInt32(index + 1)
+    }
+
+    /// Nobody outside chooses addresses, so no seed is needed; their low bits are all alike.
+    private static func hash(_ object: AnyObject) -> Int {
+        let address = UInt64(UInt(bitPattern: ObjectIdentifier(object)))
+        return Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 }

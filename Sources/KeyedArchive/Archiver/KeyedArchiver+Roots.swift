@@ -15,7 +15,7 @@ extension KeyedArchiver {
     ) throws(ArchiveError) -> Data {
         let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
         archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { Data(buffer: $0) }
+        return try archiver.finish { $0.finishedData() }
     }
 
     /// Archives one object graph into a file, which is replaced as a whole or not at all.

@@ -65,7 +65,7 @@ public final class KeyedArchiver: NSCoder {
     package static func archive(_ object: Any) throws(ArchiveError) -> (bytes: [UInt8], runsInCircles: Bool) {
         let archiver = KeyedArchiver()
         archiver.encode(object, forKey: rootKey)
-        return (try archiver.finish { Array($0) }, archiver.runsInCircles)
+        return (try archiver.finish { $0.finishedBytes() }, archiver.runsInCircles)
     }
 
     package static let rootKey = "root"
@@ -84,7 +84,7 @@ public final class KeyedArchiver: NSCoder {
             if let failure { throw failure }
             if let finished { return finished }
             delegate?.archiverWillFinish(self)
-            let data = try formatted(finish { Data(buffer: $0) })
+            let data = try formatted(finish { $0.finishedData() })
             finished = data
             destination?.setData(data)
             delegate?.archiverDidFinish(self)
@@ -92,10 +92,10 @@ public final class KeyedArchiver: NSCoder {
         }
     }
 
-    func finish<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) throws(ArchiveError) -> Result {
+    func finish<Result>(_ body: (ArchiveWriter) -> Result) throws(ArchiveError) -> Result {
         if let failure { throw failure }
         finished = Data()
-        return writer.finish(body)
+        return body(writer)
     }
 
     // MARK: Errors

@@ -17,16 +17,16 @@ extension KeyedArchiver {
     ///   `.limitExceeded` if it nests more than 1,000 deep.
     /// - Complexity: O(*n*) in the values that are archived.
     public static func archivedData(encoding value: some Encodable) throws(ArchiveError) -> Data {
-        try archive(encoding: value) { Data(buffer: $0) }
+        try archive(encoding: value) { $0.finishedData() }
     }
 
     package static func archive(encoding value: some Encodable) throws(ArchiveError) -> [UInt8] {
-        try archive(encoding: value) { Array($0) }
+        try archive(encoding: value) { $0.finishedBytes() }
     }
 
     private static func archive<Result>(
         encoding value: some Encodable,
-        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+        _ body: (ArchiveWriter) -> Result
     ) throws(ArchiveError) -> Result {
         let archiver = KeyedArchiver()
         let uid = archiver.object(codable: value)

@@ -11,7 +11,7 @@ final class FoundationForm: Sendable {
     typealias Reading = @Sendable (inout FormFields) throws(ArchiveError) -> Any
 
     let className: String
-    /// Whether it is a collection: then its members must be of the classes that are expected, as an array's.
+    /// Whether its objects are collections: then their members must be of the classes that are expected too.
     let isCollection: Bool
     let read: Reading
 
@@ -70,9 +70,10 @@ struct FormFields {
     }
 
     private func object(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
-        let object = try unarchiver.object(at: reference)
-        try unarchiver.checkHeldSize()
-        if let object { return object }
+        let isFree = unarchiver.expected.intrinsicsToo
+        if let object = try isFree ? unarchiver.object(at: reference) : unarchiver.expectedObject(at: reference) {
+            return object
+        }
         // An object inside may have recorded an error without throwing.
         if let error = unarchiver.error as? ArchiveError { throw error }
         return nil

@@ -107,7 +107,7 @@ struct BinaryPropertyListWriter: ~Copyable {
     mutating func add(ascii: UnsafeBufferPointer<UInt8>) -> Reference {
         let reference = begin()
         appendMarker(0x50, count: ascii.count)
-        bytes.append(contentsOf: ascii)
+        bytes.append(text: ascii)
         return reference
     }
 
@@ -191,6 +191,9 @@ struct BinaryPropertyListWriter: ~Copyable {
         bytes.append(bigEndian: UInt64(top), width: 8)
         bytes.append(bigEndian: UInt64(table), width: 8)
     }
+
+    /// Gives the finished list away, in memory that whoever takes it must `free`.
+    mutating func take() -> UnsafeMutableBufferPointer<UInt8> { bytes.take() }
 
     // MARK: Bytes
 

@@ -7,8 +7,8 @@ import Foundation
 ///
 /// Why the pointers are safe: `base` always has room for `capacity` elements, of which the first `count` are
 /// initialized; `count` never exceeds `capacity`, since every append reserves first; elements are bitwise
-/// copyable, so nothing needs to be destroyed; the buffer cannot be copied, so `deinit` frees `base` once.
-/// Subscripts are checked: their indices may come from outside this file.
+/// copyable, so nothing needs to be destroyed, and they may be moved by `realloc`; the buffer cannot be copied,
+/// so `deinit` frees `base` once. Subscripts are checked: their indices may come from outside this file.
 struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
@@ -16,10 +16,10 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
-        base = .allocate(capacity: self.capacity)
+        base = Self.memory(at: nil, for: self.capacity)
     }
 
-    deinit { base.deallocate() }
+    deinit { free(base) }
 
     var isEmpty: Bool { count == 0 }
 
@@ -64,6 +64,15 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
         count = newCount
     }
 
+    /// Gives the elements away, in memory of their size, which whoever takes it must `free`. None are left.
+    mutating func take() -> UnsafeMutableBufferPointer<Element> {
+        let taken = UnsafeMutableBufferPointer(start: Self.memory(at: base, for: max(1, count)), count: count)
+        capacity = 1
+        base = Self.memory(at: nil, for: 1)
+        count = 0
+        return taken
+    }
+
     /// The elements, valid only while `body` runs.
     func withElements<Result>(_ body: (UnsafeBufferPointer<Element>) throws -> Result) rethrows -> Result {
         try body(UnsafeBufferPointer(start: base, count: count))
@@ -78,15 +87,47 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
     private mutating func grow(by additional: Int) {
         // Checked addition and multiplication: sizes that do not fit end the process, never wrap round.
         let larger = max(capacity * 2, count + additional)
-        let moved = UnsafeMutablePointer<Element>.allocate(capacity: larger)
-        moved.update(from: base, count: count)
-        base.deallocate()
-        base = moved
+        base = Self.memory(at: base, for: larger)
         capacity = larger
+    }
+
+    /// Memory for `capacity` elements, with those that are at `base`.
+    ///
+    /// Not `allocate`: the system makes large runs longer without copying them, and without both at a time.
+    private static func memory(at base: UnsafeMutablePointer<Element>?, for capacity: Int) -> UnsafeMutablePointer<
+        Element
+    > {
+        precondition(MemoryLayout<Element>.alignment <= 16, "the system aligns memory to 16 bytes")
+        guard let memory = realloc(base, capacity * MemoryLayout<Element>.stride) else {
+            preconditionFailure("there is no memory left for an archive")
+        }
+        return memory.bindMemory(to: Element.self, capacity: capacity)
     }
 }
 
 extension RawBuffer where Element == UInt8 {
+    /// Appends text, which is mostly short: two loads and stores that may overlap take less time than a call.
+    ///
+    /// Why they are safe: each begins and ends within the text, and within the room that was reserved for it.
+    @inline(__always)
+    mutating func append(text: UnsafeBufferPointer<UInt8>) {
+        let length = text.count
+        guard length >= 4, length <= 16, let start = text.baseAddress else { return append(contentsOf: text) }
+        reserve(length)
+        let source = UnsafeRawPointer(start)
+        let target = UnsafeMutableRawPointer(base + count)
+        if length >= 8 {
+            let last = source.loadUnaligned(fromByteOffset: length &- 8, as: UInt64.self)
+            target.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+            target.storeBytes(of: last, toByteOffset: length &- 8, as: UInt64.self)
+        } else {
+            let last = source.loadUnaligned(fromByteOffset: length &- 4, as: UInt32.self)
+            target.storeBytes(of: source.loadUnaligned(as: UInt32.self), as: UInt32.self)
+            target.storeBytes(of: last, toByteOffset: length &- 4, as: UInt32.self)
+        }
+        count &+= length
+    }
+
     /// Whether the bytes from `offset` on are those of `text`.
     @inline(__always)
     func holds(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Bool {

@@ -3,7 +3,6 @@
 /// Compares UTF-8 bytes, never canonical equivalence: two keys that differ in a byte are two keys.
 struct StringTable: ~Copyable {
     struct Entry: BitwiseCopyable {
-        let hash: UInt64
         /// Where the string's bytes begin: in the property list if they are ASCII, else in `texts`.
         let start: Int
         let length: Int
@@ -22,8 +21,10 @@ struct StringTable: ~Copyable {
     private var entries = RawBuffer<Entry>(capacity: 32)
     /// The UTF-8 bytes of strings that the property list has as UTF-16.
     private var texts = RawBuffer<UInt8>(capacity: 64)
-    /// Entry index + 1 by hash, 0 for empty; a power of two of them, at least twice as many as entries.
-    private var buckets = RawBuffer<UInt32>(capacity: 64)
+    /// By hash: the hash, and the entry's index + 1 in the low half; 0 for empty. A power of two of them, at least
+    /// twice as many as entries. Large tables are slow by the memory that they touch, so what is looked for
+    /// is mostly found, or not, without looking at entries.
+    private var buckets = RawBuffer<UInt64>(capacity: 64)
     private let seed = UInt64.random(in: .min ... .max)
 
     subscript(index: Int) -> Entry {
@@ -36,7 +37,8 @@ struct StringTable: ~Copyable {
     mutating func reset() {
         entries.truncate(to: 0)
         texts.truncate(to: 0)
-        rehash(to: 64)
+        buckets.truncate(to: 0)
+        buckets.append(repeating: 0, count: 64)
     }
 
     /// The entry of a string whose bytes are `text`, or `nil`.
@@ -44,14 +46,17 @@ struct StringTable: ~Copyable {
     /// - Parameter output: the property list's bytes.
     func index(
         of text: UnsafeBufferPointer<UInt8>,
-        hash: UInt64,
+        hash: UInt32,
         in output: borrowing RawBuffer<UInt8>
     ) -> Int? {
         let mask = buckets.count &- 1
-        var at = Int(truncatingIfNeeded: hash) & mask
+        var at = Int(hash) & mask
         while buckets[at] != 0 {
-            let index = Int(buckets[at]) &- 1
-            if entries[index].hash == hash, holds(index, text, in: output) { return index }
+            let bucket = buckets[at]
+            if bucket >> 32 == UInt64(hash) {
+                let index = Int(bucket & 0xFFFF_FFFF) &- 1
+                if holds(index, text, in: output) { return index }
+            }
             at = (at &+ 1) & mask
         }
         return nil
@@ -68,14 +73,13 @@ struct StringTable: ~Copyable {
     /// Adds a string that is not there yet, after it was written.
     mutating func add(
         _ text: UnsafeBufferPointer<UInt8>,
-        hash: UInt64,
+        hash: UInt32,
         isASCII: Bool,
         reference: BinaryPropertyListWriter.Reference,
         in output: borrowing RawBuffer<UInt8>
     ) -> Int {
         entries.append(
             Entry(
-                hash: hash,
                 start: isASCII ? output.count &- text.count : texts.count,
                 length: text.count,
                 isASCII: isASCII,
@@ -83,26 +87,23 @@ struct StringTable: ~Copyable {
             )
         )
         if !isASCII { texts.append(contentsOf: text) }
-        let index = entries.count &- 1
-        if entries.count * 2 > buckets.count {
-            rehash(to: buckets.count * 2)
-        } else {
-            insert(index)
-        }
-        return index
+        if entries.count * 2 > buckets.count { grow() }
+        insert(UInt64(hash) << 32 | UInt64(entries.count))
+        return entries.count &- 1
     }
 
-    private mutating func rehash(to count: Int) {
-        buckets.truncate(to: 0)
-        buckets.append(repeating: 0, count: count)
-        for index in 0..<entries.count { insert(index) }
-    }
-
-    private mutating func insert(_ index: Int) {
+    private mutating func insert(_ bucket: UInt64) {
         let mask = buckets.count &- 1
-        var at = Int(truncatingIfNeeded: entries[index].hash) & mask
+        var at = Int(bucket >> 32) & mask
         while buckets[at] != 0 { at = (at &+ 1) & mask }
-        buckets[at] = UInt32(index + 1)
+        buckets[at] = bucket
+    }
+
+    private mutating func grow() {
+        var larger = RawBuffer<UInt64>(capacity: 2 * buckets.count)
+        larger.append(repeating: 0, count: 2 * buckets.count)
+        swap(&larger, &buckets)
+        for index in 0..<larger.count where larger[index] != 0 { insert(larger[index]) }
     }
 
     /// A hash of some text, and whether it is all ASCII.
@@ -112,7 +113,7 @@ struct StringTable: ~Copyable {
     ///
     /// Why the loads are safe: each ends at or before the last byte, as the conditions say.
     @inline(__always)
-    func digest(_ text: UnsafeBufferPointer<UInt8>) -> (hash: UInt64, isASCII: Bool) {
+    func digest(_ text: UnsafeBufferPointer<UInt8>) -> (hash: UInt32, isASCII: Bool) {
         let raw = UnsafeRawBufferPointer(text)
         let count = raw.count
         var hash = seed ^ UInt64(truncatingIfNeeded: count)
@@ -137,7 +138,7 @@ struct StringTable: ~Copyable {
             for byte in raw { seen = seen << 8 | UInt64(byte) }
             hash = Self.mix(hash ^ seen)
         }
-        return (hash, seen & 0x8080_8080_8080_8080 == 0)
+        return (UInt32(truncatingIfNeeded: hash), seen & 0x8080_8080_8080_8080 == 0)
     }
 
     private static func mix(_ value: UInt64) -> UInt64 {

@@ -157,15 +157,14 @@ struct ArchiveScope {
                 try list.position(of: utf8, in: fields, from: cursor, steps: isIndexed ? 1 : count)
             }
         }
-        guard let position = try found.get() else { return isIndexed ? try look(up: key, in: list) : nil }
+        var position = try found.get()
+        if position == nil, isIndexed { position = try look(up: key, in: list) }
+        guard let position else { return nil }
         cursor = position + 1
         return list.value(fields, position)
     }
 
-    private mutating func look(
-        up key: String,
-        in list: BinaryPropertyList
-    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+    private mutating func look(up key: String, in list: BinaryPropertyList) throws(ArchiveError) -> Int? {
         if index == nil {
             var made: [String: Int] = [:]
             for position in (0..<fields.count).reversed() {
@@ -176,8 +175,12 @@ struct ArchiveScope {
             index = made
         }
         guard let position = index?[key] else { return nil }
-        cursor = position + 1
-        return list.value(fields, position)
+        if try list.isString(list.key(fields, position), equalTo: key) { return position }
+        // Another key that looks the same: the index takes composed and decomposed letters for equal.
+        for other in 0..<fields.count where try list.isString(list.key(fields, other), equalTo: key) {
+            return other
+        }
+        return nil
     }
 }
 

@@ -69,19 +69,20 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> ResolvedClass {
         let name = try className(uid)
         if let found = try find(name) { return found }
-        for hint in try names("$classhints", uid) {
+        // Whatever stands in for a class drops what only that class knows.
+        for hint in keepsUnknownClasses ? [] : try names("$classhints", uid) {
             if let found = try find(hint) { return found }
         }
         let chain = try names("$classes", uid)
         if let cls = delegate?.unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain) {
             if isAllowed(cls), let type = Self.decodable(cls) { return .coding(type) }
         }
+        if keepsUnknownClasses { return .unknown }
         if substitutesSuperclasses || Self.isFoundationsOwn(name) {
             for superclass in chain where superclass != name && superclass != "NSObject" {
                 if let found = try find(superclass) { return found }
             }
         }
-        if keepsUnknownClasses { return .unknown }
         throw ArchiveError(
             .classNotAllowed,
             "class \(printable(name)) is not among those expected here",

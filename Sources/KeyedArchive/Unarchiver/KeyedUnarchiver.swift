@@ -291,7 +291,8 @@ public final class KeyedUnarchiver: NSCoder {
     /// The object that a value is or refers to, if it is of one of the classes that are expected.
     func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         guard let object = try object(at: reference) else { return nil }
-        guard expected.allows(object) else {
+        // Who keeps unknown classes finds them as members of what was asked for.
+        guard expected.allows(object) || object is ArchivedObject && depth > cycles.objectDepth else {
             throw ArchiveError(
                 .typeMismatch,
                 "\(ClassNames.name(of: type(of: object))) is none of the classes asked for",

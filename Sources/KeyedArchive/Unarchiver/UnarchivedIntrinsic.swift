@@ -84,11 +84,10 @@ extension KeyedUnarchiver {
             dictionary.addEntries(from: entries)
             return dictionary
         case .form(let form):
-            var fields = FormFields(self, form.className, uid, fields)
             let outer = expected.intrinsicsToo
-            // What a class asks for itself need not be named, unless it is a collection.
             if !form.isCollection { expected.intrinsicsToo = true }
             defer { expected.intrinsicsToo = outer }
+            var fields = FormFields(self, form.className, fields)
             return try form.read(&fields)
         }
     }

@@ -24,12 +24,12 @@ struct ArchivedForms {
     private func object(_ place: Int) -> String {
         switch tree.objects[place] {
         case .value(let value): return text(value)
-        case .classDescription: return "class"
         case .empty: return "nil"
+        case .classDescription: return "class"
         case .instance(let instance):
-            let fields = instance.fields.sorted { $0.name < $1.name }.map { "\($0.name): \(text($0.value))" }
             let name = tree.classDescription(of: instance)?.name ?? "?"
-            return "\(name){\(fields.joined(separator: ", "))}"
+            let texts = instance.fields.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
+            return "\(name){\(texts.joined(separator: ", "))}"
         }
     }
 

@@ -33,8 +33,11 @@ import Testing
         }
         let data = try archiver.encodedData
         let unarchiver = try KeyedUnarchiver(forReadingFrom: data)
-        // The members of collections must be named too; what a class has inside need not be.
-        let classes = [sample.type, NSString.self, NSNumber.self]
+        // Members of collections are asked for like the collections.
+        let members: [AnyClass] = [
+            NSString.self, NSNumber.self, NSArray.self, NSDate.self, NSUUID.self, NSURL.self,
+        ]
+        let classes = original is any ArchiveCollection ? [sample.type] + members : [sample.type]
         let decoded = try #require(unarchiver.decodeObject(of: classes, forKey: "value"))
         try unarchiver.finishDecoding()
         #expect(sample.isSame(decoded, original))

@@ -202,14 +202,12 @@ import Testing
         let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data)
         #expect(decoded[0] as AnyObject === decoded[1] as AnyObject)
         let tree = try ArchiveTree([UInt8](data))
-        let zones = tree.objects.filter {
-            if case .instance(let instance) = $0 {
-                tree.classDescription(of: instance)?.name == "NSTimeZone"
-            } else {
-                false
-            }
+        var zones = 0
+        for case .instance(let instance) in tree.objects
+        where tree.classDescription(of: instance)?.name == "NSTimeZone" {
+            zones += 1
         }
-        #expect(zones.count == 1)
+        #expect(zones == 1)
     }
 
     /// The members of a mutable collection may refer to it.

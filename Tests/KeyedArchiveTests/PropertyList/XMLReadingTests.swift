@@ -111,6 +111,7 @@ import Testing
         ("<string>&#+65;</string>", "corrupted"), ("<string>a\0b</string>", "corrupted"),
         ("<string>a<b/></string>", "corrupted"), ("<string>a</data>", "corrupted"),
         ("<true>x</true>", "corrupted"), ("<date>2001-02-29T00:00:00Z</date>", "corrupted"),
+        ("<date>1900-02-29T00:00:00Z</date>", "corrupted"),
         ("<date>2001-01-01T24:00:00Z</date>", "corrupted"), ("<date>0000-01-01T00:00:00Z</date>", "corrupted"),
         ("<date>2001-01-01</date>", "corrupted"), ("<date>2001-01-01T00:00:00z</date>", "corrupted"),
         ("<data>A</data>", "corrupted"), ("<data>AA</data>", "corrupted"), ("<data>AA=A</data>", "corrupted"),
@@ -186,7 +187,7 @@ import Testing
 
     @Test func longDocumentsTakeTimeInProportion() throws {
         let clock = ContinuousClock()
-        let count = 1_000_000
+        let count = 100_000
         let documents = [
             "<string>" + String(repeating: "&amp;", count: count) + "</string>",
             "<string>" + String(repeating: "<![CDATA[a]]>", count: count) + "</string>",
@@ -203,7 +204,7 @@ import Testing
         ]
         for document in documents {
             let bytes = Array(document.utf8)
-            // A pass over a megabyte takes well under a second even here; a second pass per byte would take hours.
+            // A pass takes a few seconds at most even here; one for each byte would take hours.
             #expect(clock.measure { _ = error(bytes) } < .seconds(60), "\(document.prefix(20))")
         }
     }

@@ -55,6 +55,24 @@ import Testing
         }
     }
 
+    @Test func datesAreThoseOfPython() throws {
+        // The days around the end of February of every hundredth year, and of some in between.
+        var builder = PropertyListBuilder()
+        var members: [BinaryPropertyListWriter.Reference] = []
+        for century in 0..<99 {
+            for step in -8...8 {
+                for day in [(century + 1) * 146_097 / 4 - 306 + step, century * 36_524 + 59 + step] {
+                    let seconds = (day - 730_485) * 86_400 + day % 86_400
+                    members.append(builder.list.add(date: Double(seconds)))
+                }
+            }
+        }
+        let binary = Data(builder.finish(top: builder.add(array: members)))
+        let xml = try KeyedArchiver.convert(binary, to: .xml)
+        let back = try KeyedArchiver.convert(xml, to: .binary)
+        #expect(try Tool.differences([("written", binary, xml), ("read", xml, back)]) == [])
+    }
+
     @Test func archivesInXMLAreUnarchived() throws {
         let archiver = KeyedArchiver()
         archiver.outputFormat = .xml

@@ -26,8 +26,12 @@ enum Tool {
         try process.run()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(arguments.first ?? "") failed")
-        return String(decoding: output, as: UTF8.self)
+        let text = String(decoding: output, as: UTF8.self)
+        try #require(
+            process.terminationReason == .exit && process.terminationStatus == 0,
+            "\(arguments.first ?? "") failed: \(text.suffix(1_000))"
+        )
+        return text
     }
 
     /// Runs a tool on a file that holds `data`, and returns what it prints.

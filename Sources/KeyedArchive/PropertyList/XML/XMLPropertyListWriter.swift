@@ -22,7 +22,7 @@ struct XMLPropertyListWriter {
 
     private init(_ list: BinaryPropertyList) {
         self.list = list
-        limit = 1 << 24 + 256 * list.bytes.count
+        limit = 1 << 22 + 256 * list.bytes.count
     }
 
     /// - Throws: `.unsupportedType` for what XML cannot hold, `.limitExceeded` if containers nest more than 512

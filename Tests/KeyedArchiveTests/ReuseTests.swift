@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import KeyedArchive
+
+/// The memory of archivers and unarchivers is used again: nobody may see what others left there.
+@Suite struct ReuseTests {
+    @Test func archivesInsideArchivesComeBack() throws {
+        let nested = Nest(depth: 12, number: 1)
+        let back = try KeyedUnarchiver.unarchivedRoot(
+            ofClass: Nest.self,
+            from: KeyedArchiver.archivedData(withRootObject: nested)
+        )
+        #expect(back.numbers == nested.numbers)
+    }
+
+    @Test func aCoderThatIsKeptCanStillBeAsked() throws {
+        let first = try KeyedUnarchiver.unarchivedRoot(
+            ofClass: Keeper.self,
+            from: KeyedArchiver.archivedData(withRootObject: Keeper(text: "first"))
+        )
+        for number in 0..<20 {
+            let other = Keeper(text: "number \(number)")
+            _ = try KeyedUnarchiver.unarchivedRoot(
+                ofClass: Keeper.self,
+                from: KeyedArchiver.archivedData(withRootObject: other)
+            )
+        }
+        let root = first.coder?.decodeObject(forKey: "root") as? Keeper
+        #expect(root?.text == "first")
+    }
+
+    @Test func objectsAreLetGoAfterwards() throws {
+        weak var archived: Base?
+        weak var decoded: Base?
+        do {
+            let base = Base(title: "x")
+            archived = base
+            let data = try KeyedArchiver.archivedData(withRootObject: base)
+            decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: Base.self, from: data)
+        }
+        #expect(archived == nil)
+        #expect(decoded == nil)
+    }
+
+    @Test func classesThatWereExpectedBeforeAreNotExpectedNow() throws {
+        let data = try KeyedArchiver.archivedData(withRootObject: Pair(Base(title: "x"), nil))
+        for _ in 0..<3 {
+            let pair = try KeyedUnarchiver.unarchivedRoot(ofClass: Pair.self, allowing: [Base.self], from: data)
+            #expect(pair.first != nil)
+            let error = #expect(throws: ArchiveError.self) {
+                try KeyedUnarchiver.unarchivedRoot(ofClass: Pair.self, from: data)
+            }
+            #expect(error?.code == .classNotAllowed)
+        }
+    }
+
+    /// Archives of all sizes in turns, in several threads at once: small ones share memory, large ones do not.
+    @Test func archivesOfAllSizesComeBackInManyThreads() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for round in 0..<30 {
+                        let count = [1, 7, 16, 17, 400, 60_000][(task + round) % 6]
+                        let texts = (0..<count).map { "\(task) \(round) \($0) \($0 % 3 == 0 ? "ü" : "u")" }
+                        let data = try KeyedArchiver.archivedData(withRootObject: texts)
+                        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: [String].self, from: data) == texts)
+                        #expect(
+                            try KeyedUnarchiver.unarchivedValue(
+                                of: [String].self,
+                                from: KeyedArchiver.archivedData(encoding: texts)
+                            ) == texts
+                        )
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// A large archive is given away with the memory in which it was written.
+    @Test func largeArchivesCanBeChangedByWhoeverHasThem() throws {
+        let text = String(repeating: "long ", count: 1_000_000)
+        var data = try KeyedArchiver.archivedData(withRootObject: text)
+        let copy = data
+        data.append(contentsOf: [1, 2, 3])
+        data[0] = 0
+        #expect(data.count == copy.count + 3)
+        #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: String.self, from: copy) == text)
+    }
+}
+
+/// Holds another one as an archive of its own, which it makes and reads while it is encoded and decoded itself.
+private final class Nest: NSObject, NSCoding {
+    let number: Int
+    let inner: Nest?
+
+    init(depth: Int, number: Int) {
+        self.number = number
+        inner = depth > 0 ? Nest(depth: depth - 1, number: number * 3) : nil
+    }
+
+    var numbers: [Int] { [number] + (inner?.numbers ?? []) }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(number, forKey: "number")
+        coder.encode(inner.flatMap { try? KeyedArchiver.archivedData(withRootObject: $0) }, forKey: "inner")
+        coder.encode(-number, forKey: "check")
+    }
+
+    required init?(coder: NSCoder) {
+        inner = (coder.decodeObject(forKey: "inner") as? Data).flatMap {
+            try? KeyedUnarchiver.unarchivedRoot(ofClass: Nest.self, from: $0)
+        }
+        number = coder.decodeInteger(forKey: "number")
+        guard coder.decodeInteger(forKey: "check") == -number else { return nil }
+    }
+}
+
+/// Keeps its coder.
+private final class Keeper: NSObject, NSCoding {
+    let text: String
+    let coder: NSCoder?
+
+    init(text: String) {
+        self.text = text
+        coder = nil
+    }
+
+    func encode(with coder: NSCoder) { coder.encode(text, forKey: "text") }
+
+    required init?(coder: NSCoder) {
+        text = coder.decodeObject(forKey: "text") as? String ?? ""
+        self.coder = coder
+    }
+}
