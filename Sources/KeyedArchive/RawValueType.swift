@@ -9,6 +9,7 @@ enum RawValueType: UInt8 {
     case uint16 = 0x53  // S
     case int32 = 0x69  // i
     case uint32 = 0x49  // I
+    // Of 32 bits, as Apple documents: a `long` of 64 bits is encoded as `q`.
     case long = 0x6C  // l
     case unsignedLong = 0x4C  // L
     case int64 = 0x71  // q
@@ -29,8 +30,7 @@ enum RawValueType: UInt8 {
         switch self {
         case .int8, .uint8, .bool: 1
         case .int16, .uint16: 2
-        case .int32, .uint32, .float: 4
-        case .long, .unsignedLong: MemoryLayout<CLong>.size
+        case .int32, .uint32, .long, .unsignedLong, .float: 4
         case .int64, .uint64, .double: 8
         case .object: MemoryLayout<AnyObject?>.size
         }

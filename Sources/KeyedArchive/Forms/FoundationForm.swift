@@ -30,11 +30,13 @@ final class FoundationForm: Sendable {
 struct FormFields {
     let unarchiver: KeyedUnarchiver
     let className: String
+    let uid: UInt32
     var scope: ArchiveScope
 
-    init(_ unarchiver: KeyedUnarchiver, _ className: String, _ fields: BinaryPropertyList.Fields) {
+    init(_ unarchiver: KeyedUnarchiver, _ className: String, _ uid: UInt32, _ fields: BinaryPropertyList.Fields) {
         self.unarchiver = unarchiver
         self.className = className
+        self.uid = uid
         scope = ArchiveScope(fields)
     }
 
@@ -75,6 +77,30 @@ struct FormFields {
         // An object inside may have recorded an error without throwing.
         if let error = unarchiver.error as? ArchiveError { throw error }
         return nil
+    }
+
+    /// The next value that was encoded without a key, by its C type.
+    ///
+    /// - Parameter count: how many bytes a value of the type has.
+    mutating func nextBytes(_ type: String, count: Int) throws(ArchiveError) -> [UInt8] {
+        var ahead = scope
+        guard try ahead.nextUnkeyed(in: unarchiver.source.list) != nil else { throw malformed() }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let outer = unarchiver.scope
+        unarchiver.scope = scope
+        defer { unarchiver.scope = outer }
+        bytes.withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { unarchiver.decodeRawValue(type, at: start) }
+        }
+        scope = ahead
+        if let error = unarchiver.error as? ArchiveError { throw error }
+        return bytes
+    }
+
+    /// The member of a collection under a key, which must be of a class that is expected; `nil` if there is none.
+    mutating func member(_ key: String) throws(ArchiveError) -> Any? {
+        guard let reference = try scope.value(of: key, in: unarchiver.source.list) else { return nil }
+        return try unarchiver.member(reference)
     }
 
     /// The object under a key; `nil` if there is none or it is nil, an error if it is of another type.

@@ -2,7 +2,7 @@ import Foundation
 
 // The memory that an NSValue holds has no bounds of its own: its type says how long it is.
 //
-// Why it is safe: both methods are called with types from `ScalarRun` and `SpecialValue` only, and with the number
+// Why it is safe: both methods are called with types that `ValueForms` knows only, and with the number
 // of bytes that these types have; Foundation copies that many and keeps no pointer.
 
 extension NSValue {

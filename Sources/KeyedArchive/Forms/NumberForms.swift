@@ -55,7 +55,7 @@ extension KeyedUnarchiver {
         }
         guard let target = try resolve(reference),
             case .dictionary(let fields) = try source.list.object(target),
-            case .form = try UnarchivedIntrinsic.named[className(classUID(of: fields, at: target))]
+            case .form? = try intrinsic(of: classUID(of: fields, at: target))
         else { return nil }
         return try object(at: reference) as? Decimal
     }

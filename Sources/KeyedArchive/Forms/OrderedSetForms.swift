@@ -56,28 +56,36 @@ extension FoundationForm {
     ]
 
     private static func orderedSet(_ fields: inout FormFields) throws(ArchiveError) -> Any {
-        NSOrderedSet(array: try members(&fields))
+        var members: [Any] = []
+        try forEachMember(&fields) { members.append($0) }
+        return NSOrderedSet(array: members)
     }
+
+    // Mutable collections are there before their members, whose parts may refer to them.
 
     private static func mutableOrderedSet(_ fields: inout FormFields) throws(ArchiveError) -> Any {
-        NSMutableOrderedSet(array: try members(&fields))
+        let set = NSMutableOrderedSet()
+        fields.unarchiver.cycles.open(set, fields.uid)
+        defer { fields.unarchiver.cycles.closeCollection() }
+        try forEachMember(&fields) { set.add($0) }
+        return set
     }
 
-    private static func members(_ fields: inout FormFields) throws(ArchiveError) -> [Any] {
-        var members: [Any] = []
-        try fields.unarchiver.forEachMember(of: &fields.scope, fields.className) { members.append($0.base) }
-        return members
+    private static func forEachMember(_ fields: inout FormFields, _ body: (Any) -> Void) throws(ArchiveError) {
+        try fields.unarchiver.forEachMember(of: &fields.scope, fields.className) { body($0.base) }
     }
 
     private static func countedSet(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let set = NSCountedSet()
+        fields.unarchiver.cycles.open(set, fields.uid)
+        defer { fields.unarchiver.cycles.closeCollection() }
         let count = try fields.requiredInteger("NS.count")
         guard (0...fields.scope.fields.count).contains(count) else {
             throw fields.malformed("with another number of members than it says")
         }
         var crowd = HashCrowd(memberCount: count)
         for index in 0..<count {
-            guard let object = try fields.object("NS.object\(index)") else { throw fields.malformed() }
+            guard let object = try fields.member("NS.object\(index)") else { throw fields.malformed() }
             let member = try fields.unarchiver.hashable(object, fields.scope)
             try crowd.admit(member)
             let times = try fields.requiredInteger("NS.count\(index)")

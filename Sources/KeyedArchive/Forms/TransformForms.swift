@@ -47,13 +47,11 @@ import Foundation
                     numbers.append(CGFloat(Float(bitPattern: pattern)))
                 }
             } else {
-                for member in try fields.next() as? [Any] ?? [] {
-                    guard let number = member as? Double ?? (member as? NSNumber)?.doubleValue else {
-                        throw fields.malformed("with a value of the wrong kind")
-                    }
+                let bytes = try fields.nextBytes("[6f]", count: 24)
+                for start in stride(from: 0, to: 24, by: 4) {
+                    let number = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Float.self) }
                     numbers.append(CGFloat(number))
                 }
-                guard numbers.count == 6 else { throw fields.malformed() }
             }
             return AffineTransform(
                 m11: numbers[0],

@@ -10,13 +10,7 @@ import Foundation
 // and of any other
 //
 //     $0                                             its Objective-C type, a string: `q`, `[3i]`, …
-//     $1                                             a scalar inline, or an old-style array
-//
-// _NSKeyedCoderOldStyleArray:
-//
-//     NS.count, NS.size                              how many, of how many bytes each
-//     NS.type                                        the character of their type
-//     $0, $1, …                                      scalars, inline
+//     $1                                             a value of that type, see KeyedArchiver+RawValues
 
 extension NSValue: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
@@ -25,14 +19,25 @@ extension NSValue: ArchiveIntrinsic {
         if let special = SpecialValue(of: self, type) {
             return archiver.form(NSValue.self, of: self) { archiver.encode(special) }
         }
-        guard let run = ScalarRun(objCType: type) else {
+        guard let size = Self.size(ofType: type) else {
             archiver.record(ArchiveError(.unsupportedType, "NSValue of the Objective-C type \(type)"))
             return 0
         }
         return archiver.form(NSValue.self, of: self) {
             archiver.encode(type)
-            archiver.encodeUnkeyed(run, bytes(count: run.size))
+            bytes(count: size).withUnsafeBytes { bytes in
+                if let start = bytes.baseAddress { archiver.encodeRawValue(type, at: start) }
+            }
         }
+    }
+
+    /// How many bytes a value of a number type has, or of an array of numbers; `nil` for other types.
+    fileprivate static func size(ofType type: String) -> Int? {
+        guard type.utf8.count < 32 else { return nil }
+        if let number = RawValueType(type) { return number == .object ? nil : number.size }
+        // A value so large is none that anybody makes, and its size would come from the archive.
+        guard let (count, element) = RawValueType.array(type), (1...1 << 20).contains(count) else { return nil }
+        return count * element.size
     }
 
     /// The range that the value is, or `nil`.
@@ -83,21 +88,19 @@ enum SpecialValue {
 
     /// What a value with this Objective-C type holds; `nil` for other types.
     init?(of value: NSValue, _ type: String) {
-        func numbers(_ count: Int) -> [Double] {
-            let bytes = value.bytes(count: 8 * count)
-            return (0..<count).map { ObjCScalar.double.number(in: bytes, at: $0).doubleValue }
+        func held<T: BitwiseCopyable>(_ count: Int, _ type: T.Type) -> [T] {
+            value.bytes(count: count * MemoryLayout<T>.size).withUnsafeBytes { bytes in
+                (0..<count).map { bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.size, as: type) }
+            }
         }
         switch type {
-        case Self.pointType: self = .point(CGPoint(numbers(2)))
-        case Self.sizeType: self = .size(CGSize(numbers(2)))
-        case Self.rectType: self = .rect(CGRect(numbers(4)))
+        case Self.pointType: self = .point(CGPoint(held(2, Double.self)))
+        case Self.sizeType: self = .size(CGSize(held(2, Double.self)))
+        case Self.rectType: self = .rect(CGRect(held(4, Double.self)))
         case Self.rangeType:
-            let bytes = value.bytes(count: 16)
-            let location = ObjCScalar.longLong.number(in: bytes, at: 0).intValue
-            self = .range(
-                NSRange(location: location, length: ObjCScalar.longLong.number(in: bytes, at: 1).intValue)
-            )
-        case Self.edgesType: self = .edges(numbers(4))
+            let range = held(2, Int.self)
+            self = .range(NSRange(location: range[0], length: range[1]))
+        case Self.edgesType: self = .edges(held(4, Double.self))
         default: return nil
         }
     }
@@ -169,7 +172,6 @@ extension FoundationForm {
     static let values =
         [
             FoundationForm("NSValue", value), FoundationForm("NSConcreteValue", value),
-            FoundationForm("_NSKeyedCoderOldStyleArray", oldStyleArray),
         ] + transforms
 
     fileprivate static let edgeNames = ["top", "left", "bottom", "right"]
@@ -205,34 +207,11 @@ extension FoundationForm {
     }
 
     private static func typedValue(_ fields: inout FormFields) throws(ArchiveError) -> Any {
-        guard let type = try fields.next() as? String, let value = try fields.next() else {
-            throw fields.malformed()
+        guard let type = try fields.next() as? String else { throw fields.malformed() }
+        guard let size = NSValue.size(ofType: type) else {
+            throw fields.unknown("of a type that there is not here")
         }
-        guard let run = ScalarRun(objCType: type) else { throw fields.unknown("of a type that there is not here") }
-        // The count comes from the archive: before anything is taken for it, the members have to be there.
-        let members = run.isArray ? value as? [Any] ?? [] : [value]
-        guard members.count == run.count else {
-            throw fields.malformed("with another number of scalars than it says")
-        }
-        var bytes: [UInt8] = []
-        for member in members {
-            guard let number = member as? NSNumber ?? (member as? Double).map({ NSNumber(value: $0) }),
-                run.scalar.append(number, to: &bytes)
-            else { throw fields.malformed("with a scalar of another type than it says") }
-        }
-        return NSValue.make(bytes, objCType: type)
-    }
-
-    private static func oldStyleArray(_ fields: inout FormFields) throws(ArchiveError) -> Any {
-        let count = try fields.requiredInteger("NS.count")
-        guard (0...fields.scope.fields.count).contains(count) else {
-            throw fields.malformed("with another number of members than it says")
-        }
-        var members: [Any] = []
-        for _ in 0..<count {
-            guard let member = try fields.next() else { throw fields.malformed() }
-            members.append(member)
-        }
-        return members
+        try fields.unarchiver.spend(size)
+        return NSValue.make(try fields.nextBytes(type, count: size), objCType: type)
     }
 }

@@ -210,6 +210,20 @@ import Testing
         #expect(zones == 1)
     }
 
+    /// The members of a mutable collection may refer to it.
+    @Test(arguments: [true, false]) func membersKnowTheirSet(isCounted: Bool) throws {
+        let (books, counted) = (NSMutableOrderedSet(), NSCountedSet())
+        let set: NSObject = isCounted ? counted : books
+        for _ in 0..<3 { isCounted ? counted.add(Book(shelf: set)) : books.add(Book(shelf: set)) }
+        let data = try KeyedArchiver.archivedData(withRootObject: set)
+        let decoded = try KeyedUnarchiver.unarchivedRoot(ofClass: NSObject.self, allowing: [Book.self], from: data)
+        let members = (decoded as? NSMutableOrderedSet)?.array ?? (decoded as? NSCountedSet)?.allObjects ?? []
+        #expect(members.count == 3)
+        for case let book as Book in members { #expect(book.shelf === decoded) }
+        for case let book as Book in books.array + counted.allObjects { book.shelf = nil }
+        for case let book as Book in members { book.shelf = nil }
+    }
+
     @Test func aUnitOfOnesOwnKeepsItsFields() throws {
         let dose = Dose(symbol: "drop", converter: UnitConverterLinear(coefficient: 0.05))
         dose.note = "after meals"
@@ -227,6 +241,16 @@ import Testing
         }
         #expect(error?.code == .classNotAllowed)
     }
+}
+
+final class Book: NSObject, NSCoding {
+    var shelf: NSObject?
+
+    init(shelf: NSObject) { self.shelf = shelf }
+
+    required init?(coder: NSCoder) { shelf = coder.decodeObject(forKey: "shelf") as? NSObject }
+
+    func encode(with coder: NSCoder) { coder.encode(shelf, forKey: "shelf") }
 }
 
 final class Dose: Dimension, @unchecked Sendable {

@@ -27,7 +27,7 @@ import Testing
             if !ArchiveHandler.for(type(of: object)).isCollection { _ = (object as? AnyHashable)?.hashValue }
             return nil
         } catch {
-            return error.code
+            return (error as? ArchiveError)?.code
         }
     }
 
@@ -275,13 +275,26 @@ import Testing
             "{a=ii}", "zz", "", "@", "#", ":", "*", "^v", "v", "b3", "[3@]", "[3{a=i}]", "[i]", "[-3i]", "[0i]",
             "[99999999999999999999i]", "[1099511627776i]", "[3i", "3i]", String(repeating: "[", count: 10_000),
         ] { try expect(.decodingFailed, "NSValue", value(type, 7)) }
-        try expect(.corrupted, "NSValue", value("[3i]", [1, 2]))
-        try expect(.corrupted, "NSValue", value("[3i]", 1))
-        try expect(.corrupted, "NSValue", value("c", 300))
-        try expect(.corrupted, "NSValue", value("i", 1.5))
-        try expect(.corrupted, "NSValue", value("i", "1"))
+        try expect(.typeMismatch, "NSValue", value("[3i]", [1, 2]))
+        try expect(.typeMismatch, "NSValue", value("[3i]", 1))
+        try expect(.outOfRange, "NSValue", value("c", 300))
+        try expect(.outOfRange, "NSValue", value("l", 1 << 40))
+        try expect(.outOfRange, "NSValue", value("i", 1.5))
+        try expect(.typeMismatch, "NSValue", value("i", "1"))
         try expect(.corrupted, "NSValue", value(1, 1))
-        try expect(.corrupted, "_NSKeyedCoderOldStyleArray") { $0.encode(1 << 60, forKey: "NS.count") }
+        try expect(.corrupted, "NSValue") { $0.encode("i") }
+        for (said, type, code) in [
+            (1 << 60, "[3i]", .typeMismatch), (2, "[3i]", .typeMismatch), (3, "[1000000i]", .limitExceeded),
+        ] as [(Int, String, ArchiveError.Code)] {
+            try expect(code, "NSValue") { archiver in
+                archiver.encode(type)
+                let array = archiver.container(RawValueType.oldStyleArray, nil) {
+                    archiver.encode(said, forKey: "NS.count")
+                    archiver.encodeRawValue("i", at: [1])
+                }
+                archiver.writer.setUnkeyed(archiver.writer.reference(to: array))
+            }
+        }
         for special in [-1, 0, 5, 11, Int.max] {
             try expect(.decodingFailed, "NSValue") { $0.encode(special, forKey: "NS.special") }
         }
