@@ -9,7 +9,9 @@ struct Visit: Codable {
     let date: Date
 
     /// Visits that are all different and the same in every run.
-    static let thousand = (0..<1_000).map { number in
+    static let thousand = (0..<1_000).map(make)
+
+    static func make(_ number: Int) -> Visit {
         Visit(
             number: number,
             place: "Place \(number * 7_919 % 1_000)",

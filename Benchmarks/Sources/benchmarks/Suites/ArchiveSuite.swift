@@ -12,6 +12,7 @@ struct ArchiveSuite: Suite {
         try wrappers(context)
         try codable(context)
         try graph(context)
+        try growth(context)
     }
 
     private func wrapper(_ context: Context) throws {
@@ -64,6 +65,16 @@ struct ArchiveSuite: Suite {
         }
         for coder in ["JSONEncoder", "PropertyListEncoder"] {
             context.unavailable(work: work, subject: coder, reason: "it writes what is shared again each time")
+        }
+    }
+
+    private func growth(_ context: Context) throws {
+        try GrowthRun(context, work: "archive", subject: "KeyedArchiver").measure { visits in
+            {
+                let archive = try KeyedArchiver.archivedData(withRootObject: visits)
+                // Each object takes more than that.
+                return archive.count > 100 * visits.count ? visits.count : 0
+            }
         }
     }
 

@@ -13,6 +13,8 @@ struct UnarchiveSuite: Suite {
         try codable(context)
         try graph(context)
         try fields(context)
+        try numbers(context)
+        try growth(context)
     }
 
     private func wrapper(_ context: Context) throws {
@@ -61,19 +63,69 @@ struct UnarchiveSuite: Suite {
         }
     }
 
-    /// What is not read should cost little.
+    /// What is not read should cost little: a record as apps have them, with fields of many kinds.
     private func fields(_ context: Context) throws {
-        let values = CodableFields(values: FiftyFields.sample)
+        let values = CodableRecord(fields: RecordField.sample)
+        let all = try unarchivers(of: Record(fields: RecordField.sample), allowing: [EncodableCoordinate.self])
+        let some = try unarchivers(
+            of: ThreeFieldsRecord(fields: RecordField.sample),
+            allowing: [EncodableCoordinate.self]
+        )
         try context.compare(
             work: "unarchive 50 fields of 50",
+            subjects: all + FoundationCoders.decoding(AllRecordFields.self, from: values)
+        )
+        try context.compare(
+            work: "unarchive 3 fields of 50",
+            subjects: some + FoundationCoders.decoding(ThreeRecordFields.self, from: values)
+        )
+        try context.compare(
+            work: "unarchive some fields of 50",
+            subjects: [
+                try unarchiver("3 fields", of: ThreeFieldsRecord(fields: RecordField.sample)),
+                try unarchiver("50 fields", of: Record(fields: RecordField.sample)),
+            ]
+        )
+    }
+
+    /// The same with numbers alone, each of which takes so little time that opening the archive is most of it.
+    private func numbers(_ context: Context) throws {
+        let values = CodableFields(values: FiftyFields.sample)
+        try context.compare(
+            work: "unarchive 50 numbers of 50",
             subjects: try unarchivers(of: FiftyFields(values: FiftyFields.sample))
                 + FoundationCoders.decoding(AllCodableFields.self, from: values)
         )
         try context.compare(
-            work: "unarchive 3 fields of 50",
+            work: "unarchive 3 numbers of 50",
             subjects: try unarchivers(of: ThreeOfFiftyFields(values: FiftyFields.sample))
                 + FoundationCoders.decoding(ThreeCodableFields.self, from: values)
         )
+    }
+
+    private func growth(_ context: Context) throws {
+        try GrowthRun(context, work: "unarchive", subject: "KeyedUnarchiver").measure { visits in
+            let archive = try KeyedArchiver.archivedData(withRootObject: visits)
+            return {
+                let objects = try KeyedUnarchiver.unarchivedObject(
+                    ofClass: [EncodableVisit].self,
+                    allowing: [EncodableVisit.self],
+                    from: archive
+                )
+                return objects.count
+            }
+        }
+    }
+
+    private func unarchiver<T>(_ name: String, of object: T) throws -> Subject {
+        let archive = try KeyedArchiver.archivedData(withRootObject: object)
+        return Subject(name, isOurs: true) { _ in
+            try KeyedUnarchiver.unarchivedObject(
+                ofClass: T.self,
+                allowing: [EncodableCoordinate.self],
+                from: archive
+            )
+        }
     }
 
     private func unarchivers<T>(of object: T, allowing classes: [AnyClass] = []) throws -> [Subject] {
