@@ -6,11 +6,14 @@ import Synchronization
 /// What one of them saves or removes, the others forget before the call returns: so one program may open a cache
 /// in several places, and none of them sees what another one has replaced.
 final class SharedMemory: Sendable {
+    /// What a hit needs.
+    let table = EntryTable()
+    /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
     private let directory: String
 
     init(limit: MemoryLimit, directory: String) {
-        tier = Mutex(MemoryTier(limit: limit))
+        tier = Mutex(MemoryTier(limit: limit, table: table))
         self.directory = directory
         Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
     }
@@ -20,6 +23,12 @@ final class SharedMemory: Sendable {
             neighbors[directory]?.removeAll { $0.memory == nil }
             if neighbors[directory]?.isEmpty == true { neighbors[directory] = nil }
         }
+    }
+
+    var statistics: CacheStatistics {
+        var statistics = withLock { $0.statistics }
+        statistics.memoryHits = table.hits
+        return statistics
     }
 
     func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
