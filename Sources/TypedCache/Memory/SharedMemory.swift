@@ -11,11 +11,18 @@ final class SharedMemory: Sendable {
     /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
     private let directory: String
+    #if canImport(Darwin)
+        private let pressure = Mutex<MemoryPressure?>(nil)
+    #endif
 
     init(limit: MemoryLimit, directory: String) {
         tier = Mutex(MemoryTier(limit: limit, table: table))
         self.directory = directory
         Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
+        #if canImport(Darwin)
+            let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
+            pressure.withLock { $0 = listener }
+        #endif
     }
 
     deinit {
@@ -33,6 +40,18 @@ final class SharedMemory: Sendable {
 
     func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
         tier.withLock(body)
+    }
+
+    /// Gives up the least useful entries, until no more than so many are left, of no more than so much cost.
+    func trim(toCount count: Int, cost: Int) {
+        let dropped = withLock { $0.trim(toCount: count, cost: cost) }
+        _ = consume dropped
+    }
+
+    /// Gives memory back where the system asks for it.
+    func relieve(isCritical: Bool) {
+        let dropped = withLock { $0.trim(toCount: .max, cost: isCritical ? 0 : $0.cost / 2) }
+        _ = consume dropped
     }
 
     // MARK: Neighbors
