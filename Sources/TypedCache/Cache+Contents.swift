@@ -11,9 +11,8 @@ extension Cache {
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     public func contains(_ key: some CacheKey) throws(CacheError) -> Bool {
         let key = try EntryKey(key.cacheKey)
-        let (known, isBarred) = memory.withLock { ($0.entry(forKey: key), $0.isBarred(key)) }
-        if isBarred { return false }
-        if let known, !hasPassed(known.deadline) { return true }
+        if let known = memory.table.entry(forKey: key), !hasPassed(known.deadline) { return true }
+        if isBarred(key) { return false }
         do throws(StoreError) {
             guard let entry = try store.information(forKey: key.text) else { return false }
             return !dropIfExpired(entry)

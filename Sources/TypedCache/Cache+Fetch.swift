@@ -23,16 +23,11 @@ extension Cache {
     /// - Complexity: O(1) for a hit in memory; O(*n*) in the entry's bytes for one on disk.
     public func fetch(forKey key: some CacheKey) throws(CacheError) -> Value? {
         let key = try EntryKey(key.cacheKey)
-        let found = memory.withLock { memory in
-            let found = memory.entry(forKey: key)
-            if let found, found.deadline == .infinity { memory.statistics.memoryHits += 1 }
-            return found
-        }
-        guard let found else { return try fetchFromDisk(key) }
+        guard let found = memory.table.hit(key) else { return try fetchFromDisk(key) }
         if found.deadline != .infinity {
             // The disk is asked, for what is there may be newer than what memory knew.
             if hasPassed(found.deadline) { return try fetchFromDisk(key, expired: true) }
-            memory.withLock { $0.statistics.memoryHits += 1 }
+            memory.table.countHit(key)
         }
         return try value(of: found)
     }
@@ -97,7 +92,7 @@ extension Cache {
         }
         let value = try decode(stored.archive)
         let deadline = stored.information.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
-        keeping = memoryEntry(value, stored.archive, deadline)
+        keeping = memoryEntry(value, key, stored.archive, deadline)
         cost = stored.archive.count
         memory.withLock { $0.statistics.diskHits += 1 }
         return value

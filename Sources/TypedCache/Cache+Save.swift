@@ -71,7 +71,7 @@ extension Cache {
             memory.tellOthers(changed: key, leavesStale: !isGone)
             throw CacheError(error)
         }
-        let entry = memoryEntry(value, archive, deadline)
+        let entry = memoryEntry(value, key, archive, deadline)
         let dropped = memory.withLock { memory in
             memory.statistics.saves += 1
             return memory.endWrite(key, begun.ticket, keeping: entry, cost: archive.count)
@@ -81,8 +81,15 @@ extension Cache {
     }
 
     /// What memory holds of a value.
-    func memoryEntry(_ value: Value, _ archive: [UInt8], _ deadline: TimeInterval) -> MemoryEntry {
-        sharesValues ? ValueEntry(value, deadline: deadline) : ArchiveEntry(archive, deadline: deadline)
+    func memoryEntry(
+        _ value: Value,
+        _ key: EntryKey,
+        _ archive: [UInt8],
+        _ deadline: TimeInterval
+    ) -> MemoryEntry {
+        sharesValues
+            ? ValueEntry(value, key: key, deadline: deadline)
+            : ArchiveEntry(archive, key: key, deadline: deadline)
     }
 
     /// Removes what a failed save was to replace.

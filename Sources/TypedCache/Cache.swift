@@ -92,7 +92,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     }
 
     /// What this cache has done since it was opened.
-    public var statistics: CacheStatistics { memory.withLock { $0.statistics } }
+    public var statistics: CacheStatistics { memory.statistics }
 
     /// Whether memory holds values themselves, not archives of them.
     var sharesValues: Bool { !(Value.self is AnyClass) }

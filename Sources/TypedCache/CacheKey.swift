@@ -39,16 +39,23 @@ extension CacheKey where Self: RawRepresentable, RawValue == String {
 ///
 /// `String`'s own equality takes some different byte sequences as the same text.
 struct EntryKey: Hashable, Sendable {
+    /// Its bytes lie in one piece.
     let text: String
+    let hash: UInt64
 
     static let byteCounts = 1...1_024
 
     /// - Throws: `.invalidKey`.
     init(_ text: String) throws(CacheError) {
-        guard Self.byteCounts.contains(text.utf8.count) else {
+        var text = text
+        let hash = text.withUTF8 { bytes in
+            Self.byteCounts.contains(bytes.count) ? KeyHash.hash(UnsafeRawBufferPointer(bytes)) : nil
+        }
+        guard let hash else {
             throw CacheError(.invalidKey, "a key is 1 to 1,024 UTF-8 bytes long, not \(text.utf8.count)")
         }
         self.text = text
+        self.hash = hash
     }
 
     static func == (left: EntryKey, right: EntryKey) -> Bool {
@@ -61,10 +68,5 @@ struct EntryKey: Hashable, Sendable {
         return (same ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    func hash(into hasher: inout Hasher) {
-        let hashed: Void? = text.utf8.withContiguousStorageIfAvailable {
-            hasher.combine(bytes: UnsafeRawBufferPointer($0))
-        }
-        if hashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -1,97 +1,43 @@
 @testable import TypedCache
 
-/// Gives up first what was not used for longest.
+/// Gives up first what was not used for longest: the reference that other policies are tested beside.
 ///
-/// Entries stand in one array and are linked in the order of their use; a freed place is used again. Every
-/// operation is O(1), and a victim is the tail of the list, never searched for.
-struct LeastRecentlyUsed<Key: Hashable, Value>: EvictionPolicy {
-    private struct Node {
-        var key: Key
-        var value: Value?
-        var cost: Int
-        var newer: Int
-        var older: Int
-    }
-
-    private static var none: Int { -1 }
-
+/// Entries are linked in the order of their use. A use is seen when room is needed, as in every policy here, so
+/// entries that were used since then go round once, in the order in which they stood.
+struct LeastRecentlyUsed: EvictionPolicy {
     private let countLimit: Int
     private let costLimit: Int
-    private var places: [Key: Int] = [:]
-    private var nodes: [Node] = []
-    private var free: [Int] = []
-    private var newest = none
-    private var oldest = none
-    private(set) var cost = 0
+    /// The oldest first.
+    private var entries: [(entry: MemoryEntry, cost: Int)] = []
 
     init(count: Int, cost: Int) {
         countLimit = count
         costLimit = cost
     }
 
-    var count: Int { places.count }
+    var count: Int { entries.count }
+    var cost: Int { entries.reduce(0) { $0 + $1.cost } }
 
-    mutating func value(forKey key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
-        if place != newest {
-            unlink(place)
-            link(place)
-        }
-        return nodes[place].value
-    }
-
-    mutating func insert(_ value: Value, forKey key: Key, cost: Int, removed: inout [Value]) -> Int {
-        if let former = remove(forKey: key) { removed.append(former) }
+    mutating func insert(_ entry: MemoryEntry, cost: Int, removed: inout [MemoryEntry]) {
         guard countLimit > 0, cost <= costLimit else {
-            removed.append(value)
-            return 0
+            removed.append(entry)
+            return
         }
-        var evictions = 0
-        while count >= countLimit || self.cost > costLimit - cost {
-            if let former = remove(forKey: nodes[oldest].key) { removed.append(former) }
-            evictions += 1
-        }
-        let node = Node(key: key, value: value, cost: cost, newer: Self.none, older: Self.none)
-        let place: Int
-        if let reused = free.popLast() {
-            nodes[reused] = node
-            place = reused
-        } else {
-            nodes.append(node)
-            place = nodes.count - 1
-        }
-        places[key] = place
-        self.cost += cost
-        link(place)
-        return evictions
+        trim(toCount: countLimit - 1, cost: costLimit - cost, removed: &removed)
+        entries.append((entry, cost))
     }
 
-    mutating func remove(forKey key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key) else { return nil }
-        unlink(place)
-        cost -= nodes[place].cost
-        free.append(place)
-        // The value leaves its place, so that it lives no longer than whoever removed it wants.
-        return nodes[place].value.take()
+    mutating func remove(_ entry: MemoryEntry) { entries.removeAll { $0.entry === entry } }
+
+    mutating func removeAll() -> [MemoryEntry] {
+        defer { entries = [] }
+        return entries.map(\.entry)
     }
 
-    mutating func removeAll() -> [Value] {
-        let values = nodes.compactMap(\.value)
-        self = LeastRecentlyUsed(count: countLimit, cost: costLimit)
-        return values
-    }
-
-    private mutating func link(_ place: Int) {
-        nodes[place].newer = Self.none
-        nodes[place].older = newest
-        if newest == Self.none { oldest = place } else { nodes[newest].newer = place }
-        newest = place
-    }
-
-    private mutating func unlink(_ place: Int) {
-        let newer = nodes[place].newer
-        let older = nodes[place].older
-        if newer == Self.none { newest = older } else { nodes[newer].older = older }
-        if older == Self.none { oldest = newer } else { nodes[older].newer = newer }
+    mutating func trim(toCount count: Int, cost: Int, removed: inout [MemoryEntry]) {
+        let used = entries.filter { $0.entry.uses > 0 }
+        entries = entries.filter { $0.entry.uses == 0 } + used
+        for (entry, _) in used { entry.uses = 0 }
+        while self.count > count || self.cost > cost { removed.append(entries.removeFirst().entry) }
     }
 }

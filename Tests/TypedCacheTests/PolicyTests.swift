@@ -3,74 +3,179 @@ import Testing
 @testable import TypedCache
 
 @Suite struct PolicyTests {
-    /// What every policy must keep to, tried with random operations.
-    private func checkPolicy<Policy: EvictionPolicy<Int, Int>>(_ type: Policy.Type, seed: UInt64) {
+    /// A policy as the memory tier uses it: a table finds the entries, and marks those that are used.
+    private struct Tier<Policy: EvictionPolicy> {
+        var policy: Policy
+        var entries: [Int: ValueEntry<Int>] = [:]
+
+        init(count: Int = .max, cost: Int = .max) { policy = Policy(count: count, cost: cost) }
+
+        mutating func value(forKey key: Int) -> Int? {
+            entries[key]?.use()
+            return entries[key]?.value
+        }
+
+        /// - Returns: the keys that were given up, or the key itself if it was refused.
+        mutating func insert(_ value: Int, forKey key: Int, cost: Int = 1) throws -> [Int] {
+            remove(forKey: key)
+            let entry = try ValueEntry(value, key: EntryKey("\(key)"), deadline: .infinity)
+            var removed: [MemoryEntry] = []
+            policy.insert(entry, cost: cost, removed: &removed)
+            entries[key] = entry
+            return drop(removed)
+        }
+
+        mutating func remove(forKey key: Int) {
+            if let former = entries.removeValue(forKey: key) { policy.remove(former) }
+        }
+
+        mutating func trim(toCount count: Int, cost: Int) -> [Int] {
+            var removed: [MemoryEntry] = []
+            policy.trim(toCount: count, cost: cost, removed: &removed)
+            return drop(removed)
+        }
+
+        mutating func drop(_ removed: [MemoryEntry]) -> [Int] {
+            let keys = removed.compactMap { Int($0.key.text) }
+            for (key, entry) in zip(keys, removed) where entries[key] === entry { entries[key] = nil }
+            return keys
+        }
+    }
+
+    // MARK: Every policy
+
+    /// What every policy must keep to, tried with random operations in changing patterns.
+    private func checkPolicy<Policy: EvictionPolicy>(_ type: Policy.Type, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let countLimit = Int.random(in: 0...20, using: &random)
         let costLimit = Int.random(in: 0...100, using: &random)
-        var policy = Policy(count: countLimit, cost: costLimit)
-        // The last value and cost that each key was given.
-        var last: [Int: (value: Int, cost: Int)] = [:]
-        var alive = 0
+        var tier = Tier<Policy>(count: countLimit, cost: costLimit)
+        var costs: [Int: Int] = [:]
+        var pattern = 0
         for step in 0..<500 {
-            let key = Int.random(in: 0..<30, using: &random)
-            switch Int.random(in: 0..<10, using: &random) {
-            case 0...4:
+            // From chance to a loop to a scan and back, so that a policy that adapts does so.
+            if step % 60 == 0 { pattern = Int.random(in: 0..<3, using: &random) }
+            let chosen = Int.random(in: 0..<30, using: &random)
+            let key = pattern == 0 ? chosen : pattern == 1 ? step % 25 : 100 + step
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0...9:
                 let cost = Int.random(in: 0...40, using: &random)
-                var removed: [Int] = []
-                let evictions = policy.insert(step, forKey: key, cost: cost, removed: &removed)
-                last[key] = (step, cost)
-                alive += 1 - removed.count
-                #expect(evictions <= removed.count, "seed \(seed)")
+                let removed = try tier.insert(step, forKey: key, cost: cost)
+                #expect(Set(removed).count == removed.count, "seed \(seed), step \(step)")
+                costs[key] = cost
                 let isTaken = countLimit > 0 && cost <= costLimit
-                #expect((policy.value(forKey: key) == step) == isTaken, "seed \(seed), step \(step)")
-                if !isTaken { #expect(policy.value(forKey: key) == nil, "seed \(seed)") }
-            case 5...7:
-                if let value = policy.value(forKey: key) {
-                    #expect(value == last[key]?.value, "seed \(seed), step \(step)")
-                }
-            case 8:
-                let value = policy.remove(forKey: key)
-                if let value {
-                    #expect(value == last[key]?.value, "seed \(seed)")
-                    alive -= 1
-                }
-                #expect(policy.value(forKey: key) == nil, "seed \(seed)")
+                #expect(tier.value(forKey: key) == (isTaken ? step : nil), "seed \(seed), step \(step)")
+                #expect(isTaken ? !removed.contains(key) : removed == [key], "seed \(seed), step \(step)")
+            case 10...16: _ = tier.value(forKey: key)
+            case 17: tier.remove(forKey: key)
+            case 18:
+                let (count, cost) = (tier.policy.count / 2, tier.policy.cost * 3 / 4)
+                _ = tier.trim(toCount: count, cost: cost)
+                #expect(tier.policy.count <= count && tier.policy.cost <= cost, "seed \(seed), step \(step)")
             default:
                 if Int.random(in: 0..<20, using: &random) == 0 {
-                    #expect(policy.removeAll().count == alive, "seed \(seed)")
-                    alive = 0
-                    #expect(policy.cost == 0)
+                    let removed = tier.policy.removeAll()
+                    #expect(tier.drop(removed).count == removed.count, "seed \(seed)")
+                    #expect(tier.entries.isEmpty && tier.policy.count == 0, "seed \(seed)")
                 }
             }
-            #expect(policy.count <= countLimit, "seed \(seed), step \(step)")
-            #expect(policy.cost <= costLimit, "seed \(seed), step \(step)")
-            #expect(policy.count == alive, "seed \(seed), step \(step)")
-            var held = 0
-            for key in 0..<30 where policy.value(forKey: key) != nil { held += last[key]?.cost ?? 0 }
-            #expect(policy.cost == held, "seed \(seed), step \(step)")
+            #expect(tier.policy.count <= countLimit, "seed \(seed), step \(step)")
+            #expect(tier.policy.cost <= costLimit, "seed \(seed), step \(step)")
+            // Nothing is lost, and nothing is held that was given up.
+            #expect(tier.policy.count == tier.entries.count, "seed \(seed), step \(step)")
+            let held = tier.entries.keys.reduce(0) { $0 + (costs[$1] ?? 0) }
+            #expect(tier.policy.cost == held, "seed \(seed), step \(step)")
         }
     }
 
-    @Test(arguments: 1...50) func everyPolicyKeepsItsLimits(seed: Int) {
-        checkPolicy(LeastRecentlyUsed<Int, Int>.self, seed: UInt64(seed))
-        checkPolicy(SmallFirst<Int, Int>.self, seed: UInt64(seed))
+    /// The victims of some operations, in their order.
+    private func victims<Policy: EvictionPolicy>(_ type: Policy.Type, seed: UInt64) throws -> [Int] {
+        var random = SeededGenerator(seed: seed)
+        var tier = Tier<Policy>(count: 20)
+        var victims: [Int] = []
+        for step in 0..<2_000 {
+            let key = step % 400 < 200 ? step % 25 : Int.random(in: 0..<60, using: &random)
+            if tier.value(forKey: key) == nil { victims += try tier.insert(step, forKey: key) }
+        }
+        return victims
     }
 
-    @Test func theLeastRecentlyUsedGoesFirst() {
-        var policy = LeastRecentlyUsed<String, Int>(count: 3, cost: .max)
-        var removed: [Int] = []
-        for (value, key) in ["a", "b", "c"].enumerated() {
-            #expect(policy.insert(value, forKey: key, cost: 1, removed: &removed) == 0)
+    @Test(arguments: 1...50) func everyPolicyKeepsItsLimits(seed: Int) throws {
+        try checkPolicy(LeastRecentlyUsed.self, seed: UInt64(seed))
+        try checkPolicy(ShortestReuse.self, seed: UInt64(seed))
+    }
+
+    @Test(arguments: 1...10) func theSameOperationsHaveTheSameVictims(seed: Int) throws {
+        try #expect(
+            victims(LeastRecentlyUsed.self, seed: UInt64(seed))
+                == victims(LeastRecentlyUsed.self, seed: UInt64(seed))
+        )
+        try #expect(
+            victims(ShortestReuse.self, seed: UInt64(seed)) == victims(ShortestReuse.self, seed: UInt64(seed))
+        )
+    }
+
+    @Test func theLeastRecentlyUsedGoesFirst() throws {
+        var tier = Tier<LeastRecentlyUsed>(count: 3)
+        for key in 0..<3 { try #expect(tier.insert(key, forKey: key).isEmpty) }
+        #expect(tier.value(forKey: 0) == 0)
+        try #expect(tier.insert(3, forKey: 3) == [1])
+        try #expect(tier.insert(4, forKey: 2).isEmpty)
+        try #expect(tier.insert(5, forKey: 5) == [0])
+    }
+
+    // MARK: What the adaptive policy is for
+
+    /// The share of requests that are hits, where a miss inserts.
+    private func hitRatio(_ requests: some Sequence<Int>, count: Int) throws -> Double {
+        var tier = Tier<ShortestReuse>(count: count)
+        return try hitRatio(requests, &tier)
+    }
+
+    private func hitRatio(_ requests: some Sequence<Int>, _ tier: inout Tier<ShortestReuse>) throws -> Double {
+        var (hits, total) = (0, 0)
+        for key in requests {
+            total += 1
+            if tier.value(forKey: key) != nil { hits += 1 } else { _ = try tier.insert(key, forKey: key) }
         }
-        #expect(policy.value(forKey: "a") == 0)
-        #expect(policy.insert(3, forKey: "d", cost: 1, removed: &removed) == 1)
-        #expect(removed == [1])
-        #expect(policy.value(forKey: "b") == nil)
-        #expect(policy.insert(4, forKey: "c", cost: 1, removed: &removed) == 0)
-        #expect(removed == [1, 2])
-        #expect(policy.insert(5, forKey: "e", cost: 1, removed: &removed) == 1)
-        #expect(removed == [1, 2, 0])
+        return Double(hits) / Double(total)
+    }
+
+    @Test(arguments: [150, 250, 290]) func aLoopThatIsLongerThanMemoryHitsWhatFits(length: Int) throws {
+        let ratio = try hitRatio((0..<length * 50).lazy.map { $0 % length }, count: 100)
+        #expect(ratio > 0.95 * 100 / Double(length))
+    }
+
+    @Test func aScanDoesNotWashOutWhatIsUsed() throws {
+        var tier = Tier<ShortestReuse>(count: 100)
+        for _ in 0..<10 { _ = try hitRatio(0..<90, &tier) }
+        _ = try hitRatio(1_000..<1_500, &tier)
+        #expect(try hitRatio(0..<90, &tier) > 0.85)
+    }
+
+    @Test func whatIsOfNoUseAnyMoreGivesWay() throws {
+        var tier = Tier<ShortestReuse>(count: 100)
+        for _ in 0..<10 { _ = try hitRatio(0..<90, &tier) }
+        // A loop that is far longer than what is remembered of keys that were given up.
+        for _ in 0..<10 { _ = try hitRatio(1_000..<1_800, &tier) }
+        #expect(try hitRatio((0..<4_000).lazy.map { 1_000 + $0 % 800 }, &tier) > 0.1)
+    }
+
+    @Test func keysThatComeBackSoonAndNeverAgainAreHits() throws {
+        // Each key comes back twice, each time after more others than the small queue has at first.
+        let ratio = try hitRatio(
+            (0..<5_000).lazy.flatMap { step in [step, step - 7, step - 14].filter { $0 >= 0 } },
+            count: 100
+        )
+        #expect(ratio > 0.6)
+    }
+
+    @Test func whatIsSavedOverKeepsItsPlace() throws {
+        var tier = Tier<ShortestReuse>(count: 100)
+        for _ in 0..<10 { _ = try hitRatio(0..<90, &tier) }
+        for key in 0..<90 { _ = try tier.insert(-key, forKey: key) }
+        _ = try hitRatio(1_000..<1_500, &tier)
+        #expect(try hitRatio(0..<90, &tier) > 0.8)
     }
 }
 

@@ -88,7 +88,7 @@ extension KeyedUnarchiver {
             let outer = expected.intrinsicsToo
             if !form.isCollection { expected.intrinsicsToo = true }
             defer { expected.intrinsicsToo = outer }
-            var fields = FormFields(self, form.className, fields)
+            var fields = FormFields(self, form.className, uid, fields)
             return try form.read(&fields)
         }
     }

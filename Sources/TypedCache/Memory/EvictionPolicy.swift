@@ -1,11 +1,10 @@
 /// Decides what a full memory tier gives up.
 ///
-/// A policy is a plain value without locks: whoever holds it guards it. It never runs user code, and hands
-/// back what it gives up, so that the values' deinitializers run outside any lock.
-protocol EvictionPolicy<Key, Value> {
-    associatedtype Key: Hashable
-    associatedtype Value
-
+/// A policy is a plain value without locks: whoever holds it guards it. It knows entries, not their keys' text,
+/// so that finding an entry needs no policy: a hit marks its entry, and no more. It never runs user code, and
+/// hands back what it gives up, so that values are released outside any lock. The same calls and the same uses
+/// lead to the same victims.
+protocol EvictionPolicy {
     /// - Parameters:
     ///   - count: the most entries, zero or more.
     ///   - cost: the most cost, zero or more.
@@ -15,20 +14,19 @@ protocol EvictionPolicy<Key, Value> {
     /// The cost of all entries together.
     var cost: Int { get }
 
-    /// The value for a key; counts as a use of it.
-    mutating func value(forKey key: Key) -> Value?
-
-    /// Puts a value in, in place of what was there.
+    /// Takes an entry in, if its cost is within the limit.
     ///
-    /// One whose cost is above the limit is not taken: then nothing is there for its key any more.
-    ///
-    /// - Parameter removed: receives every value that is given up, the one that was there and a refused one
-    ///   included.
-    /// - Returns: how many other entries were given up to make room.
-    mutating func insert(_ value: Value, forKey key: Key, cost: Int, removed: inout [Value]) -> Int
+    /// - Parameter removed: receives the entries that are given up to make room, or the entry itself if it is
+    ///   refused: that one is the only one then.
+    /// - Precondition: the entry was not taken in before, and none with its key is there.
+    mutating func insert(_ entry: MemoryEntry, cost: Int, removed: inout [MemoryEntry])
 
-    mutating func remove(forKey key: Key) -> Value?
+    /// Takes an entry out that is there.
+    mutating func remove(_ entry: MemoryEntry)
 
-    /// Removes and returns every value.
-    mutating func removeAll() -> [Value]
+    /// Removes and returns every entry.
+    mutating func removeAll() -> [MemoryEntry]
+
+    /// Gives up the least useful entries until no more than so many are left, of no more than so much cost.
+    mutating func trim(toCount count: Int, cost: Int, removed: inout [MemoryEntry])
 }

@@ -6,13 +6,23 @@ import Synchronization
 /// What one of them saves or removes, the others forget before the call returns: so one program may open a cache
 /// in several places, and none of them sees what another one has replaced.
 final class SharedMemory: Sendable {
+    /// What a hit needs.
+    let table = EntryTable()
+    /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
     private let directory: String
+    #if canImport(Darwin)
+        private let pressure = Mutex<MemoryPressure?>(nil)
+    #endif
 
     init(limit: MemoryLimit, directory: String) {
-        tier = Mutex(MemoryTier(limit: limit))
+        tier = Mutex(MemoryTier(limit: limit, table: table))
         self.directory = directory
         Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
+        #if canImport(Darwin)
+            let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
+            pressure.withLock { $0 = listener }
+        #endif
     }
 
     deinit {
@@ -22,8 +32,26 @@ final class SharedMemory: Sendable {
         }
     }
 
+    var statistics: CacheStatistics {
+        var statistics = withLock { $0.statistics }
+        statistics.memoryHits = table.hits
+        return statistics
+    }
+
     func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
         tier.withLock(body)
+    }
+
+    /// Gives up the least useful entries, until no more than so many are left, of no more than so much cost.
+    func trim(toCount count: Int, cost: Int) {
+        let dropped = withLock { $0.trim(toCount: count, cost: cost) }
+        _ = consume dropped
+    }
+
+    /// Gives memory back where the system asks for it.
+    func relieve(isCritical: Bool) {
+        let dropped = withLock { $0.trim(toCount: .max, cost: isCritical ? 0 : $0.cost / 2) }
+        _ = consume dropped
     }
 
     // MARK: Neighbors

@@ -1,0 +1,76 @@
+/// Entries by key: open addressing, linear probing, at most three quarters full.
+///
+/// A slot holds the whole hash, so that the keys of others are next to never compared, and none is hashed again
+/// when the table grows.
+struct EntrySlots {
+    private struct Slot {
+        var hash: UInt64
+        var entry: MemoryEntry?
+    }
+
+    private var slots: [Slot] = []
+    private var count = 0
+    var hits = 0
+
+    func entry(forKey key: EntryKey) -> MemoryEntry? {
+        guard !slots.isEmpty else { return nil }
+        let mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: key.hash) & mask
+        while let entry = slots[position].entry {
+            if slots[position].hash == key.hash, entry.key == key { return entry }
+            position = (position + 1) & mask
+        }
+        return nil
+    }
+
+    /// - Precondition: there is none with its key.
+    mutating func insert(_ entry: MemoryEntry) {
+        if (count + 1) * 4 > slots.count * 3 { grow() }
+        count += 1
+        put(Slot(hash: entry.key.hash, entry: entry))
+    }
+
+    mutating func remove(forKey key: EntryKey) -> MemoryEntry? {
+        guard !slots.isEmpty else { return nil }
+        let mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: key.hash) & mask
+        while let entry = slots[position].entry {
+            if slots[position].hash == key.hash, entry.key == key {
+                empty(position)
+                return entry
+            }
+            position = (position + 1) & mask
+        }
+        return nil
+    }
+
+    private mutating func put(_ slot: Slot) {
+        let mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: slot.hash) & mask
+        while slots[position].entry != nil { position = (position + 1) & mask }
+        slots[position] = slot
+    }
+
+    /// Empties a slot, and moves up what was put further back because of it.
+    private mutating func empty(_ position: Int) {
+        let mask = slots.count - 1
+        count -= 1
+        var hole = position
+        var next = (hole + 1) & mask
+        while slots[next].entry != nil {
+            let home = Int(truncatingIfNeeded: slots[next].hash) & mask
+            if (next - home) & mask >= (next - hole) & mask {
+                slots.swapAt(hole, next)
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole].entry = nil
+    }
+
+    private mutating func grow() {
+        let former = slots
+        slots = Array(repeating: Slot(hash: 0, entry: nil), count: max(8, former.count * 2))
+        for slot in former where slot.entry != nil { put(slot) }
+    }
+}

@@ -1,0 +1,73 @@
+import Synchronization
+
+/// Finds the entries in memory by their keys.
+///
+/// The keys' hashes divide it into stripes, each with a lock and slots of its own: threads that ask for different
+/// keys seldom wait for each other, and for the policy never.
+///
+/// Unchecked: the stripes lie in plain memory, for an array could not hold locks. It is taken and given back
+/// with this object, and what is in a stripe is reached under its lock only.
+final class EntryTable: @unchecked Sendable {
+    private struct Stripe: ~Copyable {
+        let slots = Mutex(EntrySlots())
+    }
+
+    private static let stripeCount = 64
+    /// Two lines of the processor's cache, which are fetched together: neighbors share none.
+    private static let stripeByteCount = 128
+    private let stripes: UnsafeMutableRawPointer
+
+    init() {
+        stripes = .allocate(byteCount: Self.stripeCount * Self.stripeByteCount, alignment: Self.stripeByteCount)
+        for index in 0..<Self.stripeCount {
+            (stripes + index * Self.stripeByteCount).initializeMemory(as: Stripe.self, to: Stripe())
+        }
+    }
+
+    deinit {
+        for index in 0..<Self.stripeCount { stripe(index).deinitialize(count: 1) }
+        stripes.deallocate()
+    }
+
+    /// The entry for a key, which counts as used then, and as a hit if it never expires.
+    func hit(_ key: EntryKey) -> MemoryEntry? {
+        stripe(of: key).pointee.slots.withLock { slots in
+            guard let entry = slots.entry(forKey: key) else { return nil }
+            entry.use()
+            if entry.deadline == .infinity { slots.hits += 1 }
+            return entry
+        }
+    }
+
+    func entry(forKey key: EntryKey) -> MemoryEntry? {
+        stripe(of: key).pointee.slots.withLock { $0.entry(forKey: key) }
+    }
+
+    /// Counts a hit on an entry that expires, but has not yet.
+    func countHit(_ key: EntryKey) { stripe(of: key).pointee.slots.withLock { $0.hits += 1 } }
+
+    var hits: Int {
+        (0..<Self.stripeCount).reduce(0) { $0 + stripe($1).pointee.slots.withLock { $0.hits } }
+    }
+
+    /// Puts an entry in.
+    ///
+    /// - Precondition: there is none with its key.
+    func insert(_ entry: MemoryEntry) {
+        stripe(of: entry.key).pointee.slots.withLock { $0.insert(entry) }
+    }
+
+    func remove(forKey key: EntryKey) -> MemoryEntry? {
+        stripe(of: key).pointee.slots.withLock { $0.remove(forKey: key) }
+    }
+
+    // MARK: Stripes
+
+    private func stripe(of key: EntryKey) -> UnsafeMutablePointer<Stripe> {
+        stripe(Int(truncatingIfNeeded: key.hash >> 58))
+    }
+
+    private func stripe(_ index: Int) -> UnsafeMutablePointer<Stripe> {
+        (stripes + index * Self.stripeByteCount).assumingMemoryBound(to: Stripe.self)
+    }
+}

@@ -1,0 +1,283 @@
+/// Keeps what comes back soonest, by how long each key took to come back before.
+///
+/// Time is counted in insertions. New entries enter the small queue. At its end those that were used twice go on
+/// to the main queue, those that were used once go round once more, and the others go, and leave a ghost behind. A
+/// key that comes back while its ghost is there has shown how long it takes: its reuse distance.
+///
+/// The main queue is in the order in which its entries were last looked at. Its oldest one is looked at where
+/// room is needed: if it was used, half of its uses are forgotten and it goes round once more. If not, it has
+/// been idle since it was last looked at, and whatever has a reuse distance of less than two fifths of that takes
+/// its place. All others have been idle for less time, so the oldest one decides, and nothing is searched. A loop
+/// that is longer than memory thus leaves the main queue as it is, and hits there in each round. An entry that
+/// was idle for 16 insertions for each entry in memory gives way to any other.
+///
+/// Which share of memory the small queue has is decided by what the ghosts show. A key that comes back soon after
+/// it was given up would have been a hit, had the small queue been a little longer: each place more gives one
+/// divided by the length that was missing. One that comes back after a longer distance would be a hit once in
+/// each such distance, had it a place in the main queue. The share moves by the difference of the two, so that
+/// it comes to rest where one more place is worth as much in either.
+///
+/// A hit changes one byte of its own entry. Every operation is O(1), choosing a victim on average: each extra
+/// step was paid for by a hit. An entry takes 36 bytes here, and its two ghosts 48, or twice that right after
+/// their ring has grown.
+///
+/// Sources: the queues are those of S3-FIFO (Yang and others: FIFO queues are all you need for cache eviction,
+/// SOSP 2023), the comparison of distances is that of LIRS (Jiang, Zhang: LIRS, SIGMETRICS 2002), the balance by
+/// ghosts that of ARC (Megiddo, Modha: ARC, FAST 2003).
+struct ShortestReuse: EvictionPolicy {
+    private enum Queue {
+        case small
+        case main
+    }
+
+    private struct Node {
+        var entry: MemoryEntry?
+        var cost: Int
+        /// When the entry came in or was last seen to have been used, in insertions.
+        var usedAt: UInt32
+        var newer: Int32
+        var older: Int32
+        var queue: Queue
+    }
+
+    private struct Ends {
+        var newest = none
+        var oldest = none
+        var count = 0
+        var cost = 0
+    }
+
+    private static var none: Int32 { -1 }
+    /// How many times longer than a reuse distance an entry must have been idle to give way to it.
+    private static var patience: Double { 2.5 }
+    /// After how many insertions for each entry in memory an idle entry gives way to any other.
+    private static var mostIdle: Int { 16 }
+    /// How many ghosts there are for each entry.
+    private static var ghostsPerEntry: Int { 2 }
+    private static var shares: ClosedRange<Double> { 0.01...0.9 }
+    /// What share of memory must have been missing at most for an entry to count as given up too soon.
+    private static var nearShare: Double { 0.1 }
+    /// Up to how many entries the share moves by smaller steps, for there chance has more weight.
+    private static var fewEntries: Double { 500 }
+
+    private let countLimit: Int
+    private let costLimit: Int
+    private var nodes: [Node] = []
+    private var free: [Int32] = []
+    private var small = Ends()
+    private var main = Ends()
+    private var ghosts = Ghosts()
+    /// The small queue's share of both limits.
+    private var smallShare = 0.1
+    /// The number of insertions; wraps around, which leads to a wrong guess at most.
+    private var now: UInt32 = 0
+
+    init(count: Int, cost: Int) {
+        countLimit = count
+        costLimit = cost
+    }
+
+    var count: Int { small.count + main.count }
+    var cost: Int { small.cost + main.cost }
+
+    mutating func insert(_ entry: MemoryEntry, cost: Int, removed: inout [MemoryEntry]) {
+        now &+= 1
+        let ghost = ghosts.take(entry.key.hash)
+        guard countLimit > 0, cost <= costLimit else {
+            removed.append(entry)
+            return
+        }
+        var queue = Queue.small
+        if hasRoom(for: cost) {
+            // Until memory is full, the main queue takes what the small one has no room for.
+            let belongsToMain = small.count > 0 && !smallHasRoom(for: cost) || ghost?.origin == .removed
+            if belongsToMain, mainHasRoom(for: cost) { queue = .main }
+        } else if let ghost {
+            adjustShare(to: ghost)
+            if mainHasRoom(for: cost) {
+                queue = .main
+            } else if mainGivesWay(to: Int(Double(now &- ghost.usedAt) * Self.patience)) {
+                removed.append(giveUp(main.oldest, .main))
+                queue = .main
+            }
+        }
+        while !hasRoom(for: cost) { removed.append(evict()) }
+        add(entry, cost, to: queue)
+    }
+
+    mutating func remove(_ entry: MemoryEntry) {
+        // What was in the main queue belongs there again, if it was saved over.
+        if nodes[Int(entry.place)].queue == .main { leaveGhost(entry.place, .removed) }
+        _ = take(entry.place)
+    }
+
+    mutating func removeAll() -> [MemoryEntry] {
+        let taken = nodes.compactMap(\.entry)
+        self = ShortestReuse(count: countLimit, cost: costLimit)
+        return taken
+    }
+
+    mutating func trim(toCount count: Int, cost: Int, removed: inout [MemoryEntry]) {
+        while self.count > max(0, count) || self.cost > max(0, cost) { removed.append(evict()) }
+    }
+
+    // MARK: Shares
+
+    private func hasRoom(for cost: Int) -> Bool { count < countLimit && self.cost <= costLimit - cost }
+
+    private var smallCount: Int { max(1, Int(Double(countLimit) * smallShare)) }
+    private var smallCost: Int { Int(Double(costLimit) * smallShare) }
+
+    private func smallHasRoom(for cost: Int) -> Bool {
+        small.count < smallCount && small.cost <= smallCost - cost
+    }
+
+    private func mainHasRoom(for cost: Int) -> Bool {
+        main.count < countLimit - smallCount && main.cost <= costLimit - smallCost - cost
+    }
+
+    private var mainIsOverfull: Bool {
+        main.count > countLimit - smallCount || main.cost > costLimit - smallCost
+    }
+
+    private mutating func adjustShare(to ghost: Ghost) {
+        let missing = Double(now &- ghost.leftAt)
+        let near = max(1, Double(count) * Self.nearShare)
+        let pace = 0.5 * min(1, Double(count) / Self.fewEntries)
+        switch ghost.origin {
+        case .small where missing <= near: smallShare += pace / near
+        case .small, .main: smallShare -= pace / max(1, Double(now &- ghost.usedAt))
+        case .removed: return
+        }
+        smallShare = min(max(smallShare, Self.shares.lowerBound), Self.shares.upperBound)
+    }
+
+    // MARK: Victims
+
+    /// - Precondition: there is an entry.
+    private mutating func evict() -> MemoryEntry {
+        while true {
+            if small.count == 0 || mainIsOverfull && main.count > 0 {
+                _ = mainGivesWay(to: nil)
+                return giveUp(main.oldest, .main)
+            }
+            let place = small.oldest
+            let cost = nodes[Int(place)].cost
+            let uses = uses(place)
+            if uses > 1, mainHasRoom(for: cost) {
+                move(place, to: .main)
+            } else if uses > 1, mainGivesWay(to: Int(Double(age(place)) * Self.patience)) {
+                return replaceMain(by: place)
+            } else if uses > 0 {
+                move(place, to: .small)
+            } else if !mainHasRoom(for: cost), mainGivesWay(to: Self.mostIdle * count) {
+                return replaceMain(by: place)
+            } else {
+                return giveUp(place, .small)
+            }
+        }
+    }
+
+    /// Whether the oldest entry of the main queue has been idle for more than so many insertions; before, what was
+    /// used goes round.
+    ///
+    /// - Parameter idle: `nil` to have the oldest entry that was not used, idle or not.
+    private mutating func mainGivesWay(to idle: Int?) -> Bool {
+        // Entries that other threads use all the time must not keep it going round: after its uses are halved
+        // twice, none is left.
+        for _ in 0...2 * main.count {
+            guard main.count > 0 else { return false }
+            let place = main.oldest
+            let uses = uses(place)
+            guard uses > 0 else { return idle.map { age(place) > $0 } ?? true }
+            move(place, to: .main)
+            nodes[Int(place)].entry?.uses = uses / 2
+        }
+        return idle == nil
+    }
+
+    private mutating func replaceMain(by place: Int32) -> MemoryEntry {
+        let victim = giveUp(main.oldest, .main)
+        move(place, to: .main)
+        return victim
+    }
+
+    private func age(_ place: Int32) -> Int { Int(now &- nodes[Int(place)].usedAt) }
+
+    private func uses(_ place: Int32) -> UInt8 { nodes[Int(place)].entry?.uses ?? 0 }
+
+    private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> MemoryEntry {
+        leaveGhost(place, origin)
+        return take(place)
+    }
+
+    private mutating func leaveGhost(_ place: Int32, _ origin: Ghost.Origin) {
+        let node = nodes[Int(place)]
+        guard let hash = node.entry?.key.hash else { return }
+        let ghost = Ghost(hash: hash, usedAt: node.usedAt, leftAt: now, origin: origin)
+        ghosts.add(ghost, limit: Self.ghostsPerEntry * count)
+    }
+
+    // MARK: Places
+
+    private mutating func add(_ entry: MemoryEntry, _ cost: Int, to queue: Queue) {
+        let node = Node(
+            entry: entry,
+            cost: cost,
+            usedAt: now,
+            newer: Self.none,
+            older: Self.none,
+            queue: queue
+        )
+        if let place = free.popLast() {
+            nodes[Int(place)] = node
+            entry.place = place
+        } else {
+            entry.place = Int32(nodes.count)
+            nodes.append(node)
+        }
+        entry.uses = 0
+        link(entry.place)
+    }
+
+    /// Takes an entry out altogether.
+    private mutating func take(_ place: Int32) -> MemoryEntry {
+        unlink(place)
+        free.append(place)
+        guard let entry = nodes[Int(place)].entry.take() else {
+            preconditionFailure("a place in use holds an entry")
+        }
+        return entry
+    }
+
+    /// Puts an entry at the new end of a queue, as one whose uses have been seen.
+    private mutating func move(_ place: Int32, to queue: Queue) {
+        unlink(place)
+        nodes[Int(place)].queue = queue
+        nodes[Int(place)].usedAt = now
+        nodes[Int(place)].entry?.uses = 0
+        link(place)
+    }
+
+    private mutating func link(_ place: Int32) {
+        let isSmall = nodes[Int(place)].queue == .small
+        var ends = isSmall ? small : main
+        nodes[Int(place)].newer = Self.none
+        nodes[Int(place)].older = ends.newest
+        if ends.newest == Self.none { ends.oldest = place } else { nodes[Int(ends.newest)].newer = place }
+        ends.newest = place
+        ends.count += 1
+        ends.cost += nodes[Int(place)].cost
+        if isSmall { small = ends } else { main = ends }
+    }
+
+    private mutating func unlink(_ place: Int32) {
+        let node = nodes[Int(place)]
+        var ends = node.queue == .small ? small : main
+        if node.newer == Self.none { ends.newest = node.older } else { nodes[Int(node.newer)].older = node.older }
+        if node.older == Self.none { ends.oldest = node.newer } else { nodes[Int(node.older)].newer = node.newer }
+        ends.count -= 1
+        ends.cost -= node.cost
+        if node.queue == .small { small = ends } else { main = ends }
+    }
+}

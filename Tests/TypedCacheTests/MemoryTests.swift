@@ -1,0 +1,137 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TypedCache
+
+/// What memory is made of: its table, its ghosts, and that it can be told to shrink.
+@Suite struct MemoryTests {
+    /// Keys of all lengths around those at which they are stored and hashed differently.
+    private static let keys: [String] = (1...70).flatMap { length in
+        ["a", "b"].map { letter in String(repeating: "x", count: length - 1) + letter }
+    }
+
+    private func entry(_ value: Int, _ key: String) throws -> ValueEntry<Int> {
+        try ValueEntry(value, key: EntryKey(key), deadline: .infinity)
+    }
+
+    @Test(arguments: 1...20) func theTableFindsWhatIsInIt(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let table = EntryTable()
+        var model: [String: MemoryEntry] = [:]
+        for step in 0..<1_000 {
+            let text = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
+            let key = try EntryKey(text)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                let isThere = model[text] != nil
+                if !isThere {
+                    let made = try entry(step, text)
+                    model[text] = made
+                    table.insert(made)
+                }
+            case 1: #expect(table.remove(forKey: key) === model.removeValue(forKey: text), "seed \(seed)")
+            default: #expect(table.hit(key) === model[text], "seed \(seed), \(text.utf8.count) bytes")
+            }
+        }
+        for text in Self.keys { try #expect(table.entry(forKey: EntryKey(text)) === model[text], "\(text)") }
+    }
+
+    /// Every removal moves others up, which must be found all the same.
+    @Test(arguments: 1...20) func slotsFindWhatIsInThem(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var slots = EntrySlots()
+        var model: [String: MemoryEntry] = [:]
+        let texts = (0..<40).map { "key\($0)" }
+        for step in 0..<1_000 {
+            guard let text = texts.randomElement(using: &random) else { return }
+            let key = try EntryKey(text)
+            if Bool.random(using: &random) {
+                #expect(slots.remove(forKey: key) === model.removeValue(forKey: text), "seed \(seed)")
+            } else if model[text] == nil {
+                let made = try entry(step, text)
+                model[text] = made
+                slots.insert(made)
+            }
+            for text in texts { try #expect(slots.entry(forKey: EntryKey(text)) === model[text], "seed \(seed)") }
+        }
+    }
+
+    @Test(arguments: 1...20) func ghostsAreTheLatestOnes(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var ghosts = Ghosts()
+        // The hash and the time of each that was added, the oldest first; `nil` where it was taken.
+        var model: [(hash: UInt64, time: UInt32)?] = []
+        var limit = 8
+        for time in 0..<UInt32(2_000) {
+            if time % 200 == 0 { limit = Int.random(in: 1...50, using: &random) }
+            let hash = UInt64.random(in: 0..<60, using: &random) << 20
+            let known = model.lastIndex { $0?.hash == hash }
+            if Bool.random(using: &random) {
+                #expect(ghosts.take(hash)?.usedAt == known.flatMap { model[$0]?.time }, "seed \(seed)")
+                if let known { model[known] = nil as (UInt64, UInt32)? }
+            } else {
+                if let known { model[known] = nil as (UInt64, UInt32)? }
+                ghosts.add(Ghost(hash: hash, usedAt: time, leftAt: time, origin: .small), limit: limit)
+                model.append((hash, time))
+                model.removeFirst(max(0, model.count - limit))
+            }
+        }
+    }
+
+    @Test func memoryShrinksWhenItIsTold() throws {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "cities", directory: directory.url)
+        let keys = (0..<100).map { "city\($0)" }
+        for key in keys { try cities.save(City(name: key, population: 1), forKey: key) }
+        for key in keys[..<10] { for _ in 0..<3 { _ = try cities.fetch(forKey: key) } }
+
+        cities.trim(toCount: 200)
+        #expect(cities.statistics.evictions == 0)
+        cities.trim(toCount: 20)
+        #expect(cities.statistics.evictions == 80)
+        #expect(cities.memory.withLock { $0.count } == 20)
+        // What was used is left, and the rest is on disk.
+        let before = cities.statistics.memoryHits
+        for key in keys[..<10] { #expect(try cities.fetch(forKey: key)?.name == key) }
+        #expect(cities.statistics.memoryHits == before + 10)
+        for key in keys { #expect(try cities.fetch(forKey: key)?.name == key) }
+
+        let cost = cities.memory.withLock { $0.cost }
+        cities.trim(toCost: .bytes(cost / 3))
+        #expect(cities.memory.withLock { $0.cost } <= cost / 3)
+        #expect(cities.memory.withLock { $0.count } > 20)
+        cities.memory.relieve(isCritical: false)
+        #expect(cities.memory.withLock { $0.cost } <= cost / 6)
+        #expect(cities.memory.withLock { $0.cost } > 0)
+        cities.memory.relieve(isCritical: true)
+        #expect(cities.memory.withLock { $0.count } == 0)
+        cities.trim(toCount: -1)
+        for key in keys { #expect(try cities.fetch(forKey: key)?.name == key) }
+    }
+
+    @Test func limitsHoldWhileManyThreadsUseMemory() throws {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, memory: MemoryLimit(count: 10))
+        let excess = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SeededGenerator(seed: UInt64(thread))
+            for step in 0..<300 {
+                let key = "\(Int.random(in: 0..<30, using: &random))"
+                do {
+                    if try cities.fetch(forKey: key) == nil {
+                        try cities.save(City(name: key, population: step), forKey: key)
+                    }
+                    if step % 50 == 0 { cities.trim(toCount: 5) }
+                } catch {
+                    excess.withLock { $0 += 1_000 }
+                }
+                let count = cities.memory.withLock { $0.count }
+                if count > 10 { excess.withLock { $0 += 1 } }
+            }
+        }
+        #expect(excess.withLock { $0 } == 0)
+        let found = try (0..<30).filter { try cities.memory.table.entry(forKey: EntryKey("\($0)")) != nil }
+        #expect(found.count == cities.memory.withLock { $0.count })
+    }
+}
