@@ -87,7 +87,7 @@ extension KeyedUnarchiver {
             let outer = expected.intrinsicsToo
             if !form.isCollection { expected.intrinsicsToo = true }
             defer { expected.intrinsicsToo = outer }
-            var fields = FormFields(self, form.className, fields)
+            var fields = FormFields(self, form.className, uid, fields)
             return try form.read(&fields)
         }
     }
@@ -142,7 +142,7 @@ extension KeyedUnarchiver {
         return objects
     }
 
-    func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
+    private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
         let object = try expected.intrinsicsToo ? object(at: reference) : expectedObject(at: reference)
         try checkHeldSize()
         if let object { return object }

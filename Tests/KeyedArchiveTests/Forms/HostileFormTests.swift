@@ -27,7 +27,7 @@ import Testing
             if !ArchiveHandler.for(type(of: object)).isCollection { _ = (object as? AnyHashable)?.hashValue }
             return nil
         } catch {
-            return (error as? ArchiveError)?.code
+            return error.code
         }
     }
 
