@@ -71,9 +71,9 @@ struct FormFields {
 
     private func object(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         let isFree = unarchiver.expected.intrinsicsToo
-        if let object = try isFree ? unarchiver.object(at: reference) : unarchiver.expectedObject(at: reference) {
-            return object
-        }
+        let object = try isFree ? unarchiver.object(at: reference) : unarchiver.expectedObject(at: reference)
+        try unarchiver.checkHeldSize()
+        if let object { return object }
         // An object inside may have recorded an error without throwing.
         if let error = unarchiver.error as? ArchiveError { throw error }
         return nil
@@ -95,12 +95,6 @@ struct FormFields {
         scope = ahead
         if let error = unarchiver.error as? ArchiveError { throw error }
         return bytes
-    }
-
-    /// The member of a collection under a key, which must be of a class that is expected; `nil` if there is none.
-    mutating func member(_ key: String) throws(ArchiveError) -> Any? {
-        guard let reference = try scope.value(of: key, in: unarchiver.source.list) else { return nil }
-        return try unarchiver.member(reference)
     }
 
     /// The object under a key; `nil` if there is none or it is nil, an error if it is of another type.

@@ -85,7 +85,7 @@ extension FoundationForm {
         }
         var crowd = HashCrowd(memberCount: count)
         for index in 0..<count {
-            guard let object = try fields.member("NS.object\(index)") else { throw fields.malformed() }
+            guard let object = try fields.object("NS.object\(index)") else { throw fields.malformed() }
             let member = try fields.unarchiver.hashable(object, fields.scope)
             try crowd.admit(member)
             let times = try fields.requiredInteger("NS.count\(index)")

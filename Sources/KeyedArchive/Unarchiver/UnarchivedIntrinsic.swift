@@ -143,7 +143,7 @@ extension KeyedUnarchiver {
         return objects
     }
 
-    func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
+    private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
         let object = try expected.intrinsicsToo ? object(at: reference) : expectedObject(at: reference)
         try checkHeldSize()
         if let object { return object }
