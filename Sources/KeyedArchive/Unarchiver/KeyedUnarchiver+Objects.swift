@@ -34,7 +34,7 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         guard let uid = try source.list.uid(reference) else { return reference }
         let target = try source.reference(ofObject: uid)
-        return try source.list.isString(target, "$null") ? nil : target
+        return try source.isNull(target) ? nil : target
     }
 
     /// The value at a place in a scope: an object by reference, or a scalar inline, which is boxed.
@@ -46,23 +46,7 @@ extension KeyedUnarchiver {
     /// The object in a place of `$objects`; one place is one object, however often it is referred to.
     func object(_ uid: UInt32) throws(ArchiveError) -> Any? {
         let reference = try source.reference(ofObject: uid)
-        let fields: BinaryPropertyList.Fields
-        switch try source.list.object(reference) {
-        case .dictionary(let found): fields = found
-        case .ascii(let range) where range.count > Self.sharedLength,
-            .utf16(let range) where range.count > Self.sharedLength,
-            .data(let range) where range.count > Self.sharedLength:
-            // Decoded once, so that references to one long text cost no memory each.
-            if let known = try known(uid, reference) { return known }
-            guard let value = try scalar(at: reference) else { return nil }
-            objects.begin(uid, of: source.objects.count)
-            objects.end(uid, .decoded(value))
-            return value
-        case .ascii, .utf16:
-            return try source.list.isString(reference, "$null") ? nil : scalar(at: reference)
-        default:
-            return try scalar(at: reference)
-        }
+        guard let fields = try source.list.fields(reference) else { return try leaf(uid, reference) }
         if let known = try known(uid, reference) { return known }
         try spend(16)
         try nesting.check(depth, below: NestingLimit.levelsToRead)
@@ -91,6 +75,27 @@ extension KeyedUnarchiver {
         switch try resolvedClass(of: fields, at: reference) {
         case .intrinsic(let intrinsic): try decode(intrinsic, fields)
         case .coding(let type): instance(of: type, fields)
+        }
+    }
+
+    /// The object in a place of `$objects` that has no parts of its own.
+    // Apart, so that its stack is not taken at each level of a graph.
+    @inline(never)
+    private func leaf(_ uid: UInt32, _ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+        switch try source.list.object(reference) {
+        case .ascii(let range) where range.count > Self.sharedLength,
+            .utf16(let range) where range.count > Self.sharedLength,
+            .data(let range) where range.count > Self.sharedLength:
+            // Decoded once, so that references to one long text cost no memory each.
+            if let known = try known(uid, reference) { return known }
+            guard let value = try scalar(at: reference) else { return nil }
+            objects.begin(uid, of: source.objects.count)
+            objects.end(uid, .decoded(value))
+            return value
+        case .ascii, .utf16:
+            return try source.isNull(reference) ? nil : scalar(at: reference)
+        default:
+            return try scalar(at: reference)
         }
     }
 
