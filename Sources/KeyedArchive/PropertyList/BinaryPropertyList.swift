@@ -168,6 +168,14 @@ struct BinaryPropertyList: Sendable {
         return try uid(offset, width: Int(bytes[offset] & 0x0F) + 1)
     }
 
+    /// The dictionary that an object is, or `nil` if it is something else.
+    func fields(_ reference: Reference) throws(ArchiveError) -> Fields? {
+        let offset = try offset(of: reference)
+        guard bytes[offset] >> 4 == 0xD else { return nil }
+        let (start, count) = try counted(offset, unit: 2 &* referenceWidth)
+        return Fields(start: start, count: count)
+    }
+
     // MARK: Containers
 
     /// - Precondition: `index` is below the run's count.

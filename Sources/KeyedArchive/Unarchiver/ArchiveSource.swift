@@ -81,10 +81,20 @@ struct ArchiveSource: Sendable {
     /// The property-list object of a UID.
     @inline(__always)
     func reference(ofObject uid: UInt32) throws(ArchiveError) -> BinaryPropertyList.Reference {
-        guard uid < objects.count else {
-            throw ArchiveError(.corrupted, "reference to object \(uid) of \(objects.count)")
-        }
+        guard uid < objects.count else { throw outOfRange(uid) }
         return list.element(objects, Int(uid))
+    }
+
+    // Apart, and `isNull` too, so that the stack that they take is not taken at each level of a graph.
+    @inline(never)
+    private func outOfRange(_ uid: UInt32) -> ArchiveError {
+        ArchiveError(.corrupted, "reference to object \(uid) of \(objects.count)")
+    }
+
+    /// Whether an object is the string that stands for nil.
+    @inline(never)
+    func isNull(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
+        try list.isString(reference, "$null")
     }
 }
 

@@ -7,7 +7,7 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         guard let uid = try source.list.uid(reference) else { return reference }
         let target = try source.reference(ofObject: uid)
-        return try source.list.isString(target, "$null") ? nil : target
+        return try source.isNull(target) ? nil : target
     }
 
     /// The value at a place in a scope: an object by reference, or a scalar inline, which is boxed.
@@ -19,27 +19,7 @@ extension KeyedUnarchiver {
     /// The object in a place of `$objects`; one place is one object, however often it is referred to.
     func object(_ uid: UInt32) throws(ArchiveError) -> Any? {
         let reference = try source.reference(ofObject: uid)
-        let fields: BinaryPropertyList.Fields
-        switch try source.list.object(reference) {
-        case .dictionary(let found): fields = found
-        case .ascii(let range) where range.count > Self.sharedLength,
-            .utf16(let range) where range.count > Self.sharedLength,
-            .data(let range) where range.count > Self.sharedLength:
-            // Decoded once, so that references to one long text cost no memory each.
-            if let known = try known(uid, reference) { return known }
-            guard var value = try scalar(at: reference) else { return nil }
-            if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
-            objects.begin(uid, of: source.objects.count)
-            objects.end(uid, .decoded(value, size: 1))
-            return value
-        case .ascii, .utf16:
-            if try source.list.isString(reference, "$null") { return nil }
-            let value = try scalar(at: reference)
-            return asksDelegate ? try askDelegate(about: value, uid) : value
-        default:
-            let value = try scalar(at: reference)
-            return asksDelegate ? try askDelegate(about: value, uid) : value
-        }
+        guard let fields = try source.list.fields(reference) else { return try leaf(uid, reference) }
         if let known = try known(uid, reference) { return known }
         try spend(16)
         try checkNesting()
@@ -87,6 +67,31 @@ extension KeyedUnarchiver {
         if asksDelegate { value = try askDelegate(about: value, uid) }
         if !cycles.isEmpty { try complete(uid, &value) }
         return value
+    }
+
+    /// The object in a place of `$objects` that has no parts of its own.
+    // Apart, so that its stack is not taken at each level of a graph.
+    @inline(never)
+    private func leaf(_ uid: UInt32, _ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+        switch try source.list.object(reference) {
+        case .ascii(let range) where range.count > Self.sharedLength,
+            .utf16(let range) where range.count > Self.sharedLength,
+            .data(let range) where range.count > Self.sharedLength:
+            // Decoded once, so that references to one long text cost no memory each.
+            if let known = try known(uid, reference) { return known }
+            guard var value = try scalar(at: reference) else { return nil }
+            if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
+            objects.begin(uid, of: source.objects.count)
+            objects.end(uid, .decoded(value, size: 1))
+            return value
+        case .ascii, .utf16:
+            if try source.isNull(reference) { return nil }
+            let value = try scalar(at: reference)
+            return asksDelegate ? try askDelegate(about: value, uid) : value
+        default:
+            let value = try scalar(at: reference)
+            return asksDelegate ? try askDelegate(about: value, uid) : value
+        }
     }
 
     /// Longer texts and data are decoded once.

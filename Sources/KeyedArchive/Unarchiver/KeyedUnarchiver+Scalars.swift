@@ -104,7 +104,7 @@ extension KeyedUnarchiver {
     /// Whether a value is a reference to nil.
     func isNull(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
         guard let uid = try source.list.uid(reference) else { return false }
-        return try source.list.isString(source.reference(ofObject: uid), "$null")
+        return try source.isNull(source.reference(ofObject: uid))
     }
 
     /// The error for a value of another kind than the one asked for.

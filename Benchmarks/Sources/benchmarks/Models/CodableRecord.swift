@@ -42,21 +42,3 @@ struct CodableRecord: Encodable {
         }
     }
 }
-
-/// All of the fifty fields, decoded.
-struct AllRecordFields: Decodable {
-    let values: [RecordField]
-
-    init(from decoder: any Decoder) throws {
-        values = try CodableRecord.decode(RecordField.sample, from: decoder)
-    }
-}
-
-/// Three of the fifty fields, decoded.
-struct ThreeRecordFields: Decodable {
-    let values: [RecordField]
-
-    init(from decoder: any Decoder) throws {
-        values = try CodableRecord.decode(RecordField.some, from: decoder)
-    }
-}
