@@ -18,6 +18,7 @@ import Testing
     @Test(arguments: 1...20) func theTableFindsWhatIsInIt(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let table = EntryTable()
+        defer { table.deallocate() }
         var model: [String: MemoryEntry] = [:]
         for step in 0..<1_000 {
             let text = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]

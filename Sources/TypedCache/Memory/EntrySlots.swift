@@ -13,14 +13,7 @@ struct EntrySlots {
     var hits = 0
 
     func entry(forKey key: EntryKey) -> MemoryEntry? {
-        guard !slots.isEmpty else { return nil }
-        let mask = slots.count - 1
-        var position = Int(truncatingIfNeeded: key.hash) & mask
-        while let entry = slots[position].entry {
-            if slots[position].hash == key.hash, entry.key == key { return entry }
-            position = (position + 1) & mask
-        }
-        return nil
+        find(key)?.entry
     }
 
     /// - Precondition: there is none with its key.
@@ -31,13 +24,19 @@ struct EntrySlots {
     }
 
     mutating func remove(forKey key: EntryKey) -> MemoryEntry? {
+        guard let (position, entry) = find(key) else { return nil }
+        empty(position)
+        return entry
+    }
+
+    private func find(_ key: EntryKey) -> (position: Int, entry: MemoryEntry)? {
         guard !slots.isEmpty else { return nil }
         let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: key.hash) & mask
-        while let entry = slots[position].entry {
-            if slots[position].hash == key.hash, entry.key == key {
-                empty(position)
-                return entry
+        while slots[position].entry != nil {
+            // An entry of another hash is not touched, for it lies elsewhere in memory.
+            if slots[position].hash == key.hash, let entry = slots[position].entry, entry.key == key {
+                return (position, entry)
             }
             position = (position + 1) & mask
         }

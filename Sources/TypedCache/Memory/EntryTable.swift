@@ -5,9 +5,13 @@ import Synchronization
 /// The keys' hashes divide it into stripes, each with a lock and slots of its own: threads that ask for different
 /// keys seldom wait for each other, and for the policy never.
 ///
-/// Unchecked: the stripes lie in plain memory, for an array could not hold locks. It is taken and given back
-/// with this object, and what is in a stripe is reached under its lock only.
-final class EntryTable: @unchecked Sendable {
+/// A plain pointer, not an object: references that every hit counts would have all threads write to one place.
+/// ``SharedMemory`` has it, and deallocates it at its own end; who uses it does so by a `SharedMemory`'s methods, or
+/// by those of a cache, which hold on to that.
+///
+/// Unchecked: the stripes lie in plain memory, for an array could not hold locks; what is in one is reached under
+/// its lock only.
+struct EntryTable: @unchecked Sendable {
     private struct Stripe: ~Copyable {
         let slots = Mutex(EntrySlots())
     }
@@ -24,7 +28,7 @@ final class EntryTable: @unchecked Sendable {
         }
     }
 
-    deinit {
+    func deallocate() {
         for index in 0..<Self.stripeCount { stripe(index).deinitialize(count: 1) }
         stripes.deallocate()
     }

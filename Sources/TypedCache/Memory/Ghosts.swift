@@ -3,8 +3,6 @@ struct Ghost {
     enum Origin: UInt8 {
         case small
         case main
-        /// It was not given up, but saved over or removed.
-        case removed
     }
 
     /// A part of its key's hash: two that share it do no harm but a wrong guess.

@@ -8,12 +8,13 @@ import Synchronization
 /// actor only that has the cache. Another cache of the same directory may have it dropped, which only releases a
 /// reference.
 class MemoryEntry: @unchecked Sendable {
-    let key: EntryKey
-    /// Seconds since 2001-01-01 UTC; infinity for never.
-    let deadline: TimeInterval
+    // What a hit needs comes first, so that it lies close together.
+    private let counter = Atomic<UInt8>(0)
     /// Where the policy keeps what it knows of this entry.
     final var place: Int32 = -1
-    private let counter = Atomic<UInt8>(0)
+    /// Seconds since 2001-01-01 UTC; infinity for never.
+    let deadline: TimeInterval
+    let key: EntryKey
 
     init(key: EntryKey, deadline: TimeInterval) {
         self.key = key

@@ -26,6 +26,7 @@ final class SharedMemory: Sendable {
     }
 
     deinit {
+        table.deallocate()
         Self.neighbors.withLock { neighbors in
             neighbors[directory]?.removeAll { $0.memory == nil }
             if neighbors[directory]?.isEmpty == true { neighbors[directory] = nil }

@@ -89,9 +89,9 @@ struct ShortestReuse: EvictionPolicy {
         }
         var queue = Queue.small
         if hasRoom(for: cost) {
-            // Until memory is full, the main queue takes what the small one has no room for.
-            let belongsToMain = small.count > 0 && !smallHasRoom(for: cost) || ghost?.origin == .removed
-            if belongsToMain, mainHasRoom(for: cost) { queue = .main }
+            // Until memory is full, the main queue takes what the small one has no room for. So does an entry that
+            // is saved over go back to the main queue, for it left room there.
+            if small.count > 0, !smallHasRoom(for: cost), mainHasRoom(for: cost) { queue = .main }
         } else if let ghost {
             adjustShare(to: ghost)
             if mainHasRoom(for: cost) {
@@ -106,8 +106,6 @@ struct ShortestReuse: EvictionPolicy {
     }
 
     mutating func remove(_ entry: MemoryEntry) {
-        // What was in the main queue belongs there again, if it was saved over.
-        if nodes[Int(entry.place)].queue == .main { leaveGhost(entry.place, .removed) }
         _ = take(entry.place)
     }
 
@@ -147,7 +145,6 @@ struct ShortestReuse: EvictionPolicy {
         switch ghost.origin {
         case .small where missing <= near: smallShare += pace / near
         case .small, .main: smallShare -= pace / max(1, Double(now &- ghost.usedAt))
-        case .removed: return
         }
         smallShare = min(max(smallShare, Self.shares.lowerBound), Self.shares.upperBound)
     }
@@ -207,15 +204,11 @@ struct ShortestReuse: EvictionPolicy {
     private func uses(_ place: Int32) -> UInt8 { nodes[Int(place)].entry?.uses ?? 0 }
 
     private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> MemoryEntry {
-        leaveGhost(place, origin)
-        return take(place)
-    }
-
-    private mutating func leaveGhost(_ place: Int32, _ origin: Ghost.Origin) {
-        let node = nodes[Int(place)]
-        guard let hash = node.entry?.key.hash else { return }
-        let ghost = Ghost(hash: hash, usedAt: node.usedAt, leftAt: now, origin: origin)
-        ghosts.add(ghost, limit: Self.ghostsPerEntry * count)
+        let usedAt = nodes[Int(place)].usedAt
+        let limit = Self.ghostsPerEntry * count
+        let entry = take(place)
+        ghosts.add(Ghost(hash: entry.key.hash, usedAt: usedAt, leftAt: now, origin: origin), limit: limit)
+        return entry
     }
 
     // MARK: Places
