@@ -10,9 +10,9 @@ public struct ArchiveLimits: Sendable {
     /// How deep objects may nest. 1,000 by default, or less where a thread's stack is too small for that.
     public var depth: Int
     /// The references that are followed and the keys that are searched, for each byte of the archive. 64 by
-    /// default; 2^20 are free.
+    /// default; 2^16 are free.
     public var referencesPerByte: Int
-    /// The bytes of text and data that are decoded, for each byte of the archive. 64 by default; 2^20 are free.
+    /// The bytes of text and data that are decoded, for each byte of the archive. 64 by default; 2^16 are free.
     public var decodedBytesPerByte: Int
 
     public init(
@@ -30,14 +30,14 @@ public struct ArchiveLimits: Sendable {
     }
 
     /// What every archive may ask for, however small it is.
-    private static let free = 1 << 20
+    private static let free = 1 << 16
 
     func references(in byteCount: Int) -> Int { Self.budget(referencesPerByte, byteCount, Self.free) }
     func decodedBytes(in byteCount: Int) -> Int { Self.budget(decodedBytesPerByte, byteCount, Self.free) }
 
     /// How many members a collection may hold, those of its members included: a cast to `NSArray` takes a
     /// microsecond and 100 bytes for each of them.
-    func heldMembers(in byteCount: Int) -> Int { Self.budget(referencesPerByte / 4, byteCount, Self.free / 8) }
+    func heldMembers(in byteCount: Int) -> Int { Self.budget(referencesPerByte / 4, byteCount, Self.free) }
 
     private static func budget(_ perByte: Int, _ byteCount: Int, _ free: Int) -> Int {
         let (product, overflow) = max(0, perByte).multipliedReportingOverflow(by: byteCount)

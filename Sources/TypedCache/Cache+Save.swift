@@ -35,7 +35,8 @@ extension Cache {
         let archive: [UInt8]
         do throws(ArchiveError) {
             let archived = try KeyedArchiver.archive(value.encoder)
-            if archived.runsInCircles { try Value.Wrapper.check(archived.bytes) }
+            // What cannot be fetched again is not saved.
+            if archived.mayBeRefused { try Value.Wrapper.check(archived.bytes) }
             archive = archived.bytes
         } catch {
             removeAfterFailure(key)

@@ -79,7 +79,7 @@ extension WrapperEncoder {
 }
 
 extension WrapperEncoder {
-    /// Sees whether an archive of a graph that runs in circles can be unarchived: not every cycle can.
+    /// Sees whether an archive can be unarchived: not every cycle can, say.
     static func check(_ archive: [UInt8]) throws(ArchiveError) {
         try KeyedUnarchiver.check(Self.self, allowing: allowedClasses, archive)
     }

@@ -273,6 +273,11 @@ import Testing
         #expect(code { try links.save(first, forKey: "x") } == .encodingFailed)
         #expect(try links.fetch(forKey: "x") == nil)
         second.owner = nil
+        // A list that shares a large one very often is small, and more than a reader takes.
+        let large = NSMutableArray(array: Array(0..<10_000))
+        second.list = (0..<2_000).map { _ in [large] }
+        #expect(code { try links.save(first, forKey: "x") } == .encodingFailed)
+        second.list = nil
         second.others = NSMutableArray()
         try links.save(first, forKey: "x")
         #expect(try links.fetch(forKey: "x")?.next?.others != nil)
@@ -357,6 +362,7 @@ final class Link: NSObject, NSCoding, WrapperEncoder, Encoded {
     var next: Link?
     var others: NSMutableArray?
     var owner: Owner?
+    var list: [Any]?
     var value: Link? { self }
     var encoder: Link { self }
 
@@ -366,6 +372,7 @@ final class Link: NSObject, NSCoding, WrapperEncoder, Encoded {
         next = coder.decodeObject(forKey: "next") as? Link
         others = coder.decodeObject(forKey: "others") as? NSMutableArray
         owner = coder.decodeObject(forKey: "owner") as? Owner
+        list = coder.decodeObject(forKey: "list") as? [Any]
     }
 
     static var allowedClasses: [AnyClass] { [Owner.self] }
@@ -374,6 +381,7 @@ final class Link: NSObject, NSCoding, WrapperEncoder, Encoded {
         coder.encode(next, forKey: "next")
         coder.encode(others, forKey: "others")
         coder.encode(owner, forKey: "owner")
+        coder.encode(list, forKey: "list")
     }
 }
 

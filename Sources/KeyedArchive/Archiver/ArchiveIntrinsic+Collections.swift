@@ -98,7 +98,10 @@ extension KeyedArchiver {
         _ object: AnyObject?,
         _ body: () -> Void
     ) -> ArchiveWriter.UID {
-        if let object { return encode(instance: object, as: info, body) }
+        if let object {
+            if writer.identities.find(object) != nil { mayBeRefused = true }
+            return encode(instance: object, as: info, body)
+        }
         guard enter() else { return 0 }
         defer { leave() }
         let uid = writer.reserveObject()

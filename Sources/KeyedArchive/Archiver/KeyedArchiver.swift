@@ -21,8 +21,11 @@ public final class KeyedArchiver: NSCoder {
     /// The archive, once it is finished.
     private var finished: Data?
     private var securely: Bool
-    /// Whether an object was met inside itself.
-    private(set) var runsInCircles = false
+    /// Whether a reader may refuse this archive: for objects that refer to themselves, for collections that share
+    /// others, or for large sets and dictionaries, whose members may share a hash.
+    var mayBeRefused = false
+    /// How many members of sets and keys of dictionaries there are.
+    private var hashedCount = 0
     /// Whether there is a delegate to ask about every object.
     private var asksDelegate = false
     /// The object that is about to be encoded in another one's place.
@@ -61,11 +64,11 @@ public final class KeyedArchiver: NSCoder {
 
     /// Archives one object graph.
     ///
-    /// - Returns: the archive, and whether the graph runs in circles, so that it may not be possible to read it.
-    package static func archive(_ object: Any) throws(ArchiveError) -> (bytes: [UInt8], runsInCircles: Bool) {
+    /// - Returns: the archive, and whether a reader may refuse it, which is seen by trying.
+    package static func archive(_ object: Any) throws(ArchiveError) -> (bytes: [UInt8], mayBeRefused: Bool) {
         let archiver = KeyedArchiver()
         archiver.encode(object, forKey: rootKey)
-        return (try archiver.finish { $0.finishedBytes() }, archiver.runsInCircles)
+        return (try archiver.finish { $0.finishedBytes() }, archiver.mayBeRefused)
     }
 
     package static let rootKey = "root"
@@ -155,6 +158,8 @@ public final class KeyedArchiver: NSCoder {
     ///
     /// Collections are refused: an archive from elsewhere could hold some that take for ever to compare.
     func hashed(_ value: Any) -> ArchiveWriter.UID {
+        hashedCount += 1
+        if hashedCount > HashCrowd.limit { mayBeRefused = true }
         let base = (value as? AnyHashable)?.base ?? value
         if ArchiveHandler.for(type(of: base)).isCollection {
             record(
@@ -184,7 +189,7 @@ public final class KeyedArchiver: NSCoder {
 
     /// The place of an object that is in the archive, or being encoded.
     private func refer(to position: Int) -> ArchiveWriter.UID {
-        if writer.identities[position].isOpen { runsInCircles = true }
+        if writer.identities[position].isOpen { mayBeRefused = true }
         return writer.identities[position].uid
     }
 

@@ -34,7 +34,7 @@ private struct ArchiveTreeReader {
     init(_ source: ArchiveSource) {
         self.source = source
         list = source.list
-        budget = 1 << 20 + 64 * source.list.bytes.count
+        budget = ArchiveLimits().references(in: source.list.bytes.count)
     }
 
     mutating func read() throws(ArchiveError) -> ArchiveTree {

@@ -7,7 +7,7 @@ import Foundation
 /// its first 80 bytes, long strings by parts of themselves.
 struct HashCrowd {
     /// How many members may share a hash; below that many members nothing is counted.
-    private static let limit = 1_024
+    static let limit = 1_024
 
     private let isCounting: Bool
     private var crowds: [Int: Int] = [:]

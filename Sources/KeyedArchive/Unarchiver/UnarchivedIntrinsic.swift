@@ -145,6 +145,7 @@ extension KeyedUnarchiver {
 
     private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
         let object = try expected.intrinsicsToo ? object(at: reference) : expectedObject(at: reference)
+        heldSize &+= 1
         try checkHeldSize()
         if let object { return object }
         // A failure inside was recorded, or an object's `init(coder:)` refused: no collection with a hole in it.
