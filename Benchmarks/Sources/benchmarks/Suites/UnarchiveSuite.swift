@@ -112,7 +112,7 @@ struct UnarchiveSuite: Suite {
                     allowing: [EncodableVisit.self],
                     from: archive
                 )
-                return objects.count
+                return objects?.count ?? 0
             }
         }
     }
