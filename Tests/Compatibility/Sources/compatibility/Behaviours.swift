@@ -239,13 +239,20 @@ enum Behaviours {
             (
                 "`setClassName(_:for:)` of the archiver",
                 { coders in
-                    if coders is Here.Type { return "is not there" }
-                    let archiver = NSKeyedArchiver(requiringSecureCoding: false)
-                    archiver.setClassName("Another", for: Node.self)
-                    archiver.encode(Node(), forKey: "root")
-                    archiver.finishEncoding()
-                    return archiver.encodedData.range(of: Data("Another".utf8)) == nil
-                        ? "has no effect" : "is followed"
+                    let data: Data
+                    if coders is Here.Type {
+                        let archiver = KeyedArchiver()
+                        archiver.setClassName("Another", for: Node.self)
+                        archiver.encode(Node(), forKey: "root")
+                        data = try archiver.encodedData
+                    } else {
+                        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+                        archiver.setClassName("Another", for: Node.self)
+                        archiver.encode(Node(), forKey: "root")
+                        archiver.finishEncoding()
+                        data = archiver.encodedData
+                    }
+                    return data.range(of: Data("Another".utf8)) == nil ? "has no effect" : "is followed"
                 }
             ),
             (

@@ -44,6 +44,7 @@ final class Replaced: NSObject, NSCoding {
     override init() {}
     init?(coder: NSCoder) {}
     func encode(with coder: NSCoder) {}
+    override func replacementObject(for coder: NSCoder) -> Any? { "another" }
     #if !canImport(Darwin)
         override func replacementObject(for archiver: NSKeyedArchiver) -> Any? { "another" }
     #endif
