@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes objects and values as a keyed archive, in the binary format of Apple's `NSKeyedArchiver`.
+/// Writes objects and values as a keyed archive, in the format of Apple's `NSKeyedArchiver`.
 ///
 /// Classes that adopt `NSCoding` work unchanged:
 ///
@@ -27,9 +27,9 @@ public final class KeyedArchiver: NSCoder {
     /// How many members of sets and keys of dictionaries there are.
     private var hashedCount = 0
     /// Whether there is a delegate to ask about every object.
-    private var asksDelegate = false
+    private(set) var asksDelegate = false
     /// The object that is about to be encoded in another one's place.
-    private var replacing: AnyObject?
+    var replacing: AnyObject?
     /// Where `finishEncoding` puts the archive too.
     private var destination: NSMutableData?
 
@@ -188,13 +188,13 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// The place of an object that is in the archive, or being encoded.
-    private func refer(to position: Int) -> ArchiveWriter.UID {
+    func refer(to position: Int) -> ArchiveWriter.UID {
         if writer.identities[position].isOpen { mayBeRefused = true }
         return writer.identities[position].uid
     }
 
     /// Gives a new object, or one that was met conditionally only, its place and contents.
-    private func fill(
+    func fill(
         _ object: AnyObject,
         _ reserved: Int?,
         _ body: (ArchiveWriter.UID) -> Void
@@ -232,73 +232,6 @@ public final class KeyedArchiver: NSCoder {
             body()
             if !hasFailed { writer.popObject(uid, class: info()) }
         }
-    }
-
-    /// Writes an object of a user's class, or what it wants in its place.
-    func encode<T: NSObject & NSCoding>(object: T, as info: ArchivedClass) -> ArchiveWriter.UID {
-        let found = writer.identities.find(object)
-        if let found, !writer.identities[found].isReserved { return refer(to: found) }
-        // A delegate was asked already, and the object before it. A replacement is not asked for another one.
-        if !asksDelegate, replacing !== object {
-            guard let replacement = object.replacementObject(for: self) else { return 0 }
-            if !isSame(replacement, object) {
-                replacing = type(of: replacement) is AnyClass ? replacement as AnyObject : nil
-                return encode(replacement, for: object, found) { uid(of: replacement) }
-            }
-        }
-        guard enter() else { return 0 }
-        defer { leave() }
-        return fill(object, found) { uid in
-            writer.pushScope()
-            object.encode(with: self)
-            if hasFailed { return }
-            let cls: AnyClass = object.classForKeyedArchiver ?? T.self
-            writer.popObject(uid, class: cls == T.self ? info : .of(cls))
-        }
-    }
-
-    /// Writes what stands for an object, so that whoever refers to the object means this.
-    private func encode(
-        _ replacement: Any,
-        for object: AnyObject,
-        _ reserved: Int?,
-        _ body: () -> ArchiveWriter.UID
-    ) -> ArchiveWriter.UID {
-        guard let reserved else {
-            let uid = body()
-            if writer.identities.find(object) == nil { writer.identities.add(object, uid: uid, isReserved: false) }
-            return uid
-        }
-        // There are references to its place already, so the replacement takes that if it is new.
-        let place = writer.identities[reserved].uid
-        writer.identities[reserved].isReserved = false
-        if type(of: replacement) is AnyClass, writer.identities.find(replacement as AnyObject) == nil {
-            writer.identities.add(replacement as AnyObject, uid: place, isReserved: true)
-        }
-        let uid = body()
-        if uid != place { writer.fill(place, asIn: uid) }
-        return uid
-    }
-
-    private func askDelegate(about value: Any, _ handler: ArchiveHandler) -> ArchiveWriter.UID {
-        let instance = type(of: value) is AnyClass ? value as AnyObject : nil
-        let found = instance.flatMap { writer.identities.find($0) }
-        if let found, !writer.identities[found].isReserved { return refer(to: found) }
-        guard let own = handler.replacement.map({ $0(value, self) }) ?? value,
-            let delegate,
-            let chosen = delegate.archiver(self, willEncode: own)
-        else { return 0 }
-        let isReplaced =
-            instance.map { type(of: chosen) is AnyClass ? (chosen as AnyObject) !== $0 : true } ?? false
-        let uid: ArchiveWriter.UID
-        if isReplaced, let instance {
-            delegate.archiver(self, willReplace: value, withObject: chosen)
-            uid = encode(chosen, for: instance, found) { ArchiveHandler.for(type(of: chosen)).encode(chosen, self) }
-        } else {
-            uid = ArchiveHandler.for(type(of: chosen)).encode(chosen, self)
-        }
-        if !hasFailed { delegate.archiver(self, didEncode: chosen) }
-        return uid
     }
 
     /// Begins one more level of nesting, if that is allowed; `leave` ends it. Records the error if not.
@@ -385,6 +318,8 @@ public final class KeyedArchiver: NSCoder {
     }
     public override func encode(_ data: Data) { encode(data as Any?) }
     public override func encodePropertyList(_ list: Any) { encode(list as Any?) }
+    /// Encodes a value of a property list, as `encode(_:forKey:)` does.
+    public func encodePropertyList(_ list: Any, forKey key: String) { encode(list as Any?, forKey: key) }
 
     public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
         append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
@@ -406,9 +341,4 @@ public final class KeyedArchiver: NSCoder {
     ) {
         encodeRawArray(type, count: count, at: array)
     }
-}
-
-/// Whether a value is this very object.
-private func isSame<T: AnyObject>(_ value: Any, _ object: T) -> Bool {
-    type(of: value) == T.self && reference(of: value) === object
 }

@@ -1,0 +1,77 @@
+import Foundation
+
+// What is archived in an object's place: what the object wants, then what the delegate wants.
+
+extension KeyedArchiver {
+    /// Writes an object of a user's class, or what it wants in its place.
+    func encode<T: NSObject & NSCoding>(object: T, as info: ArchivedClass) -> ArchiveWriter.UID {
+        let found = writer.identities.find(object)
+        if let found, !writer.identities[found].isReserved { return refer(to: found) }
+        // A delegate was asked already, and the object before it. A replacement is not asked for another one.
+        if !asksDelegate, replacing !== object {
+            guard let replacement = object.replacementObject(for: self) else { return 0 }
+            if !isSame(replacement, object) {
+                replacing = type(of: replacement) is AnyClass ? replacement as AnyObject : nil
+                return encode(replacement, for: object, found) { uid(of: replacement) }
+            }
+        }
+        guard enter() else { return 0 }
+        defer { leave() }
+        return fill(object, found) { uid in
+            writer.pushScope()
+            object.encode(with: self)
+            if hasFailed { return }
+            let cls: AnyClass = object.classForKeyedArchiver ?? T.self
+            writer.popObject(uid, class: cls == T.self ? info : .of(cls))
+        }
+    }
+
+    /// Writes what stands for an object, so that whoever refers to the object means this.
+    private func encode(
+        _ replacement: Any,
+        for object: AnyObject,
+        _ reserved: Int?,
+        _ body: () -> ArchiveWriter.UID
+    ) -> ArchiveWriter.UID {
+        guard let reserved else {
+            let uid = body()
+            if writer.identities.find(object) == nil { writer.identities.add(object, uid: uid, isReserved: false) }
+            return uid
+        }
+        // There are references to its place already, so the replacement takes that if it is new.
+        let place = writer.identities[reserved].uid
+        writer.identities[reserved].isReserved = false
+        if type(of: replacement) is AnyClass, writer.identities.find(replacement as AnyObject) == nil {
+            writer.identities.add(replacement as AnyObject, uid: place, isReserved: true)
+        }
+        let uid = body()
+        if uid != place { writer.fill(place, asIn: uid) }
+        return uid
+    }
+
+    func askDelegate(about value: Any, _ handler: ArchiveHandler) -> ArchiveWriter.UID {
+        let instance = type(of: value) is AnyClass ? value as AnyObject : nil
+        let found = instance.flatMap { writer.identities.find($0) }
+        if let found, !writer.identities[found].isReserved { return refer(to: found) }
+        guard let own = handler.replacement.map({ $0(value, self) }) ?? value,
+            let delegate,
+            let chosen = delegate.archiver(self, willEncode: own)
+        else { return 0 }
+        let isReplaced =
+            instance.map { type(of: chosen) is AnyClass ? (chosen as AnyObject) !== $0 : true } ?? false
+        let uid: ArchiveWriter.UID
+        if isReplaced, let instance {
+            delegate.archiver(self, willReplace: value, withObject: chosen)
+            uid = encode(chosen, for: instance, found) { ArchiveHandler.for(type(of: chosen)).encode(chosen, self) }
+        } else {
+            uid = ArchiveHandler.for(type(of: chosen)).encode(chosen, self)
+        }
+        if !hasFailed { delegate.archiver(self, didEncode: chosen) }
+        return uid
+    }
+}
+
+/// Whether a value is this very object.
+private func isSame<T: AnyObject>(_ value: Any, _ object: T) -> Bool {
+    type(of: value) == T.self && reference(of: value) === object
+}
