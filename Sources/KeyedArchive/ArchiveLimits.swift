@@ -37,7 +37,10 @@ public struct ArchiveLimits: Sendable {
 
     /// How many members a collection may hold, those of its members included: a cast to `NSArray` takes a
     /// microsecond and 100 bytes for each of them.
-    func heldMembers(in byteCount: Int) -> Int { Self.budget(referencesPerByte / 4, byteCount, Self.free) }
+    func heldMembers(in byteCount: Int) -> Int {
+        // Sums of two of these must fit.
+        min(Self.budget(referencesPerByte / 4, byteCount, Self.free), .max / 4)
+    }
 
     private static func budget(_ perByte: Int, _ byteCount: Int, _ free: Int) -> Int {
         let (product, overflow) = max(0, perByte).multipliedReportingOverflow(by: byteCount)

@@ -201,6 +201,15 @@ import Testing
                 try coder.finishDecoding()
             }
         }
+        let none = ArchiveLimits(
+            byteCount: .max,
+            objectCount: .max,
+            depth: .max,
+            referencesPerByte: .max,
+            decodedBytesPerByte: .max
+        )
+        #expect(error(none, "deep") == nil)
+        #expect(error(none, "wide") == nil)
         #expect(error(ArchiveLimits(), "deep") == nil)
         #expect(error(ArchiveLimits(), "wide") == nil)
         #expect(error(ArchiveLimits(byteCount: 100), "wide") == .limitExceeded)

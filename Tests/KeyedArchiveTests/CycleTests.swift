@@ -222,6 +222,44 @@ import Testing
         #expect(copy.children.allSatisfy { $0.nameOfParent == "root" })
         #expect(copy.parent == nil)
     }
+
+    @Test func anAccessorThatThrowsDeliversToo() throws {
+        let folder = Folder("root")
+        folder.children = [Folder("a")]
+        folder.children[0].parent = folder
+        let data = try KeyedArchiver.archivedData(withRootObject: folder)
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: data, classes: [Folder.self])
+        let copy = try unarchiver.decode(Folder.self, forKey: "root")
+        #expect(copy.children[0].parent === copy)
+    }
+
+    @Test func nothingIsDeliveredToAnObjectThatRefused() throws {
+        let archiver = KeyedArchiver()
+        archiver.setClassName("KeyedArchiveTests.Hesitant", for: Pair.self)
+        archiver.encode(Pair(Base(title: "b"), nil), forKey: "hesitant")
+        let unarchiver = try KeyedUnarchiver(
+            forReadingFrom: archiver.encodedData,
+            classes: [Hesitant.self, Base.self]
+        )
+        Hesitant.delivered = 0
+        #expect(unarchiver.decodeObject(forKey: "hesitant") == nil)
+        #expect(Hesitant.delivered == 0)
+    }
+
+    @Test func aGraphWhoseCircleFailedIsNotUsedAnyMore() throws {
+        let fickle = Fickle("refuses", 1)
+        fickle.next = Vertex("part", 2)
+        fickle.next?.next = fickle
+        defer { fickle.clear() }
+        let archiver = KeyedArchiver()
+        archiver.encode(fickle, forKey: "fickle")
+        archiver.encode(fickle.next, forKey: "part")
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: archiver.encodedData, classes: [Vertex.self])
+        // Whoever swallows the error gets nothing else either.
+        #expect((try? unarchiver.decode(Vertex.self, forKey: "fickle")) == nil)
+        #expect(unarchiver.decodeObject(forKey: "part") == nil)
+        #expect(throws: ArchiveError.self) { try unarchiver.finishDecoding() }
+    }
 }
 
 // MARK: Models
@@ -438,4 +476,20 @@ private final class Holder: NSObject, NSCoding {
         dictionary.removeAllObjects()
         set.removeAllObjects()
     }
+}
+
+/// Waits for an object, and then refuses.
+final class Hesitant: NSObject, NSCoding {
+    nonisolated(unsafe) static var delivered = 0
+
+    required init?(coder: NSCoder) {
+        super.init()
+        coder.decodeObject(of: Base.self, forKey: "first") { [unowned self] _ in
+            Hesitant.delivered += 1
+            _ = self.description
+        }
+        return nil
+    }
+
+    func encode(with coder: NSCoder) {}
 }

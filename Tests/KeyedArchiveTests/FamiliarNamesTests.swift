@@ -147,4 +147,35 @@ private typealias NSKeyedUnarchiver = KeyedUnarchiver
             try unarchiver.finishDecoding()
         }
     }
+
+    @Test func conditionalValuesAreFilledByWhateverEncodesThem() throws {
+        let values: [NSObject] = [
+            NSNumber(value: 5), NSUUID(), try #require(NSURL(string: "https://example.org")),
+            NSMutableString(string: "text"),
+        ]
+        for value in values {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+            archiver.encodeConditionalObject(value, forKey: "weak")
+            archiver.encode(value, forKey: "strong")
+            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+            #expect(unarchiver.decodeObject(forKey: "strong") as? NSObject == value)
+            #expect(unarchiver.decodeObject(forKey: "weak") as? NSObject == value)
+        }
+    }
+
+    @Test func anArchiveThatCouldNotBeWrittenIsNotAnEmptyOne() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+        archiver.outputFormat = .xml
+        archiver.encode("\u{1}", forKey: "control")
+        #expect(throws: ArchiveError.self) { try archiver.finishEncoding() }
+        archiver.outputFormat = .binary
+        #expect(throws: ArchiveError.self) { try archiver.encodedData }
+    }
+
+    @Test func propertyListsUnderKeys() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+        archiver.encodePropertyList(["a": [1, 2]], forKey: "list")
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        #expect(unarchiver.decodePropertyList(forKey: "list") as? [String: [Int]] == ["a": [1, 2]])
+    }
 }

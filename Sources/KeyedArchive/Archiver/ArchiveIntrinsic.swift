@@ -74,21 +74,18 @@ extension UInt64: ArchiveIntrinsic {}
 extension NSNumber {
     func archiveNumber(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         if let decimal = self as? NSDecimalNumber { return decimal.archiveDecimal(into: archiver) }
-        if let position = archiver.writer.identities.find(self) {
-            return archiver.writer.identities[position].uid
+        return archiver.shared(self) { number in
+            switch UInt8(bitPattern: number.objCType.pointee) {
+            case UInt8(ascii: "c"), UInt8(ascii: "B"):
+                // A Boolean is stored as a signed char; numbers of that width are not NSNumber's own choice.
+                number.isBoolean
+                    ? number.boolValue.archive(into: archiver) : number.int64Value.archive(into: archiver)
+            case UInt8(ascii: "f"): number.floatValue.archive(into: archiver)
+            case UInt8(ascii: "d"): number.doubleValue.archive(into: archiver)
+            case UInt8(ascii: "Q"): number.uint64Value.archive(into: archiver)
+            default: number.int64Value.archive(into: archiver)
+            }
         }
-        let uid: ArchiveWriter.UID
-        switch UInt8(bitPattern: objCType.pointee) {
-        case UInt8(ascii: "c"), UInt8(ascii: "B"):
-            // A Boolean is stored as a signed char; numbers of that width are not NSNumber's own choice.
-            uid = isBoolean ? boolValue.archive(into: archiver) : int64Value.archive(into: archiver)
-        case UInt8(ascii: "f"): uid = floatValue.archive(into: archiver)
-        case UInt8(ascii: "d"): uid = doubleValue.archive(into: archiver)
-        case UInt8(ascii: "Q"): uid = uint64Value.archive(into: archiver)
-        default: uid = int64Value.archive(into: archiver)
-        }
-        archiver.writer.identities.add(self, uid: uid, isReserved: false)
-        return uid
     }
 
     private var isBoolean: Bool {
@@ -211,9 +208,17 @@ extension KeyedArchiver {
 
     /// Writes an immutable object through the value that it stands for, once.
     func shared<T: AnyObject>(_ object: T, _ body: (T) -> ArchiveWriter.UID) -> ArchiveWriter.UID {
-        if let position = writer.identities.find(object) { return writer.identities[position].uid }
-        let uid = body(object)
-        writer.identities.add(object, uid: uid, isReserved: false)
-        return uid
+        guard let position = writer.identities.find(object) else {
+            let uid = body(object)
+            writer.identities.add(object, uid: uid, isReserved: false)
+            return uid
+        }
+        let place = writer.identities[position].uid
+        if writer.identities[position].isReserved {
+            // Met conditionally before: its place shows what is written now.
+            writer.identities[position].isReserved = false
+            writer.fill(place, asIn: body(object))
+        }
+        return place
     }
 }

@@ -87,7 +87,14 @@ public final class KeyedArchiver: NSCoder {
             if let failure { throw failure }
             if let finished { return finished }
             delegate?.archiverWillFinish(self)
-            let data = try formatted(finish { $0.finishedData() })
+            let binary = try finish { $0.finishedData() }
+            let data: Data
+            do throws(ArchiveError) {
+                data = try formatted(binary)
+            } catch {
+                record(error)
+                throw error
+            }
             finished = data
             destination?.setData(data)
             delegate?.archiverDidFinish(self)

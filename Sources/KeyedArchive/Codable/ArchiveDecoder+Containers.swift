@@ -137,7 +137,15 @@ struct ArchivedKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     var codingPath: [any CodingKey] { CodingPath.keys(fields.path) }
-    var allKeys: [Key] { ((try? fields.names()) ?? []).compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] {
+        do {
+            return try fields.names().compactMap { Key(stringValue: $0) }
+        } catch {
+            // This cannot throw; the root does.
+            fields.unarchiver.failWithError(error)
+            return []
+        }
+    }
 
     func contains(_ key: Key) -> Bool { (try? fields.find(key.stringValue)) != nil }
 

@@ -38,6 +38,7 @@ extension KeyedUnarchiver {
             let value = try unarchiver.decode(T.self, at: root, nil, isRoot: true)
             // A type that asks for no keys has not been compared with the archive's yet.
             if !unarchiver.rootIsChecked { try unarchiver.checkClass(at: root, is: T.self) }
+            if let error = unarchiver.error { throw error }
             return value
         } catch let error as ArchiveError {
             // What was recorded inside has its place already.

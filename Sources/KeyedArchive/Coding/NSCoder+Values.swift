@@ -71,8 +71,12 @@ extension KeyedUnarchiver {
         do throws(ArchiveError) {
             if let error = error as? ArchiveError { throw error }
             guard let reference = try value(of: key), try resolve(reference) != nil else { return nil }
-            if type is AnyClass || !(type is any Decodable.Type) { return try object(type, at: reference) }
-            return try decodedValue(type, at: reference)
+            let value =
+                type is AnyClass || !(type is any Decodable.Type)
+                ? try object(type, at: reference) : try decodedValue(type, at: reference)
+            if cycles.isWaiting { deliverReferences() }
+            if let error = error as? ArchiveError { throw error }
+            return value
         } catch {
             let error = error.within(key)
             thrown = error

@@ -10,6 +10,10 @@ struct CyclicReferences {
     private var collections: [(uid: UInt32, object: AnyObject)] = []
     /// How deep the object lies whose `init(coder:)` is running.
     var objectDepth = 0
+    /// The object whose `init(coder:)` is running.
+    var owner: UInt32?
+    /// Collections that were referred to before they had all their members.
+    private var handedOutCollections: Set<UInt32> = []
     /// Whether objects are only tried: then none is put into the place of its early instance, so that no cycle
     /// comes into being that nobody could take apart.
     var isTrial = false
@@ -29,19 +33,31 @@ struct CyclicReferences {
 
     mutating func closeCollection() { collections.removeLast() }
 
-    fileprivate func collection(_ uid: UInt32) -> AnyObject? { collections.last { $0.uid == uid }?.object }
+    fileprivate mutating func handOutCollection(_ uid: UInt32) -> AnyObject? {
+        guard let found = collections.last(where: { $0.uid == uid })?.object else { return nil }
+        handedOutCollections.insert(uid)
+        return found
+    }
+
+    /// Forgets what an object waits for that is not there any more.
+    mutating func drop(_ owner: UInt32) {
+        if isWaiting { waiting.removeAll { $0.owner == owner } }
+    }
 
     func isHandedOut(_ uid: UInt32) -> Bool {
+        if handedOutCollections.contains(uid) { return true }
         #if canImport(Darwin)
-            false
+            return false
         #else
-            early[uid] != nil
+            return early[uid] != nil
         #endif
     }
 }
 
 /// A reference whose object is delivered when the graph is complete.
 private struct WaitingReference {
+    /// The object that asked; `nil` for whoever is outside.
+    let owner: UInt32?
     let reference: BinaryPropertyList.Reference
     let expected: ExpectedClasses
     let key: String
@@ -53,7 +69,9 @@ extension KeyedUnarchiver {
     func early(_ uid: UInt32, _ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
         // Only to an object, never to another collection: of collections that contain each other Foundation makes
         // Swift ones without end as soon as anybody looks into them.
-        if depth == cycles.objectDepth, let collection = cycles.collection(uid) { return collection }
+        if depth == cycles.objectDepth, let collection = cycles.handOutCollection(uid) {
+            return collection
+        }
         #if !canImport(Darwin)
             if let known = cycles.early[uid] { return known.object }
             if case .dictionary(let fields) = try source.list.object(reference),
@@ -74,10 +92,10 @@ extension KeyedUnarchiver {
     /// Makes an object that was just decoded what its parts refer to, if they do.
     func complete(_ uid: UInt32, _ value: inout Any?) throws(ArchiveError) {
         #if !canImport(Darwin)
-            guard let early = cycles.early.removeValue(forKey: uid) else { return }
-            // After an error nobody gets to see the graph.
-            if hasFailed { return }
-            try early.complete(from: &value, isTrial: cycles.isTrial)
+            guard let early = cycles.early[uid] else { return }
+            // After an error nobody gets to see the graph. One that comes up here leaves it as handed out.
+            if !hasFailed { try early.complete(from: &value, isTrial: cycles.isTrial) }
+            cycles.early[uid] = nil
         #endif
     }
 
@@ -87,7 +105,8 @@ extension KeyedUnarchiver {
         expected.add(type)
         let waiting = attempt(key) { () throws(ArchiveError) -> WaitingReference? in
             guard let reference = try value(of: key), try resolve(reference) != nil else { return nil }
-            return WaitingReference(reference: reference, expected: expected, key: key) { object in
+            return WaitingReference(owner: cycles.owner, reference: reference, expected: expected, key: key) {
+                object in
                 guard let object = object as? T else { return false }
                 deliver(object)
                 return true

@@ -95,6 +95,7 @@ extension FoundationForm {
         // The bits first: they need no knowledge of this system's own sets.
         if let data = try either("NSBitmap", "NSBitmapObject", Data.self, &fields) {
             guard let bitmap = CharacterBitmap(data) else { throw fields.malformed("with bits of another layout") }
+            try fields.unarchiver.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)
         } else if let range = try fields.integer("NSRange") {
             let (location, length) = (range >> 32, range & 0xFFFF_FFFF)
@@ -105,6 +106,8 @@ extension FoundationForm {
         } else if let text = try either("NSString", "NSStringObject", String.self, &fields) {
             var bitmap = CharacterBitmap()
             for scalar in text.unicodeScalars { bitmap.insert(scalar.value) }
+            // A few characters of high planes are 139 KB of bits.
+            try fields.unarchiver.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)
         } else if let number = try fields.integer("NSBuiltinID"), number != 0 {
             set = try builtin(number, fields)

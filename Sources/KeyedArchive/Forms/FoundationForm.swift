@@ -151,7 +151,9 @@ extension KeyedArchiver {
     ///
     /// - Parameter object: the object itself, if there is one: it gets one place, however often it is encoded.
     func form(_ type: AnyClass, of object: AnyObject? = nil, _ body: () -> Void) -> ArchiveWriter.UID {
-        container(.of(type), object, body)
+        // Readers have limits for some of these, but for numbers none.
+        if type != NSDecimalNumber.self { mayBeRefused = true }
+        return container(.of(type), object, body)
     }
 
     func encode(inline text: String, forKey key: String) { writer.set(key, writer.string(text)) }

@@ -14,8 +14,16 @@ import Foundation
 //     NSRegularExpression   the expression
 
 extension NSRegularExpression: ArchiveIntrinsic {
+    /// The longest pattern, in bytes of UTF-8: compiling some takes as long as the square of that.
+    fileprivate static let longestPattern = 16_384
+
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.form(NSRegularExpression.self, of: self) {
+        if pattern.utf8.count > Self.longestPattern {
+            archiver.record(
+                ArchiveError(.limitExceeded, "a pattern of more than \(Self.longestPattern) bytes")
+            )
+        }
+        return archiver.form(NSRegularExpression.self, of: self) {
             archiver.encode(pattern, forKey: "NSPattern")
             archiver.encode(Int(bitPattern: options.rawValue), forKey: "NSOptions")
         }
@@ -49,11 +57,16 @@ extension FoundationForm {
         FoundationForm("NSComplexRegularExpressionCheckingResult", match),
     ]
 
-    // Compiling takes time in proportion to the pattern; how long a match takes is for whoever matches to say.
+    // How long a match takes is for whoever matches to say.
     private static func expression(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let pattern = try fields.required(String.self, "NSPattern")
         let number = try fields.integer("NSOptions") ?? 0
         guard (0...0x7F).contains(number) else { throw fields.malformed("with options that there are not") }
+        guard pattern.utf8.count <= NSRegularExpression.longestPattern else {
+            throw ArchiveError(.limitExceeded, "a pattern of more than \(NSRegularExpression.longestPattern) bytes")
+        }
+        // Each object is compiled, even if all share one text.
+        try fields.unarchiver.spend(bytes: 16 * pattern.utf8.count)
         do {
             return try NSRegularExpression(pattern: pattern, options: .init(rawValue: UInt(number)))
         } catch {

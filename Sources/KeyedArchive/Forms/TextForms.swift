@@ -122,8 +122,13 @@ extension FoundationForm {
             try fields.unarchiver.spend(1)
             switch next {
             case let members as [Any]: rest += members
-            case let entries as [AnyHashable: Any]: rest += entries.values
+            case let entries as [AnyHashable: Any]: rest += entries.values + entries.keys.map(\.base)
             case let members as NSOrderedSet: rest += members.array
+            case let members as Set<AnyHashable>: rest += members.map(\.base)
+            case let text as String: weight += text.utf8.count / 16
+            case let data as Data: weight += data.count / 16
+            case let error as NSError: rest += error.userInfo.values
+            case let text as NSAttributedString: weight += text.length * 16
             default: break
             }
         }

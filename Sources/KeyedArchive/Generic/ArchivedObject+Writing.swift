@@ -23,7 +23,8 @@ extension ArchivedObject: ArchiveIntrinsic {
 }
 
 extension KeyedArchiver {
-    private static let depthLimit = 200
+    /// Archives hardly ever hold lists in lists, and each level takes stack that nobody looks after.
+    private static let depthLimit = 16
 
     /// The place of a class that is described, not known; equal descriptions share one.
     fileprivate func place(of description: ArchiveTree.ClassDescription) -> ArchiveWriter.UID {

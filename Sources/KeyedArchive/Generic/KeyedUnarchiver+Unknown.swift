@@ -1,7 +1,8 @@
 import Foundation
 
 extension KeyedUnarchiver {
-    private static let depthLimit = 200
+    /// Archives hardly ever hold lists in lists, and each level takes stack that nobody looks after.
+    private static let depthLimit = 16
 
     /// Makes an object of a class that is not among those expected.
     func archivedObject(

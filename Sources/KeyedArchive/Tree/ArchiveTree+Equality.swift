@@ -15,18 +15,24 @@ extension ArchiveTree: Equatable {
     ///
     /// Strings, numbers and data that archives store as themselves have no identity: they are compared by value.
     ///
-    /// - Complexity: O(*n* log *n*) in the trees' values.
+    /// - Complexity: O(*n* log *n*) in the trees' values and the bytes of their texts and data.
     public func isSameGraph(as other: ArchiveTree) -> Bool {
         var partners: [Int: Int] = [:]
         var taken: Set<Int> = []
         var pending: [(Int, Int)] = []
+        // Texts and data that were found equal: each may be referred to very often.
+        var same: [Int: Int] = [:]
         func arePartners(_ left: Int, _ right: Int) -> Bool {
             if let known = partners[left] { return known == right }
+            let places = (left, right)
             switch (object(left), other.object(right)) {
             case (.empty?, .empty?): return true
             // What refers to others is compared later, once for each place, so that circles end.
             case (.value(let left)?, .value(let right)?) where !left.holdsOthers:
-                return Value.areSame(left, right, arePartners)
+                if same[places.0] == places.1 { return true }
+                let areSame = Value.areSame(left, right, arePartners)
+                if areSame { same[places.0] = places.1 }
+                return areSame
             default: break
             }
             guard taken.insert(right).inserted else { return false }

@@ -93,6 +93,7 @@ private struct ArchiveTreeReader {
         without left: String? = nil
     ) throws(ArchiveError) -> [ArchiveTree.Field] {
         var made: [ArchiveTree.Field] = []
+        try spend(fields.count)
         made.reserveCapacity(fields.count)
         for index in 0..<fields.count {
             let key = list.key(fields, index)

@@ -41,6 +41,7 @@ extension KeyedUnarchiver {
             // Who catches this may ask again, and is to get the same error.
             objects.forget(uid)
             heldSize = outerSize
+            cycles.drop(uid)
             // Others may hold its early instance, which stays empty: nothing of this graph may be used.
             if cycles.isHandedOut(uid) { record(error) }
             throw error
@@ -57,11 +58,21 @@ extension KeyedUnarchiver {
         switch try resolvedClass(of: fields, at: reference) {
         case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
         case .coding(let type):
+            let outer = cycles.owner
+            cycles.owner = uid
             value = instance(of: type, fields)
+            cycles.owner = outer
+            if value == nil { cycles.drop(uid) }
             // One object, however often it is referred to, is never taken for several.
             heldSize = 0
         case .unknown:
-            value = try archivedObject(uid, fields, at: reference)
+            do throws(ArchiveError) {
+                value = try archivedObject(uid, fields, at: reference)
+            } catch {
+                // Others may have it already, without all its fields.
+                record(error)
+                throw error
+            }
             heldSize = 0
         }
         if asksDelegate { value = try askDelegate(about: value, uid) }
@@ -142,6 +153,7 @@ extension KeyedUnarchiver {
                 "an object that its own parts refer to was replaced by the delegate"
             )
         }
+        cycles.drop(uid)
         delegate.unarchiver(self, willReplace: value, with: chosen)
         return chosen
     }

@@ -215,7 +215,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     /// Checks that one more level of nesting is allowed.
     func checkNesting() throws(ArchiveError) {
-        try nesting.check(depth, below: limits.depth + NestingLimit.leafLevels)
+        try nesting.check(depth, below: min(limits.depth, .max - NestingLimit.leafLevels) + NestingLimit.leafLevels)
     }
 
     /// Runs `body`, and records its error.
@@ -352,7 +352,9 @@ public final class KeyedUnarchiver: NSCoder {
     }
 
     public override func decodeObject() -> Any? {
-        nextUnkeyed { reference throws(ArchiveError) in try object(at: reference) }
+        let object: Any? = nextUnkeyed { reference throws(ArchiveError) in try self.object(at: reference) }
+        if cycles.isWaiting { deliverReferences() }
+        return failure == nil ? object : nil
     }
 
     public override func decodeData() -> Data? { decodeObject() as? Data }

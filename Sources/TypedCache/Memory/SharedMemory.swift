@@ -28,7 +28,9 @@ final class SharedMemory: Sendable {
     deinit {
         table.deallocate()
         Self.neighbors.withLock { neighbors in
-            neighbors[directory]?.removeAll { $0.memory == nil }
+            // The others are not looked at: a reference that is loaded here may be the last one to one of them,
+            // whose end would come here again.
+            neighbors[directory]?.removeAll { $0.identity == ObjectIdentifier(self) }
             if neighbors[directory]?.isEmpty == true { neighbors[directory] = nil }
         }
     }
@@ -58,7 +60,13 @@ final class SharedMemory: Sendable {
     // MARK: Neighbors
 
     private struct Neighbor: Sendable {
+        let identity: ObjectIdentifier
         weak let memory: SharedMemory?
+
+        init(memory: SharedMemory) {
+            identity = ObjectIdentifier(memory)
+            self.memory = memory
+        }
     }
 
     private static let neighbors = Mutex<[String: [Neighbor]]>([:])
