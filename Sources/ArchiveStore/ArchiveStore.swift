@@ -15,14 +15,25 @@ package protocol ArchiveStore: Sendable {
     /// Whoever fetches at any instant, or after this process was killed at any instant, gets either the whole
     /// old archive or the whole new one.
     ///
-    /// - Parameter expiresAt: Kept and given back, never acted on. `nil` means never.
-    /// - Throws: `.tooLarge` beyond the store's limit, `.io`. What was there before is then still there.
+    /// - Parameters:
+    ///   - attributes: Kept and given back. Deadlines are acted on by ``removeExpired(at:removed:)`` only.
+    ///   - condition: Is asked right before, told what is there for `key`, while nobody else can change it;
+    ///     `false` keeps everything as it was. It must neither block nor call the store. `nil`: no condition.
+    /// - Returns: what the store knows of the new entry; `nil` if `condition` said no.
+    /// - Throws: `.tooLarge` beyond the store's limits, `.invalidArgument` for attributes that are none, `.io`.
+    ///   What was there before is then still there.
+    @discardableResult
     func save(
         _ archive: [UInt8],
         forKey key: String,
-        storedAt: Date,
-        expiresAt: Date?
-    ) throws(StoreError)
+        attributes: EntryAttributes,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation?
+
+    /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.
+    ///
+    /// - Returns: what the store knows of the entry now; `nil` if it is not there any more.
+    func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation?
 
     /// Returns what was saved for `key`; `nil` if there is nothing.
     ///
@@ -44,6 +55,16 @@ package protocol ArchiveStore: Sendable {
     /// Removes every entry that is there when the call starts.
     func removeAll() throws(StoreError)
 
+    /// Removes every entry that is of no use any more at `date`: see ``EntryAttributes/usableUntil``.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
+    func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError)
+
+    /// Removes every entry that has a tag and is there when the call starts.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
+    func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError)
+
     /// Removes every damaged entry and returns their number.
     @discardableResult
     func removeDamagedEntries() throws(StoreError) -> Int
@@ -56,4 +77,48 @@ package protocol ArchiveStore: Sendable {
     /// - Complexity: O(*n*) in the bytes of all entries, since each one's checksum is checked; memory does
     ///   not grow with them.
     func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError)
+}
+
+extension ArchiveStore {
+    /// Saves an archive without a condition, and with no attributes but dates.
+    package func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        storedAt: Date,
+        expiresAt: Date?
+    ) throws(StoreError) {
+        let attributes = EntryAttributes(storedAt: storedAt, expiresAt: expiresAt)
+        try save(archive, forKey: key, attributes: attributes, if: nil)
+    }
+
+    /// Looks at every entry.
+    package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try removeEntries(removed: removed) { $0.attributes.usableUntil.map { $0 <= date } ?? false }
+    }
+
+    /// Looks at every entry.
+    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try removeEntries(removed: removed) { $0.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
+    }
+
+    private func removeEntries(
+        removed: (EntryInformation) -> Void,
+        where isChosen: (EntryInformation) -> Bool
+    ) throws(StoreError) {
+        // Chosen before any is removed, so that none is missed because others move.
+        var chosen: [EntryInformation] = []
+        try forEachEntry { result in
+            if case .success(let entry) = result, isChosen(entry) { chosen.append(entry) }
+            return true
+        }
+        var failure: StoreError?
+        for entry in chosen {
+            do throws(StoreError) {
+                if try remove(entry) { removed(entry) }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
 }

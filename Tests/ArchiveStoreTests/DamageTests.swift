@@ -141,7 +141,7 @@ import Testing
     @Test func leavesLaterVersionsAlone() throws {
         try withEntry { store, file in
             var bytes = try readFile(file)
-            bytes[bytes.count - 9] = 2
+            bytes[bytes.count - 9] = 3
             bytes = EntryFileTests.sealed(bytes)
             try writeFile(bytes, file)
             #expect(code { _ = try store.fetch(forKey: "key") } == .unsupportedVersion)

@@ -37,7 +37,7 @@ extension FileStore {
             }
             let key: StoreKey
             do { key = try entry.key() } catch { throw chain.error(error, slot: slot) }
-            let information = entry.information(key: key.string, identity: identity(entry, status))
+            let information = try information(entry, status, key, chain, slot: slot)
             guard slot > 0 else { return information }
             let match = try shard.changing(chain.reader.directory) { () throws(StoreError) in
                 try chain.find(key, .tail).match
