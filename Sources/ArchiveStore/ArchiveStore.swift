@@ -69,6 +69,21 @@ package protocol ArchiveStore: Sendable {
     @discardableResult
     func removeDamagedEntries() throws(StoreError) -> Int
 
+    /// Gives up entries, the least useful first, until all together take no more than so many bytes.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
+    func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
+
+    /// Whom to ask and tell from now on, as long as it is there.
+    func setUser(_ user: any StoreUser)
+
+    /// What stands for a key in ``changesByOthers()``.
+    func digest(of key: String) -> KeyDigest
+
+    /// What other processes have changed since the last call, if the store was asked to follow them; fast where
+    /// nothing has changed.
+    func changesByOthers() throws(StoreError) -> ChangesByOthers
+
     /// Gives each entry to `body`, or why it cannot be read, until `body` returns `false`.
     ///
     /// In no order. What is saved or removed meanwhile may or may not be given; all else is, once. `body` may
@@ -100,6 +115,31 @@ extension ArchiveStore {
     package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
         try removeEntries(removed: removed) { $0.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
     }
+
+    /// Gives up the oldest entries.
+    package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
+        var entries: [EntryInformation] = []
+        try forEachEntry { result in
+            if case .success(let entry) = result { entries.append(entry) }
+            return true
+        }
+        var excess = entries.reduce(0) { $0 + $1.storedByteCount } - byteCount
+        for entry in entries.sorted(by: { $0.storedAt < $1.storedAt }) where excess > 0 {
+            if try remove(entry) { removed(entry) }
+            excess -= entry.storedByteCount
+        }
+    }
+
+    /// Nobody: for stores that give up nothing on their own.
+    package func setUser(_ user: any StoreUser) {}
+
+    package func digest(of key: String) -> KeyDigest {
+        let hash = SipHash128([UInt8](key.utf8))
+        return KeyDigest(high: hash.high, low: hash.low)
+    }
+
+    /// Nothing: for stores of one process.
+    package func changesByOthers() throws(StoreError) -> ChangesByOthers { .keys([]) }
 
     private func removeEntries(
         removed: (EntryInformation) -> Void,
