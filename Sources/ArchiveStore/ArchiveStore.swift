@@ -74,6 +74,17 @@ package protocol ArchiveStore: Sendable {
     /// - Parameter removed: is given each entry after its removal.
     func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
 
+    /// Waits until all saves that returned are where they would be after a crash.
+    ///
+    /// - Throws: the first failure since the last call, of a store that defers its work.
+    func flush() throws(StoreError)
+
+    /// In how many parts the entries can be listed.
+    var partCount: Int { get }
+
+    /// The entries of one part, as ``forEachEntry(_:)`` gives them.
+    func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>]
+
     /// Whom to ask and tell from now on, as long as it is there.
     func setUser(_ user: any StoreUser)
 
@@ -128,6 +139,20 @@ extension ArchiveStore {
             if try remove(entry) { removed(entry) }
             excess -= entry.storedByteCount
         }
+    }
+
+    /// Nothing: for stores that defer nothing.
+    package func flush() throws(StoreError) {}
+
+    package var partCount: Int { 1 }
+
+    package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
+        var entries: [Result<EntryInformation, StoreError>] = []
+        try forEachEntry { entry in
+            entries.append(entry)
+            return true
+        }
+        return entries
     }
 
     /// Nobody: for stores that give up nothing on their own.

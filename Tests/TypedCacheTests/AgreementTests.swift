@@ -75,6 +75,7 @@ import Testing
             directory: URL(fileURLWithPath: path),
             store: store,
             memory: MemoryLimit(),
+            sharesValues: true,
             expiration: .never,
             clock: SystemClock(),
             reporter: nil
@@ -140,11 +141,11 @@ import Testing
             #expect(try cities.fetch(forKey: key) == nil)
             #expect(try !cities.contains(key))
         }
-        #expect(try cities.keys.isEmpty)
+        #expect(Array(cities.keys).isEmpty)
         store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (false, false) }
         try cities.save(city("new"), forKey: "x")
         #expect(try cities.fetch(forKey: "x")?.name == "new")
-        #expect(try cities.keys == ["x"])
+        #expect(Array(cities.keys) == ["x"])
     }
 
     @Test func whatOneCacheMayNotUseItsNeighborsDoNotUseEither() throws {

@@ -21,9 +21,14 @@ package struct EntryAttributes: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// When the entry is of no use any more, not even as a stale one; `nil` means never.
+    /// By which part of the idle time `expiresAt` may lag behind the last reading.
+    package static let idleLag = 1.0 / 8
+
+    /// When the entry is of no use any more, not even as a stale one, or to someone who has just read it; `nil`
+    /// means never.
     package var usableUntil: Date? {
-        expiresAt.map { $0.addingTimeInterval(max(staleWhileRevalidate, staleIfError)) }
+        let longest = max(staleWhileRevalidate, staleIfError, (idleTime ?? 0) * Self.idleLag)
+        return expiresAt.map { $0.addingTimeInterval(longest) }
     }
 }
 
