@@ -72,6 +72,9 @@ final class Flights: Sendable {
 
     // MARK: Loading
 
+    /// Whether no key is being loaded.
+    var isEmpty: Bool { state.withLock { $0.flights.isEmpty } }
+
     /// Joins the flights of some keys, and makes those that there are none for.
     ///
     /// - Parameters:
