@@ -52,13 +52,29 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // A store in memory to compare others with.
+        .target(
+            name: "StoreTrials",
+            dependencies: ["ArchiveStore"],
+            path: "Tests/StoreTrials",
+            swiftSettings: strict
+        ),
+
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "ArchiveTrials"],
             swiftSettings: strict
         ),
-        .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
-        .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache", "ArchiveStore"], swiftSettings: strict),
+        .testTarget(
+            name: "ArchiveStoreTests",
+            dependencies: ["ArchiveStore", "StoreTrials"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TypedCacheTests",
+            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "CacheCommandTests",
             dependencies: ["CacheCommand", "TypedCache", "typed-cache"],

@@ -1,3 +1,5 @@
+import StoreTrials
+
 @testable import ArchiveStore
 
 /// A kind of store that the laws are checked with.

@@ -38,12 +38,14 @@ enum CacheDirectory {
     static func open(
         _ name: String,
         in root: URL,
-        create: Bool
+        create: Bool,
+        disk: DiskSettings = DiskSettings()
     ) throws(CacheError) -> (directory: URL, store: FileStore) {
         try check(name: name)
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
-            return (own, try FileStore(directory: own.path(percentEncoded: false), create: create))
+            let path = own.path(percentEncoded: false)
+            return (own, try FileStore(directory: path, create: create, settings: disk.storeSettings))
         } catch {
             throw CacheError(error)
         }
