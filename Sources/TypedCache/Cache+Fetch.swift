@@ -65,7 +65,7 @@ extension Cache {
     ///   - key: 1 to 1,024 UTF-8 bytes.
     /// - Returns: the value, or `nil` if there is none or it has expired.
     /// - Throws: ``CacheError`` with code `.typeMismatch` if the value is not of that type, and all that
-    ///   ``fetch(forKey:)-(CacheKey)`` throws.
+    ///   ``fetch(forKey:)`` throws.
     public func fetch<T>(_ type: T.Type, forKey key: some CacheKey) throws(CacheError) -> T? {
         try Self.cast(fetch(forKey: key))
     }
@@ -94,7 +94,7 @@ extension Cache {
     ///
     /// May block on disk I/O.
     ///
-    /// - Throws: as ``fetch(forKey:)-(CacheKey)``, for the first key that fails.
+    /// - Throws: as ``fetch(forKey:)``, for the first key that fails.
     public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [String: Value] {
         var values: [String: Value] = [:]
         for key in keys { values[key.cacheKey] = try fetch(forKey: key) }
@@ -112,7 +112,7 @@ extension Cache {
 
     /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.
     ///
-    /// - Throws: as ``fetch(forKey:)-(CacheKey)``.
+    /// - Throws: as ``fetch(forKey:)``.
     public func fetchObject() throws(CacheError) -> Value? {
         try fetch(forKey: Self.objectKey)
     }
