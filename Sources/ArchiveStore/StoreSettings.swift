@@ -29,6 +29,10 @@ package protocol StoreUser: AnyObject, Sendable {
     func isInUse(_ key: String) -> Bool
     /// An entry was given up to make room.
     func didEvict(_ entry: EntryInformation)
+    /// A save that had returned failed.
+    ///
+    /// - Parameter leavesStale: whether what it was to replace may still be there, and must not be used.
+    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool)
 }
 
 /// Stands for a key where the key itself is too long: 128 bits of a hash. Two keys may share one.

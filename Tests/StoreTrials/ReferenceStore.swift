@@ -40,7 +40,7 @@ package final class ReferenceStore: ArchiveStore {
                 attributes: attributes,
                 archiveByteCount: archive.count,
                 storedByteCount: archive.count + bytes.count,
-                identity: state.identity()
+                identity: EntryIdentity(attributes) ?? state.identity()
             )
             state.entries[bytes] = StoredArchive(archive: archive, information: information)
             return information

@@ -15,6 +15,8 @@ package struct EntryAttributes: Sendable, Hashable {
     package var loadTime = 0.0
     /// In ascending order of their bytes, each once.
     package var tags: [String] = []
+    /// Tells this save from every other one where that has to be known before it is written; `nil` otherwise.
+    package var serial: UInt64?
 
     package init(storedAt: Date, expiresAt: Date? = nil) {
         self.storedAt = storedAt
@@ -35,15 +37,15 @@ package struct EntryAttributes: Sendable, Hashable {
 // In an entry's file the times that most entries do not have, and the tags, stand between key and footer, one after
 // another:
 //
-//     1  kind    1 idle time, 2 stale while revalidate, 3 stale if error, 4 load time, 5 tag
+//     1  kind    1 idle time, 2 stale while revalidate, 3 stale if error, 4 load time, 5 tag, 6 serial
 //     2  length  UInt16 of what follows: 8, or the tag's
-//     …  value   Float64, seconds, zero or more; or UTF-8
+//     …  value   Float64, seconds, zero or more; for a tag UTF-8; for a serial UInt64
 //
 // Each kind but tags stands there once at most, and where it says something.
 extension EntryAttributes {
     private enum Kind: UInt8 {
         case idleTime = 1
-        case staleWhileRevalidate, staleIfError, loadTime, tag
+        case staleWhileRevalidate, staleIfError, loadTime, tag, serial
     }
 
     /// The most bytes of all of them together. With the longest key and a footer that makes 4,096.
@@ -77,6 +79,7 @@ extension EntryAttributes {
             }
             add(.tag, tag.utf8)
         }
+        if let serial { add(.serial, withUnsafeBytes(of: serial.bigEndian) { Array($0) }) }
         guard bytes.count <= Self.largestByteCount else {
             throw refuse("the tags take \(bytes.count) bytes, more than \(Self.largestByteCount)")
         }
@@ -100,6 +103,7 @@ extension EntryAttributes {
             case .staleWhileRevalidate: staleWhileRevalidate = try Self.seconds(value)
             case .staleIfError: staleIfError = try Self.seconds(value)
             case .loadTime: loadTime = try Self.seconds(value)
+            case .serial: serial = try Self.word(value)
             case .tag:
                 guard let tag = String(validating: value, as: UTF8.self) else {
                     throw .damaged("a tag is not UTF-8")
@@ -109,9 +113,13 @@ extension EntryAttributes {
         }
     }
 
+    private static func word(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> UInt64 {
+        guard bytes.count == 8 else { throw .damaged("an attribute has another length than its own") }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     private static func seconds(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> Double {
-        guard bytes.count == 8 else { throw .damaged("a time has another length than its own") }
-        let seconds = Double(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+        let seconds = Double(bitPattern: try word(bytes))
         guard seconds >= 0 else { throw .damaged("a time is negative or not a number") }
         return seconds
     }

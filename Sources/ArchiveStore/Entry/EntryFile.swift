@@ -53,7 +53,9 @@ struct EntryFile {
             attributes.expiresAt = Date(timeIntervalSinceReferenceDate: footer.expiresAt)
         }
         let end = bytes.count - EntryFooter.byteCount
-        try attributes.decode(bytes[(end - footer.attributesByteCount)..<end])
+        if footer.attributesByteCount > 0 {
+            try attributes.decode(bytes[(end - footer.attributesByteCount)..<end])
+        }
         return attributes
     }
 
@@ -96,12 +98,13 @@ struct EntryFile {
 
     /// What is known of the entry, for people and policies.
     func information(key: String, identity: EntryIdentity) throws(EntryFault) -> EntryInformation {
-        EntryInformation(
+        let attributes = try attributes()
+        return EntryInformation(
             key: key,
-            attributes: try attributes(),
+            attributes: attributes,
             archiveByteCount: footer.archiveByteCount,
             storedByteCount: footer.fileByteCount,
-            identity: identity
+            identity: EntryIdentity(attributes) ?? identity
         )
     }
 

@@ -63,10 +63,12 @@ extension FileStore {
     }
 
     func identity(_ entry: EntryFile, _ status: FileStatus) -> EntryIdentity {
-        EntryIdentity(
-            volume: status.identity.device,
-            file: status.identity.number,
-            checksum: entry.footer.checksum
-        )
+        let own = (try? entry.attributes()).flatMap { EntryIdentity($0) }
+        return own
+            ?? EntryIdentity(
+                volume: status.identity.device,
+                file: status.identity.number,
+                checksum: entry.footer.checksum
+            )
     }
 }

@@ -164,6 +164,16 @@ extension CacheCore: StoreUser {
         record(.evicted(.disk), key)
     }
 
+    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
+        let key = try? EntryKey(key)
+        if let key {
+            let dropped = memory.withLock { $0.forget(key, bar: leavesStale ? .set : .asItWas) }
+            _ = consume dropped
+            memory.tellOthers(changed: key, bar: leavesStale ? .set : .asItWas)
+        }
+        report(.failed, key, error)
+    }
+
     /// Has memory forget a key whose entry is gone from disk.
     func forget(_ key: EntryKey) {
         let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }

@@ -40,12 +40,14 @@ enum CacheDirectory {
         in root: URL,
         create: Bool,
         disk: DiskSettings = DiskSettings()
-    ) throws(CacheError) -> (directory: URL, store: FileStore) {
+    ) throws(CacheError) -> (directory: URL, store: any ArchiveStore) {
         try check(name: name)
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
             let path = own.path(percentEncoded: false)
-            return (own, try FileStore(directory: path, create: create, settings: disk.storeSettings))
+            let store = try FileStore(directory: path, create: create, settings: disk.storeSettings)
+            guard case .behind(let limit) = disk.writing else { return (own, store) }
+            return (own, WriteBehindStore(over: store, byteLimit: limit.bytes))
         } catch {
             throw CacheError(error)
         }
