@@ -149,17 +149,20 @@ extension Cache {
     ///
     /// Blocks on disk I/O.
     ///
+    /// - Returns: how many were given up.
     /// - Throws: ``CacheError`` with code `.io`; more may be left then.
-    public func trimDisk(to bytes: ByteCount) throws(CacheError) {
+    @discardableResult
+    public func trimDisk(to bytes: ByteCount) throws(CacheError) -> Int {
         try core.trimDisk(toByteCount: bytes.bytes)
     }
 
     /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
     ///
     /// Suspends while they are removed. All else is as for the synchronous twin.
-    public nonisolated(nonsending) func trimDisk(to bytes: ByteCount) async throws(CacheError) {
+    @discardableResult
+    public nonisolated(nonsending) func trimDisk(to bytes: ByteCount) async throws(CacheError) -> Int {
         let core = core
-        try await core.queues.trying { () throws(CacheError) in try core.trimDisk(toByteCount: bytes.bytes) }
+        return try await core.queues.trying { () throws(CacheError) in try core.trimDisk(toByteCount: bytes.bytes) }
     }
 
     // MARK: Waiting

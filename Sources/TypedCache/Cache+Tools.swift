@@ -14,16 +14,18 @@ extension Cache {
         root: URL?,
         program: String,
         create: Bool,
-        memory: MemoryLimit
+        memory: MemoryLimit,
+        disk: DiskSettings = DiskSettings()
     ) throws(CacheError) {
         try CacheDirectory.check(name: program)
         let root = root ?? CacheDirectory.standard(forProgram: program)
-        let (own, store) = try CacheDirectory.open(name, in: root, create: create)
+        let (own, store) = try CacheDirectory.open(name, in: root, create: create, disk: disk)
         self.init(
             name: name,
             directory: own,
             store: store,
             memory: memory,
+            disk: disk,
             sharesValues: false,
             expiration: .never,
             clock: SystemClock(),

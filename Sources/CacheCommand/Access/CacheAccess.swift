@@ -13,6 +13,9 @@ package protocol CacheAccess {
     /// Removes the entry for `key`; `false` if there is none.
     func remove(_ key: String) throws -> Bool
 
+    /// Removes expired entries, then the least useful others until the cache takes no more than `size`.
+    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int)
+
     /// Removes every entry and returns how many there were.
     func removeAll() throws -> Int
 }

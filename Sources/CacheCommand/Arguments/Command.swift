@@ -5,6 +5,7 @@ package enum Command: Sendable, Equatable {
     case get(KeyOptions)
     case stats(StatsOptions)
     case remove(KeyOptions)
+    case trim(TrimOptions)
     case clear(ClearOptions)
     case dump(DumpOptions)
     /// The text to show.
@@ -36,6 +37,7 @@ package enum Command: Sendable, Equatable {
         case .get: self = .get(try KeyOptions(arguments))
         case .stats: self = .stats(try StatsOptions(arguments))
         case .remove: self = .remove(try KeyOptions(arguments))
+        case .trim: self = .trim(try TrimOptions(arguments))
         case .clear: self = .clear(try ClearOptions(arguments))
         case .dump: self = .dump(DumpOptions(arguments))
         case .help:

@@ -79,6 +79,26 @@ enum Options {
         guard let count = Int(text), count >= 0 else { throw InvalidValue(text, expected: "a whole number") }
         return count
     }
+    static let maxSize = size(
+        OptionDeclaration(
+            name: "max-size",
+            placeholder: "SIZE",
+            meaning: "Most that the cache may take on disk, as in 64M; the least useful entries give way",
+            standard: "no limit"
+        )
+    )
+    static let tag = ValueOption.text(
+        OptionDeclaration(
+            name: "tag",
+            placeholder: "NAME",
+            meaning: "Tag the records, so that the app can remove all of them at once"
+        ),
+        expected: "a tag"
+    )
+    static let resume = OptionDeclaration(
+        name: "resume",
+        meaning: "Leave keys alone that have an entry already, as after an interruption"
+    )
     static let format = ValueOption<RecordFormat>.word(
         OptionDeclaration(
             name: "format",
@@ -100,6 +120,20 @@ enum Options {
         meaning: "Print each key, escaped, on its own line once it has been saved (with --dry-run: checked)"
     )
     static let quiet = OptionDeclaration(name: "quiet", meaning: "Show neither progress nor summary")
+
+    // What to leave.
+    static let trimSize = size(
+        OptionDeclaration(
+            name: "max-size",
+            placeholder: "SIZE",
+            meaning: "What the cache may take on disk afterwards, as in 64M",
+            isRequired: true
+        )
+    )
+
+    private static func size(_ declaration: OptionDeclaration) -> ValueOption<SizeLimit> {
+        ValueOption(declaration: declaration) { text throws(InvalidValue) in try SizeLimit(parsing: text) }
+    }
 
     // How to show what was found.
     static let json = OptionDeclaration(name: "json", meaning: "Print JSON")

@@ -10,6 +10,7 @@ extension Subcommand {
         case .get: Self.getDeclaration
         case .stats: Self.statsDeclaration
         case .remove: Self.removeDeclaration
+        case .trim: Self.trimDeclaration
         case .clear: Self.clearDeclaration
         case .dump: Self.dumpDeclaration
         case .help: Self.helpDeclaration
@@ -21,7 +22,7 @@ extension Subcommand {
         summary: "Save records from a file or from standard input into a cache",
         discussion:
             "A record that cannot be taken is reported with its line and skipped; the exit code is then 1. "
-            + "Ctrl-C stops; what has been saved stays saved.",
+            + "Ctrl-C stops; what has been saved stays saved, and --resume goes on from there.",
         operand: OperandDeclaration(
             placeholder: "SOURCE",
             arity: .one,
@@ -29,7 +30,8 @@ extension Subcommand {
         ),
         options: selection + [
             Options.key.declaration, Options.type.declaration, Options.fields.declaration,
-            Options.ttl.declaration, Options.limit.declaration, Options.format.declaration, Options.dryRun,
+            Options.ttl.declaration, Options.tag.declaration, Options.limit.declaration,
+            Options.maxSize.declaration, Options.resume, Options.format.declaration, Options.dryRun,
             Options.skipInvalid, Options.printKeys, Options.quiet, Options.json,
         ],
         exclusive: location,
@@ -48,6 +50,13 @@ extension Subcommand {
                     "--fields", "sku:string,price:double,until:date?",
                 ],
                 meaning: "Save typed columns from a pipe"
+            ),
+            CommandExample(
+                arguments: [
+                    "warm", "cities.ndjson", "--cache", "cities", "--key", "geonameid", "--resume", "--max-size",
+                    "16M",
+                ],
+                meaning: "Go on where an interrupted run ended, in 16 MiB at most"
             ),
         ]
     )
@@ -100,6 +109,20 @@ extension Subcommand {
             CommandExample(
                 arguments: ["remove", "--cache", "cities", "--", "362", "-1"],
                 meaning: "Remove two entries; behind -- a key may begin with a dash"
+            )
+        ]
+    )
+
+    private static let trimDeclaration = CommandDeclaration(
+        subcommand: .trim,
+        summary: "Give up entries of a cache until it is small enough",
+        discussion: "Entries that have expired go first, then the least useful ones.",
+        options: selection + [Options.trimSize.declaration, Options.json],
+        exclusive: location,
+        examples: [
+            CommandExample(
+                arguments: ["trim", "--cache", "cities", "--max-size", "8M"],
+                meaning: "Leave 8 MiB at most"
             )
         ]
     )

@@ -5,6 +5,7 @@ enum Subcommand: String, CaseIterable, Sendable {
     case get
     case stats
     case remove
+    case trim
     case clear
     case dump
     case help

@@ -12,6 +12,10 @@ package struct WarmOptions: Sendable, Equatable {
     package let timeToLive: TimeToLive?
     /// `nil` is no limit.
     package let limit: Int?
+    /// `nil` is no limit.
+    package let maxSize: SizeLimit?
+    package let tag: String?
+    package let resumes: Bool
     /// `nil` finds out.
     package let format: RecordFormat?
     package let isDryRun: Bool
@@ -28,6 +32,9 @@ package struct WarmOptions: Sendable, Equatable {
         fields = try arguments.value(of: Options.fields)
         timeToLive = try arguments.value(of: Options.ttl)
         limit = try arguments.value(of: Options.limit)
+        maxSize = try arguments.value(of: Options.maxSize)
+        tag = try arguments.value(of: Options.tag)
+        resumes = arguments.has(Options.resume)
         format = try arguments.value(of: Options.format)
         isDryRun = arguments.has(Options.dryRun)
         skipsInvalid = arguments.has(Options.skipInvalid)

@@ -12,6 +12,8 @@ extension Command {
             return try stats(options, environment)
         case .remove(let options):
             return try remove(options, environment)
+        case .trim(let options):
+            return try trim(options, environment)
         case .clear(let options):
             return try clear(options, environment)
         case .dump(let options):
@@ -69,6 +71,21 @@ extension Command {
             try environment.output.write(Self.line(.object(Record(fields: fields))))
         }
         return missing.isEmpty ? .success : .failure
+    }
+
+    private func trim(_ options: TrimOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let trimmed = try environment.backend.open(options.cache).trim(to: options.size)
+        if options.writesJSON {
+            let fields = [
+                RecordField(name: "expired", value: .int(Int64(trimmed.expiredCount))),
+                RecordField(name: "evicted", value: .int(Int64(trimmed.evictedCount))),
+            ]
+            try environment.output.write(Self.line(.object(Record(fields: fields))))
+        } else {
+            let counts = "\(CountText(trimmed.expiredCount)) expired entries removed, "
+            try environment.output.write(counts + "\(CountText(trimmed.evictedCount)) others given up\n")
+        }
+        return .success
     }
 
     private func clear(_ options: ClearOptions, _ environment: CommandEnvironment) throws -> ExitStatus {

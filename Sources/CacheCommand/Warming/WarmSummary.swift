@@ -1,8 +1,10 @@
 /// What warming a cache came to.
 struct WarmSummary: Sendable, Equatable {
-    /// Records looked at: the saved and the invalid ones.
+    /// Records looked at: the saved, the invalid, and those that were there already.
     var read = 0
     var saved = 0
+    /// Records that were left alone, for their keys had entries.
+    var present = 0
     var invalid = 0
     var elapsed = Duration.zero
     /// The signal that ended it early, if one did.
@@ -17,7 +19,7 @@ struct WarmSummary: Sendable, Equatable {
     func prose(isDryRun: Bool) -> String {
         let counts =
             "\(CountText(read)) records read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
-            + "\(CountText(invalid)) invalid"
+            + (present > 0 ? "\(CountText(present)) there already, " : "") + "\(CountText(invalid)) invalid"
         let time = "\(DecimalText(elapsed.inSeconds, fractionDigits: 2)) s (\(CountText(Int(rate)))/s)"
         return "\(counts), in \(time)\(signal == nil ? "" : ", interrupted")"
     }
@@ -28,6 +30,7 @@ struct WarmSummary: Sendable, Equatable {
             Record(fields: [
                 RecordField(name: "read", value: .int(Int64(read))),
                 RecordField(name: "saved", value: .int(Int64(saved))),
+                RecordField(name: "present", value: .int(Int64(present))),
                 RecordField(name: "invalid", value: .int(Int64(invalid))),
                 RecordField(name: "seconds", value: .double(elapsed.inSeconds)),
                 RecordField(name: "recordsPerSecond", value: .double(rate.rounded())),

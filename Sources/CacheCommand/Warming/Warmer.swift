@@ -5,6 +5,8 @@ struct Warmer {
     let fields: FieldList?
     /// How many records to save at most.
     let limit: Int
+    /// Whether keys that have an entry are left alone.
+    let resumes: Bool
     let sink: any RecordSink
     let interruption: any Interruption
     /// The time since some moment in the past.
@@ -19,6 +21,7 @@ struct Warmer {
         keyField = options.keyField
         fields = options.fields
         limit = options.limit ?? .max
+        resumes = options.resumes
         self.sink = sink
         self.interruption = interruption
         self.now = now
@@ -70,6 +73,10 @@ struct Warmer {
         case .record(let record, let line):
             do {
                 let key = try RecordKey(field: keyField).key(of: record)
+                if resumes, try sink.contains(key) {
+                    summary.present += 1
+                    return
+                }
                 let selected = try fields?.select(from: record, isText: isText) ?? record
                 try sink.save(selected, forKey: key)
                 summary.saved += 1

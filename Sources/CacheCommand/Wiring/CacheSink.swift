@@ -6,16 +6,21 @@ struct CacheSink: RecordSink {
     private let cache: Cache<StoredRecord>
     private let type: ArchivedClass?
     private let expiration: Expiration
+    private let tags: Set<String>
 
-    init(_ cache: Cache<StoredRecord>, type: ArchivedClass?, expiration: Expiration) {
+    init(_ cache: Cache<StoredRecord>, type: ArchivedClass?, expiration: Expiration, tags: Set<String>) {
         self.cache = cache
         self.type = type
         self.expiration = expiration
+        self.tags = tags
     }
+
+    func contains(_ key: String) throws -> Bool { try cache.contains(key) }
 
     func save(_ record: Record, forKey key: String) throws {
         do throws(CacheError) {
-            try cache.save(StoredRecord(record: record, type: type), forKey: key, expiration: expiration)
+            let stored = StoredRecord(record: record, type: type)
+            try cache.save(stored, forKey: key, expiration: expiration, tags: tags)
         } catch {
             switch error.code {
             case .encodingFailed, .tooLarge: throw RejectedRecord(reason: error.message)

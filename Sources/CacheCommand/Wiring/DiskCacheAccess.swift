@@ -51,6 +51,10 @@ struct DiskCacheAccess: CacheAccess {
 
     func remove(_ key: String) throws -> Bool { try cache.remove(forKey: key) }
 
+    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {
+        (try cache.removeExpired(), try cache.trimDisk(to: size.bytes))
+    }
+
     func removeAll() throws -> Int {
         var count = 0
         try forEachEntry { _ in

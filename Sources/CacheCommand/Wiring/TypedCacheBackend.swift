@@ -18,9 +18,10 @@ package struct TypedCacheBackend: CacheBackend {
             throw CommandFailure.unusableType(type)
         }
         return CacheSink(
-            try cache(options.cache, create: true),
+            try cache(options.cache, create: true, disk: DiskSettings(bytes: options.maxSize?.bytes)),
             type: options.typeName.map { ArchivedClass(name: $0) },
-            expiration: options.timeToLive.map { .after($0.duration) } ?? .never
+            expiration: options.timeToLive.map { .after($0.duration) } ?? .never,
+            tags: options.tag.map { [$0] } ?? []
         )
     }
 
@@ -52,7 +53,11 @@ package struct TypedCacheBackend: CacheBackend {
         }
     }
 
-    private func cache(_ selection: CacheSelection, create: Bool) throws -> Cache<StoredRecord> {
+    private func cache(
+        _ selection: CacheSelection,
+        create: Bool,
+        disk: DiskSettings = DiskSettings()
+    ) throws -> Cache<StoredRecord> {
         let root: URL? =
             if case .root(let path) = selection.location {
                 URL(fileURLWithPath: path, isDirectory: true)
@@ -67,7 +72,8 @@ package struct TypedCacheBackend: CacheBackend {
                 root: root,
                 program: program,
                 create: create,
-                memory: .none
+                memory: .none,
+                disk: disk
             )
         } catch {
             if !create, error.errorNumber == ENOENT, let path = error.path {

@@ -207,8 +207,8 @@ extension CacheCore {
     }
 
     /// Gives up entries on disk until no more than so many bytes are left. Blocks on disk I/O.
-    func trimDisk(toByteCount byteCount: Int) throws(CacheError) {
-        _ = try removing(.evicted(.disk), .remove) { removed throws(StoreError) in
+    func trimDisk(toByteCount byteCount: Int) throws(CacheError) -> Int {
+        try removing(.evicted(.disk), .remove) { removed throws(StoreError) in
             try store.trim(toByteCount: byteCount, removed: removed)
         }
     }

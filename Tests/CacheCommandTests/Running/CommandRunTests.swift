@@ -59,6 +59,29 @@ struct CommandRunTests {
         #expect(ToolRun(["remove", "b\n"] + cache, on: backend).status == .success)
     }
 
+    @Test("A cache is trimmed to a size, and says what went")
+    func trim() throws {
+        let records = (1...10).map { "{\"id\":\($0)}\n" }.joined()
+        _ = ToolRun(["warm", "-", "--key", "id"] + cache, on: backend, input: records)
+        let all = backend.saved.count
+        let run = ToolRun(["trim", "--max-size", "6K"] + cache, on: backend)
+        #expect(run.status == .success)
+        #expect(backend.saved.count == 4)
+        #expect(run.output.text == "0 expired entries removed, \(all - 4) others given up\n")
+        let json = ToolRun(["trim", "--max-size", "0", "--json"] + cache, on: backend)
+        #expect(json.output.text == #"{"expired":0,"evicted":4}"# + "\n")
+        #expect(ToolRun(["trim"] + cache, on: backend).status == .usage)
+    }
+
+    @Test("Sizes are whole numbers of bytes, or with a unit")
+    func sizes() throws {
+        let sizes = [("0", 0), ("17", 17), ("1k", 1_024), ("3M", 3 << 20), ("2G", 2 << 30), ("1T", 1 << 40)]
+        for (text, bytes) in sizes { #expect(try SizeLimit(parsing: text).bytes.bytes == bytes) }
+        for text in ["", "K", "-1", "1.5M", "1KB", "99999999999999999999", "9999999999T", "+1", "½"] {
+            #expect(throws: InvalidValue.self, "\(text)") { try SizeLimit(parsing: text) }
+        }
+    }
+
     @Test("A cache is cleared when someone says so, and not otherwise")
     func clear() {
         let nobody = ToolRun(["clear"] + cache, on: backend)

@@ -44,6 +44,14 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
         saved.append((key, record))
     }
 
+    func contains(_ key: String) -> Bool { records[key] != nil }
+
+    func trim(to size: SizeLimit) -> (expiredCount: Int, evictedCount: Int) {
+        let former = saved.count
+        saved = saved.suffix(size.bytes.bytes / 1_536)
+        return (0, former - saved.count)
+    }
+
     func entries() -> [CacheEntry] {
         saved.map { key, _ in
             CacheEntry(

@@ -81,6 +81,20 @@ struct WarmTests {
         #expect(run.status == (count == 0 ? .success : .failure))
     }
 
+    @Test("Resumed, keys that have an entry are left alone and counted apart; a limit is for what is saved")
+    func resuming() {
+        _ = ToolRun(warm, on: backend, input: lines(1...40))
+        let run = ToolRun(warm + ["--resume", "--limit", "50"], on: backend, input: lines(1...100))
+        #expect(run.status == .success)
+        #expect(backend.saved.map(\.key) == (1...90).map(String.init))
+        #expect(run.errors.text.hasPrefix("90 records read, 50 saved, 40 there already, 0 invalid, in "))
+        let json = ToolRun(warm + ["--resume", "--json"], on: backend, input: lines(1...100))
+        #expect(json.output.text.contains(#""read":100,"saved":10,"present":90,"invalid":0"#))
+        // A dry run looks into no cache.
+        let dry = ToolRun(warm + ["--resume", "--dry-run"], on: backend, input: lines(1...3))
+        #expect(dry.errors.text.hasPrefix("3 records read, 3 valid, 0 invalid"))
+    }
+
     @Test("Each key is printed after its save, escaped, on a line of its own")
     func printedKeys() {
         let output = MemoryOutput()
@@ -154,7 +168,8 @@ struct WarmTests {
         let json = ToolRun(warm + ["--json"], on: backend, input: lines(1...3) + "?\n")
         #expect(json.errors.lines.count == 1)
         #expect(
-            json.output.text == #"{"read":4,"saved":3,"invalid":1,"seconds":0.005,"recordsPerSecond":800.0,"#
+            json.output.text
+                == #"{"read":4,"saved":3,"present":0,"invalid":1,"seconds":0.005,"recordsPerSecond":800.0,"#
                 + #""interrupted":false}"# + "\n"
         )
         let quiet = ToolRun(warm + ["--quiet"], on: backend, input: lines(1...300), columns: 80)
