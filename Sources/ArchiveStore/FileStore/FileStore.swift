@@ -27,6 +27,7 @@ package final class FileStore: ArchiveStore {
     package let path: String
 
     let naming: @Sendable (StoreKey) -> EntryName
+    private let layer: FileLayer
     private let opened: Mutex<StoreDirectory>
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
@@ -47,17 +48,21 @@ package final class FileStore: ArchiveStore {
         try self.init(directory: directory, create: create, settings: settings, naming: { EntryName($0) })
     }
 
-    /// - Parameter naming: The name that a key's entry gets; tests give many keys one name.
+    /// - Parameters:
+    ///   - layer: What every call to the system goes through; tests have some of them fail.
+    ///   - naming: The name that a key's entry gets; tests give many keys one name.
     init(
         directory: String,
         create: Bool,
         settings: StoreSettings = StoreSettings(),
+        layer: FileLayer = FileLayer(),
         naming: @escaping @Sendable (StoreKey) -> EntryName
     ) throws(StoreError) {
         path = try Self.absolutePath(directory)
         self.settings = settings
         self.naming = naming
-        opened = Mutex(try StoreDirectory(path: path, create: create))
+        self.layer = layer
+        opened = Mutex(try StoreDirectory(path: path, create: create, layer: layer))
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
@@ -84,7 +89,7 @@ package final class FileStore: ArchiveStore {
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
         if current !== stale { return }
-        let fresh = try StoreDirectory(path: path, create: create)
+        let fresh = try StoreDirectory(path: path, create: create, layer: layer)
         let former = opened.withLock { opened in
             defer { if opened === stale { opened = fresh } }
             return opened

@@ -54,7 +54,7 @@ final class Shard: Sendable {
     /// Whether `directory` is still the one that has this shard's name below the store's path.
     func isNamed(_ directory: Directory) throws(StoreError) -> Bool {
         do {
-            return try FileStatus(path: path).identity == directory.identity
+            return try FileStatus(path: path, layer: root.layer).identity == directory.identity
         } catch {
             if error.number == ENOENT || error.number == ENOTDIR { return false }
             throw StoreError(error, path: path, action: "looking for a directory of entries")
@@ -65,8 +65,7 @@ final class Shard: Sendable {
     func refreshedDirectory() throws(StoreError) -> Directory? {
         guard let directory = try directory(create: false) else { return nil }
         if try isNamed(directory) { return directory }
-        let former = held.withLock { $0.take() }
-        _ = consume former
+        forget(directory)
         return try self.directory(create: false)
     }
 
@@ -86,9 +85,23 @@ final class Shard: Sendable {
             } catch {
                 throw StoreError(error, path: path, action: "locking a directory of entries")
             }
-            defer { directory.unlock() }
+            defer { unlock(directory) }
             return try body()
         }
+    }
+
+    private func unlock(_ directory: Directory) {
+        do {
+            try directory.unlock()
+        } catch {
+            // Its end gives the lock back as well, and nothing else would.
+            forget(directory)
+        }
+    }
+
+    private func forget(_ directory: Directory) {
+        let former = held.withLock { $0 === directory ? $0.take() : nil }
+        _ = consume former
     }
 }
 

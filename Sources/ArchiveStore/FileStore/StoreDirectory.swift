@@ -21,12 +21,12 @@ final class StoreDirectory: Sendable {
     ///
     /// - Throws: `.invalidDirectory` if it is not a store's, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`. Nothing in it was touched then.
-    init(path: String, create: Bool) throws(StoreError) {
+    init(path: String, create: Bool, layer: FileLayer) throws(StoreError) {
         self.path = path
         let root: Directory
         do {
-            if create { try Directory.make(path: path) }
-            root = try Directory(path: path)
+            if create { try Directory.make(path: path, layer: layer) }
+            root = try Directory(path: path, layer: layer)
         } catch {
             throw StoreError(directory: error, path: path, action: "opening the store's directory")
         }
@@ -50,7 +50,7 @@ final class StoreDirectory: Sendable {
     /// Whether this is still the directory at its path.
     func isCurrent() throws(StoreError) -> Bool {
         do {
-            return try FileStatus(path: path).identity == root.identity
+            return try FileStatus(path: path, layer: root.layer).identity == root.identity
         } catch {
             if error.number == ENOENT || error.number == ENOTDIR { return false }
             throw StoreError(error, path: path, action: "looking for the store's directory")
@@ -79,7 +79,7 @@ final class StoreDirectory: Sendable {
 
     private var markerPath: String { path + "/" + StoreMarker.fileName }
 
-    /// - Throws: as ``init(path:create:)``.
+    /// - Throws: as ``init(path:create:layer:)``.
     private func hasMarker() throws(StoreError) -> Bool {
         let bytes: [UInt8]
         do {
