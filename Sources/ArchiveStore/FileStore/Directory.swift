@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -13,6 +15,11 @@ final class Directory: Sendable {
     private let file: OpenFile
     let identity: FileIdentity
     private let reservation: DescriptorReservation?
+    /// How many names were changed through this.
+    private let changeCount = Atomic<Int>(0)
+    private let synchronizedChangeCount = Atomic<Int>(0)
+    /// Whether its own name is known to be on the device; kept here for whoever opened it.
+    let isNameSynchronized = Atomic<Bool>(false)
 
     var layer: FileLayer { file.layer }
     private var name: String { file.name }
@@ -79,6 +86,14 @@ final class Directory: Sendable {
         _ = try layer.call(.rename, name, newName: newName) {
             renameat(file.descriptor, name, target.file.descriptor, newName)
         }
+        target.changeCount.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Gives the file `name` another name in `target`; throws `EEXIST` if something has that.
+    func link(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
+        _ = try layer.call(.link, name, newName: newName) {
+            linkat(file.descriptor, name, target.file.descriptor, newName, 0)
+        }
     }
 
     /// Removes the name `name` of a file, a link or an empty directory; says whether anything had it.
@@ -86,6 +101,7 @@ final class Directory: Sendable {
     func remove(_ name: String) throws(SystemError) -> Bool {
         do {
             _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, 0) }
+            changeCount.add(1, ordering: .sequentiallyConsistent)
             return true
         } catch {
             switch error.number {
@@ -100,6 +116,7 @@ final class Directory: Sendable {
     private func removeDirectory(_ name: String, reason: SystemError) throws(SystemError) -> Bool {
         do {
             _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, AT_REMOVEDIR) }
+            changeCount.add(1, ordering: .sequentiallyConsistent)
             return true
         } catch {
             throw error.number == ENOTDIR ? reason : error
@@ -123,6 +140,24 @@ final class Directory: Sendable {
         }
     }
 
+    /// Whether names were changed through this that are not known to be on the device.
+    var hasChanges: Bool {
+        changeCount.load(ordering: .sequentiallyConsistent)
+            > synchronizedChangeCount.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Waits until its names are on the device.
+    func synchronize() throws(SystemError) {
+        let count = changeCount.load(ordering: .sequentiallyConsistent)
+        do {
+            try file.synchronize()
+        } catch {
+            // What a file system says that does so by itself, or cannot.
+            if error.number != EINVAL { throw error }
+        }
+        synchronizedChangeCount.max(count, ordering: .sequentiallyConsistent)
+    }
+
     /// Waits for this directory's advisory lock.
     ///
     /// The lock belongs to the open directory: it shuts out every other one of the same directory, in any
@@ -137,22 +172,32 @@ final class Directory: Sendable {
     }
 
     /// Makes the directory `path`, and those above it that are missing, `0700`.
-    static func make(path: String, layer: FileLayer) throws(SystemError) {
+    ///
+    /// - Parameter synchronized: Whether to wait until those that were made are on the device.
+    static func make(path: String, synchronized: Bool, layer: FileLayer) throws(SystemError) {
         do {
             _ = try layer.call(.makeDirectory, path) { mkdir(path, 0o700) }
+            if synchronized { try synchronizeParent(of: path, layer: layer) }
             return
         } catch {
             if error.number == EEXIST { return }
             guard error.number == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
                 throw error
             }
-            try make(path: String(path[..<slash]), layer: layer)
+            try make(path: String(path[..<slash]), synchronized: synchronized, layer: layer)
         }
         do {
             _ = try layer.call(.makeDirectory, path) { mkdir(path, 0o700) }
+            if synchronized { try synchronizeParent(of: path, layer: layer) }
         } catch {
             // Made by another process meanwhile.
             if error.number != EEXIST { throw error }
         }
+    }
+
+    private static func synchronizeParent(of path: String, layer: FileLayer) throws(SystemError) {
+        // The dot, since links are followed above the store's own directory.
+        try Directory(path: path[..<(path.lastIndex(of: "/") ?? path.startIndex)] + "/.", layer: layer)
+            .synchronize()
     }
 }

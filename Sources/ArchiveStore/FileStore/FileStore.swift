@@ -13,11 +13,12 @@ import Synchronization
 ///
 ///     <directory>/format                                    whose directory it is, and its version
 ///                 .drafts/<session>.lock, <session>.<n>     files that are being written
+///                 .quarantine/<16 hex>.<32 hex>.<slot>       damaged files, see `Quarantine`
 ///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
 ///
-/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Entries are not
-/// waited for until they are on the device: a killed process loses nothing, a power failure may lose the
-/// latest saves, which then are missing or reported as `.corrupted`.
+/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. A killed
+/// process loses nothing. With ``StoreSettings/Durability/process``, a power failure may lose the latest saves,
+/// which then are missing or reported as `.corrupted`.
 ///
 /// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now,
 /// and the next save makes it again.
@@ -62,7 +63,7 @@ package final class FileStore: ArchiveStore {
         self.settings = settings
         self.naming = naming
         self.layer = layer
-        opened = Mutex(try StoreDirectory(path: path, create: create, layer: layer))
+        opened = Mutex(try StoreDirectory(path: path, create: create, settings: settings, layer: layer))
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
@@ -89,7 +90,7 @@ package final class FileStore: ArchiveStore {
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
         if current !== stale { return }
-        let fresh = try StoreDirectory(path: path, create: create, layer: layer)
+        let fresh = try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
         let former = opened.withLock { opened in
             defer { if opened === stale { opened = fresh } }
             return opened
@@ -153,6 +154,6 @@ package final class FileStore: ArchiveStore {
 
     func chain(_ name: EntryName, in folder: Directory, of shard: Shard) -> SlotChain {
         let reader = SlotReader(directory: folder, path: shard.path, limit: maximumArchiveByteCount)
-        return SlotChain(reader: reader, name: name, naming: naming)
+        return SlotChain(reader: reader, quarantine: shard.quarantine, name: name, naming: naming)
     }
 }

@@ -15,23 +15,26 @@ final class StoreDirectory: Sendable {
     let path: String
     let shards: [Shard]
     private let root: Directory
+    private let isDurable: Bool
     private let openSession = Mutex<DraftSession?>(nil)
 
     /// Opens the directory at `path`, made if it is missing and `create` is true.
     ///
     /// - Throws: `.invalidDirectory` if it is not a store's, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`. Nothing in it was touched then.
-    init(path: String, create: Bool, layer: FileLayer) throws(StoreError) {
+    init(path: String, create: Bool, settings: StoreSettings, layer: FileLayer) throws(StoreError) {
         self.path = path
+        let isDurable = settings.durability == .power
+        self.isDurable = isDurable
         let root: Directory
         do {
-            if create { try Directory.make(path: path, layer: layer) }
+            if create { try Directory.make(path: path, synchronized: isDurable, layer: layer) }
             root = try Directory(path: path, layer: layer)
         } catch {
             throw StoreError(directory: error, path: path, action: "opening the store's directory")
         }
         self.root = root
-        shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path) }
+        shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path, isDurable: isDurable) }
         try recognize(create: create)
     }
 
@@ -57,6 +60,16 @@ final class StoreDirectory: Sendable {
         }
     }
 
+    /// Removes the damaged files that were kept.
+    func emptyQuarantine() throws(StoreError) {
+        do {
+            try Quarantine(root: root).removeAll()
+        } catch {
+            let path = path + "/" + Quarantine.directoryName
+            throw StoreError(directory: error, path: path, action: "emptying the quarantine")
+        }
+    }
+
     private func recognize(create: Bool) throws(StoreError) {
         if try hasMarker() { return }
         guard create, try isEmpty() else {
@@ -71,6 +84,7 @@ final class StoreDirectory: Sendable {
         let draft = try session.write(StoreMarker.bytes, synchronized: true).name
         do {
             try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
+            if isDurable { try root.synchronize() }
         } catch {
             session.discard(draft)
             throw StoreError(error, path: markerPath, action: "marking a directory as a store's")
@@ -79,7 +93,7 @@ final class StoreDirectory: Sendable {
 
     private var markerPath: String { path + "/" + StoreMarker.fileName }
 
-    /// - Throws: as ``init(path:create:layer:)``.
+    /// - Throws: as ``init(path:create:settings:layer:)``.
     private func hasMarker() throws(StoreError) -> Bool {
         let bytes: [UInt8]
         do {
@@ -105,12 +119,15 @@ final class StoreDirectory: Sendable {
         return true
     }
 
-    /// Whether nothing is in it but drafts, as after a process was killed just when it made a store.
+    /// What may be in a directory that counts as empty, as after a process was killed just when it made a store.
+    private static let ownDirectories = [DraftSession.directoryName, Quarantine.directoryName]
+
+    /// Whether nothing is in it that is not a store's own.
     private func isEmpty() throws(StoreError) -> Bool {
         var isEmpty = true
         do {
             try root.forEachName { name in
-                isEmpty = name == DraftSession.directoryName
+                isEmpty = Self.ownDirectories.contains(name)
                 return isEmpty
             }
         } catch {
