@@ -33,10 +33,12 @@ import Testing
         var missing: Set<String> = []
         for (index, call) in calls.enumerated() {
             if call.isMissing, missing.insert(call.call.name).inserted, missing.count > 3 { continue }
-            for number in [EIO, ENOSPC, EACCES, EMFILE, EINTR] {
+            // All in the first usage, which makes the most calls; elsewhere one stands for those that are treated
+            // alike.
+            for number in usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR] {
                 try check(scenario, usage, .once(index, .fail(number)))
             }
-            for number in [EIO, ENOSPC, EACCES, EROFS] {
+            for number in usage == .cold ? [EIO, EROFS] : [ENOSPC] {
                 try check(scenario, usage, .from(index, .fail(number)))
             }
             if call.call.operation == .read || call.call.operation == .write {
@@ -54,7 +56,7 @@ import Testing
         _ plan: FaultyLayer.Plan
     ) throws -> [(call: FileLayer.Call, isMissing: Bool)] {
         var calls: [(call: FileLayer.Call, isMissing: Bool)] = []
-        try withTemporaryDirectory { directory in
+        try withTemporaryDirectory(inMemory: true) { directory in
             let path = directory + "/cache"
             let place: Comment = "\(scenario.name), \(usage), \(plan)"
             try prepare(scenario, usage, at: path)
@@ -97,6 +99,9 @@ import Testing
     }
 
     private func prepare(_ scenario: FaultScenario, _ usage: Usage, at path: String) throws {
+        // Marked by hand, for the store would wait for the device.
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try writeFile(StoreMarker.bytes, path + "/" + StoreMarker.fileName)
         let store = try open(path, usage)
         var damaged: String?
         for (key, archive) in FaultScenario.archives {
@@ -130,6 +135,7 @@ import Testing
         after hasSucceeded: Bool,
         _ place: Comment
     ) throws {
+        let other = try open(path, usage)
         for key in FaultScenario.archives.map(\.key) + ["new"] {
             let allowed = scenario.allowed(key, after: hasSucceeded)
             let stored = try found(key, in: store, mayBeDamaged: scenario.isDamaged)
@@ -137,9 +143,9 @@ import Testing
             let deadline = stored?.information.expiresAt
             let deadlines = [nil, FaultScenario.deadlines.old, FaultScenario.deadlines.new]
             #expect(deadlines.contains(deadline), "\(key); \(place)")
-            let other = try found(key, in: open(path, usage), mayBeDamaged: scenario.isDamaged)
-            #expect(other?.archive == stored?.archive, "\(key); \(place)")
-            #expect(other?.information == stored?.information, "\(key); \(place)")
+            let same = try found(key, in: other, mayBeDamaged: scenario.isDamaged)
+            #expect(same?.archive == stored?.archive, "\(key); \(place)")
+            #expect(same?.information == stored?.information, "\(key); \(place)")
         }
     }
 

@@ -39,14 +39,21 @@ final class FaultyLayer: Sendable {
     private struct State {
         var plan = Plan.nothing
         var calls: [FileLayer.Call] = []
+        var failing: Set<FileLayer.Operation>?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// - Parameter failing: What calls a plan is for; `nil`: all.
+    init(failing: Set<FileLayer.Operation>? = nil) {
+        state = Mutex(State(failing: failing))
+    }
 
     var layer: FileLayer {
         FileLayer { [self] call in
             state.withLock { state in
                 defer { state.calls.append(call) }
+                if let failing = state.failing, !failing.contains(call.operation) { return .proceed }
                 return state.plan.answer(to: state.calls.count)
             }
         }
@@ -54,7 +61,7 @@ final class FaultyLayer: Sendable {
 
     /// Has `body` run with a plan, and gives the calls that it made.
     func planning(_ plan: Plan, _ body: () throws -> Void) rethrows -> [FileLayer.Call] {
-        state.withLock { $0 = State(plan: plan) }
+        state.withLock { ($0.plan, $0.calls) = (plan, []) }
         defer { state.withLock { $0.plan = .nothing } }
         try body()
         return state.withLock { $0.calls }

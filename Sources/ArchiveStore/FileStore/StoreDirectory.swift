@@ -27,9 +27,14 @@ final class StoreDirectory: Sendable {
         let isDurable = settings.durability == .power
         self.isDurable = isDurable
         let root: Directory
-        do {
-            if create { try Directory.make(path: path, synchronized: isDurable, layer: layer) }
-            root = try Directory(path: path, layer: layer)
+        do throws(SystemError) {
+            do throws(SystemError) {
+                root = try Directory(path: path, layer: layer)
+            } catch {
+                guard create, error.number == ENOENT else { throw error }
+                try Directory.make(path: path, synchronized: isDurable, layer: layer)
+                root = try Directory(path: path, layer: layer)
+            }
         } catch {
             throw StoreError(directory: error, path: path, action: "opening the store's directory")
         }
