@@ -78,6 +78,7 @@ import Testing
                 }
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
                 try checkContent(scenario, usage, store, path, after: failure == nil, place)
+                if case .once = plan { try checkDrafts(path, place) }
                 try checkUse(scenario, store, place)
             }
             try checkTraces(usage, path, place)
@@ -159,6 +160,13 @@ import Testing
         } catch  where mayBeDamaged && key == FaultScenario.key && error.code == .corrupted {
             return nil
         }
+    }
+
+    /// After one fault, a session has left no draft of its own, nor a lock but its own.
+    private func checkDrafts(_ path: String, _ place: Comment) throws {
+        let drafts = try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts")
+        let own = drafts.filter { !$0.hasPrefix("0123456789abcdef") }
+        #expect(own.count <= 1 && own.allSatisfy { $0.hasSuffix(".lock") }, "\(drafts); \(place)")
     }
 
     /// Once calls succeed again, so does the same store.
