@@ -57,7 +57,8 @@ import Testing
     @Test(arguments: Action.allCases, [MemoryLimit(), .none])
     func memoryAndDiskAgree(action: Action, memory: MemoryLimit) throws {
         let count = try check(action, memory, failing: [:], lasting: false)
-        for index in 0..<count {
+        // A walk through all directories of entries makes hundreds of calls, most of them alike.
+        for index in 0..<count where count < 100 || index < 20 || index % 25 == 0 || index > count - 20 {
             for number in [EIO, ENOSPC, EACCES, EMFILE, EINTR] {
                 try check(action, memory, failing: [index: number], lasting: false)
             }
@@ -74,7 +75,7 @@ import Testing
         failing: [Int: Int32],
         lasting: Bool
     ) throws -> Int {
-        let directory = TestDirectory()
+        let directory = TestDirectory(inMemory: true)
         let path = directory.url.path + "/test"
         let place: Comment = "\(action), \(failing), lasting: \(lasting)"
         try cache(path, memory: .none).save(Self.old, forKey: "key")
