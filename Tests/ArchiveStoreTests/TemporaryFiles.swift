@@ -1,8 +1,13 @@
 import Foundation
 
 /// Has `body` run with the path of a directory of its own, which is removed afterwards with all that is in it.
-func withTemporaryDirectory(_ body: (String) throws -> Void) throws {
-    let path = NSTemporaryDirectory() + "archive-store-\(UUID().uuidString)"
+///
+/// - Parameter inMemory: Whether it is in memory, where the system has room for files there: for tests that make
+///   very many of them.
+func withTemporaryDirectory(inMemory: Bool = false, _ body: (String) throws -> Void) throws {
+    let memory = "/dev/shm/"
+    let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory)
+    let path = (hasMemory ? memory : NSTemporaryDirectory()) + "archive-store-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let result = Result { try body(path) }
     try FileManager.default.removeItem(atPath: path)

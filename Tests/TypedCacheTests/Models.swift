@@ -105,10 +105,18 @@ final class TestClock: CacheClock {
 
 /// A folder of a test's own, removed when the test ends.
 final class TestDirectory {
-    let url = FileManager.default.temporaryDirectory.appending(
-        path: "typed-cache-tests-\(UUID().uuidString)",
-        directoryHint: .isDirectory
-    )
+    let url: URL
+
+    /// - Parameter inMemory: whether it is in memory, where the system has room for files there: for tests that
+    ///   make very many of them.
+    init(inMemory: Bool = false) {
+        let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
+        let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+        url = (hasMemory ? memory : FileManager.default.temporaryDirectory).appending(
+            path: "typed-cache-tests-\(UUID().uuidString)",
+            directoryHint: .isDirectory
+        )
+    }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -13,6 +15,14 @@ final class Directory: Sendable {
     private let file: OpenFile
     let identity: FileIdentity
     private let reservation: DescriptorReservation?
+    /// How many names were changed through this.
+    private let changeCount = Atomic<Int>(0)
+    private let synchronizedChangeCount = Atomic<Int>(0)
+    /// Whether its own name is known to be on the device; kept here for whoever opened it.
+    let isNameSynchronized = Atomic<Bool>(false)
+
+    var layer: FileLayer { file.layer }
+    private var name: String { file.name }
 
     private init(_ file: consuming OpenFile, reservation: DescriptorReservation?) throws(SystemError) {
         identity = try file.status().identity
@@ -23,21 +33,25 @@ final class Directory: Sendable {
     private static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
     /// Opens the directory at `path`, whose last component must not be a link.
-    convenience init(path: String) throws(SystemError) {
-        let descriptor = try SystemError.checking { open(path, Self.flags) }
-        try self.init(OpenFile(descriptor: descriptor), reservation: nil)
+    convenience init(path: String, layer: FileLayer) throws(SystemError) {
+        let descriptor = try layer.call(.open, path) { open(path, Self.flags) }
+        try self.init(OpenFile(descriptor: descriptor, name: path, layer: layer), reservation: nil)
     }
 
     /// Opens the directory `name` in this one.
     func directory(_ name: String, reservation: DescriptorReservation? = nil) throws(SystemError) -> Directory {
-        let descriptor = try SystemError.checking { openat(file.descriptor, name, Self.flags) }
-        return try Directory(OpenFile(descriptor: descriptor), reservation: reservation)
+        try Directory(openFile(name, Self.flags), reservation: reservation)
+    }
+
+    private func openFile(_ name: String, _ flags: Int32) throws(SystemError) -> OpenFile {
+        let descriptor = try layer.call(.open, name) { openat(file.descriptor, name, flags) }
+        return OpenFile(descriptor: descriptor, name: name, layer: layer)
     }
 
     /// Makes the directory `name`, `0700`, unless something has that name.
     func makeDirectory(_ name: String) throws(SystemError) {
         do {
-            _ = try SystemError.checking { mkdirat(file.descriptor, name, 0o700) }
+            _ = try layer.call(.makeDirectory, name) { mkdirat(file.descriptor, name, 0o700) }
         } catch {
             if error.number != EEXIST { throw error }
         }
@@ -45,21 +59,21 @@ final class Directory: Sendable {
 
     /// Opens the file `name` for reading. Never waits, whatever kind of file it is.
     func file(_ name: String) throws(SystemError) -> OpenFile {
-        let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        return OpenFile(descriptor: try SystemError.checking { openat(file.descriptor, name, flags) })
+        try openFile(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     }
 
     /// Makes the file `name`, `0600`, and opens it for writing; throws `EEXIST` if something has that name.
     func makeFile(_ name: String) throws(SystemError) -> OpenFile {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        return OpenFile(descriptor: try SystemError.checking { openat(file.descriptor, name, flags, 0o600) })
+        let descriptor = try layer.call(.makeFile, name) { openat(file.descriptor, name, flags, 0o600) }
+        return OpenFile(descriptor: descriptor, name: name, layer: layer)
     }
 
     /// The status of `name` itself, not of what it may link to; `nil` if nothing has that name.
     func status(_ name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
-            _ = try SystemError.checking { fstatat(file.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
+            _ = try layer.call(.status, name) { fstatat(file.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
         } catch {
             if error.number == ENOENT { return nil }
             throw error
@@ -69,48 +83,79 @@ final class Directory: Sendable {
 
     /// Gives the file `name` the name `newName` in `target`, in place of what had it, in one step.
     func rename(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
-        _ = try SystemError.checking { renameat(file.descriptor, name, target.file.descriptor, newName) }
+        _ = try layer.call(.rename, name, newName: newName) {
+            renameat(file.descriptor, name, target.file.descriptor, newName)
+        }
+        target.changeCount.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Gives the file `name` another name in `target`; throws `EEXIST` if something has that.
+    func link(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
+        _ = try layer.call(.link, name, newName: newName) {
+            linkat(file.descriptor, name, target.file.descriptor, newName, 0)
+        }
     }
 
     /// Removes the name `name` of a file, a link or an empty directory; says whether anything had it.
     @discardableResult
     func remove(_ name: String) throws(SystemError) -> Bool {
         do {
-            _ = try SystemError.checking { unlinkat(file.descriptor, name, 0) }
+            _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, 0) }
+            changeCount.add(1, ordering: .sequentiallyConsistent)
             return true
         } catch {
             switch error.number {
             case ENOENT: return false
-            case EISDIR, EPERM: break
+            case EISDIR, EPERM: return try removeDirectory(name, reason: error)
             default: throw error
             }
         }
-        _ = try SystemError.checking { unlinkat(file.descriptor, name, AT_REMOVEDIR) }
-        return true
+    }
+
+    /// - Parameter reason: Why it could not be removed as a file, which is thrown if it is no directory either.
+    private func removeDirectory(_ name: String, reason: SystemError) throws(SystemError) -> Bool {
+        do {
+            _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, AT_REMOVEDIR) }
+            changeCount.add(1, ordering: .sequentiallyConsistent)
+            return true
+        } catch {
+            throw error.number == ENOTDIR ? reason : error
+        }
     }
 
     /// Gives each name but `.` and `..` to `body`, until it returns `false`.
     func forEachName(_ body: (String) -> Bool) throws(SystemError) {
         // Opened again, since the position in the listing belongs to the open directory.
-        let descriptor = try SystemError.checking { openat(file.descriptor, ".", Self.flags) }
-        guard let stream = fdopendir(descriptor) else {
-            let error = SystemError.last
-            close(descriptor)
-            throw error
-        }
-        defer { closedir(stream) }
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw .last }
-                return
-            }
+        let again = try openFile(".", Self.flags)
+        let stream = try layer.call(.list, name, pointer: { fdopendir(again.descriptor) })
+        guard let stream else { throw .last }
+        again.release()
+        defer { _ = Result { () throws(SystemError) in try layer.close(name) { closedir(stream) } } }
+        while let entry = try layer.call(.list, name, pointer: { readdir(stream) }) {
             // Read in place: the system gives no more of the record than the name takes.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
                 String(cString: UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self))
             }
             guard name == "." || name == ".." || body(name) else { return }
         }
+    }
+
+    /// Whether names were changed through this that are not known to be on the device.
+    var hasChanges: Bool {
+        changeCount.load(ordering: .sequentiallyConsistent)
+            > synchronizedChangeCount.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Waits until its names are on the device.
+    func synchronize() throws(SystemError) {
+        let count = changeCount.load(ordering: .sequentiallyConsistent)
+        do {
+            try file.synchronize()
+        } catch {
+            // What a file system says that does so by itself, or cannot.
+            if error.number != EINVAL { throw error }
+        }
+        synchronizedChangeCount.max(count, ordering: .sequentiallyConsistent)
     }
 
     /// Waits for this directory's advisory lock.
@@ -122,21 +167,37 @@ final class Directory: Sendable {
     }
 
     /// Gives the lock back.
-    func unlock() {
-        file.unlock()
+    func unlock() throws(SystemError) {
+        try file.unlock()
     }
 
     /// Makes the directory `path`, and those above it that are missing, `0700`.
-    static func make(path: String) throws(SystemError) {
+    ///
+    /// - Parameter synchronized: Whether to wait until those that were made are on the device.
+    static func make(path: String, synchronized: Bool, layer: FileLayer) throws(SystemError) {
         do {
-            _ = try SystemError.checking { mkdir(path, 0o700) }
+            _ = try layer.call(.makeDirectory, path) { mkdir(path, 0o700) }
+            if synchronized { try synchronizeParent(of: path, layer: layer) }
+            return
         } catch {
             if error.number == EEXIST { return }
             guard error.number == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
                 throw error
             }
-            try make(path: String(path[..<slash]))
-            _ = try SystemError.checking { mkdir(path, 0o700) }
+            try make(path: String(path[..<slash]), synchronized: synchronized, layer: layer)
         }
+        do {
+            _ = try layer.call(.makeDirectory, path) { mkdir(path, 0o700) }
+            if synchronized { try synchronizeParent(of: path, layer: layer) }
+        } catch {
+            // Made by another process meanwhile.
+            if error.number != EEXIST { throw error }
+        }
+    }
+
+    private static func synchronizeParent(of path: String, layer: FileLayer) throws(SystemError) {
+        // The dot, since links are followed above the store's own directory.
+        try Directory(path: path[..<(path.lastIndex(of: "/") ?? path.startIndex)] + "/.", layer: layer)
+            .synchronize()
     }
 }

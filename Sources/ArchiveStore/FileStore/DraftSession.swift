@@ -59,14 +59,23 @@ final class DraftSession: Sendable {
 
     /// Makes and locks the lock file of a new session; `nil` if that cannot have this name.
     private static func lock(_ session: String, in directory: Directory) throws(SystemError) -> OpenFile? {
+        let fileName = session + ".lock"
+        let file: OpenFile
         do {
-            let file = try directory.makeFile(session + ".lock")
+            file = try directory.makeFile(fileName)
+        } catch {
+            if error.number == EEXIST { return nil }
+            throw error
+        }
+        do {
             try file.lock(waits: false)
             let own = try file.status().identity
-            guard try directory.status(session + ".lock")?.identity == own else { return nil }
+            guard try directory.status(fileName)?.identity == own else { return nil }
             return file
         } catch {
-            if error.number == EEXIST || error.number == EWOULDBLOCK { return nil }
+            // Somebody takes it for the lock of a dead session, and deletes it.
+            if error.number == EWOULDBLOCK { return nil }
+            _ = Result { () throws(SystemError) in try directory.remove(fileName) }
             throw error
         }
     }

@@ -24,9 +24,9 @@ struct FileStatus {
     }
 
     /// The status of what `path` names, which is not followed if it is a link.
-    init(path: String) throws(SystemError) {
+    init(path: String, layer: FileLayer) throws(SystemError) {
         var status = stat()
-        _ = try SystemError.checking { lstat(path, &status) }
+        _ = try layer.call(.status, path) { lstat(path, &status) }
         self.init(status)
     }
 }

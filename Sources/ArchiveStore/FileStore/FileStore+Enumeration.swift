@@ -82,6 +82,7 @@ extension FileStore {
                 guard try isDamaged(slot, of: chain) else { continue }
                 count += try shard.changing(folder) { () throws(StoreError) in
                     guard try isDamaged(slot, of: chain) else { return 0 }
+                    chain.keep(slot)
                     try chain.vacate(slot, of: nil)
                     return 1
                 }

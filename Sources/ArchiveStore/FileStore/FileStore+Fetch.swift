@@ -13,7 +13,7 @@ extension FileStore {
                 return StoredArchive(archive: archive, information: information)
             } catch {
                 // Rightly sealed, but not by a store: its checksum says nothing about what is in it.
-                if case .damaged = error { try remove(information, key, chain, shard) }
+                if case .damaged = error { try remove(information, key, chain, shard, isDamaged: true) }
                 throw chain.error(error, slot: 0)
             }
         }

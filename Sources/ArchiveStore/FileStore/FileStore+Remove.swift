@@ -39,18 +39,21 @@ extension FileStore {
         _ information: EntryInformation,
         _ key: StoreKey,
         _ chain: SlotChain,
-        _ shard: Shard
+        _ shard: Shard,
+        isDamaged: Bool = false
     ) throws(StoreError) -> Bool {
         try shard.changing(chain.reader.directory) { () throws(StoreError) in
             guard let match = try chain.find(key, .tail).match else { return false }
             guard identity(match.entry, match.status) == information.identity else { return false }
+            if isDamaged { chain.keep(match.slot) }
             try chain.vacate(match.slot, of: key)
             return true
         }
     }
 
     /// Implementation: lists one shard after another, and locks it for each name. Only files that are named
-    /// as entries, in directories that are named as shards, are removed; the directories stay.
+    /// as entries, in directories that are named as shards, are removed; the directories stay. What is in quarantine
+    /// goes as well, since it was an entry's once.
     package func removeAll() throws(StoreError) {
         for (index, shard) in try refreshedShards().enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
@@ -59,10 +62,12 @@ extension FileStore {
                 lastSlots[name] = max(slot, lastSlots[name] ?? 0)
             }
             for (name, slot) in lastSlots {
-                try shard.changing(folder) { () throws(StoreError) in
+                try shard.changing(folder, waits: false) { () throws(StoreError) in
                     try chain(name, in: folder, of: shard).removeAll(lastSeen: slot)
                 }
             }
+            try shard.wait(for: folder)
         }
+        if try current.isCurrent() { try current.emptyQuarantine() }
     }
 }

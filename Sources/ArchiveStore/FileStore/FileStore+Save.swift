@@ -64,7 +64,7 @@ extension FileStore {
         let session = try directory.session()
         let chain = chain(name, in: folder, of: shard)
 
-        let draft = try session.write(bytes)
+        let draft = try session.write(bytes, synchronized: settings.durability == .power)
         do throws(StoreError) {
             let isSaved = try shard.changing(folder) { () throws(StoreError) in
                 let place = try chain.place(saving: key)

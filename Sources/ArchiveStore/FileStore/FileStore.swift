@@ -13,11 +13,12 @@ import Synchronization
 ///
 ///     <directory>/format                                    whose directory it is, and its version
 ///                 .drafts/<session>.lock, <session>.<n>     files that are being written
+///                 .quarantine/<16 hex>.<32 hex>.<slot>       damaged files, see `Quarantine`
 ///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
 ///
-/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Entries are not
-/// waited for until they are on the device: a killed process loses nothing, a power failure may lose the
-/// latest saves, which then are missing or reported as `.corrupted`.
+/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. A killed
+/// process loses nothing. With ``StoreSettings/Durability/process``, a power failure may lose the latest saves,
+/// which then are missing or reported as `.corrupted`.
 ///
 /// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now,
 /// and the next save makes it again.
@@ -27,6 +28,7 @@ package final class FileStore: ArchiveStore {
     package let path: String
 
     let naming: @Sendable (StoreKey) -> EntryName
+    private let layer: FileLayer
     private let opened: Mutex<StoreDirectory>
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
@@ -47,17 +49,21 @@ package final class FileStore: ArchiveStore {
         try self.init(directory: directory, create: create, settings: settings, naming: { EntryName($0) })
     }
 
-    /// - Parameter naming: The name that a key's entry gets; tests give many keys one name.
+    /// - Parameters:
+    ///   - layer: What every call to the system goes through; tests have some of them fail.
+    ///   - naming: The name that a key's entry gets; tests give many keys one name.
     init(
         directory: String,
         create: Bool,
         settings: StoreSettings = StoreSettings(),
+        layer: FileLayer = FileLayer(),
         naming: @escaping @Sendable (StoreKey) -> EntryName
     ) throws(StoreError) {
         path = try Self.absolutePath(directory)
         self.settings = settings
         self.naming = naming
-        opened = Mutex(try StoreDirectory(path: path, create: create))
+        self.layer = layer
+        opened = Mutex(try StoreDirectory(path: path, create: create, settings: settings, layer: layer))
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
@@ -84,7 +90,7 @@ package final class FileStore: ArchiveStore {
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
         if current !== stale { return }
-        let fresh = try StoreDirectory(path: path, create: create)
+        let fresh = try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
         let former = opened.withLock { opened in
             defer { if opened === stale { opened = fresh } }
             return opened
@@ -148,6 +154,6 @@ package final class FileStore: ArchiveStore {
 
     func chain(_ name: EntryName, in folder: Directory, of shard: Shard) -> SlotChain {
         let reader = SlotReader(directory: folder, path: shard.path, limit: maximumArchiveByteCount)
-        return SlotChain(reader: reader, name: name, naming: naming)
+        return SlotChain(reader: reader, quarantine: shard.quarantine, name: name, naming: naming)
     }
 }

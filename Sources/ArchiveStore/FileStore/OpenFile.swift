@@ -11,23 +11,34 @@
 /// Unsafe code, and why it is sound: the system reads and writes at most the count it is given, from an
 /// offset within a buffer of known size that outlives the call.
 struct OpenFile: ~Copyable {
-    let descriptor: Int32
+    /// Negative if somebody else closes it, or has.
+    private(set) var descriptor: Int32
+    /// As it was opened by, for ``FileLayer``.
+    let name: String
+    let layer: FileLayer
 
     deinit {
-        close(descriptor)
+        guard descriptor >= 0 else { return }
+        let (descriptor, name, layer) = (descriptor, name, layer)
+        // Nothing that matters is left to fail: what was written was closed with a check.
+        _ = Result { () throws(SystemError) in try layer.close(name) { close(descriptor) } }
     }
 
     /// Closes now and throws what the system has kept to itself since the last write, such as a full quota.
     consuming func closeChecked() throws(SystemError) {
-        let descriptor = self.descriptor
-        discard self
-        // Not again after EINTR: the descriptor may be another file's by then.
-        if close(descriptor) != 0, errno != EINTR { throw .last }
+        let (descriptor, name, layer) = (descriptor, name, layer)
+        release()
+        try layer.close(name) { close(descriptor) }
+    }
+
+    /// Gives the descriptor to somebody else who closes it.
+    consuming func release() {
+        descriptor = -1
     }
 
     func status() throws(SystemError) -> FileStatus {
         var status = stat()
-        _ = try SystemError.checking { fstat(descriptor, &status) }
+        _ = try layer.call(.status, name) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
@@ -36,17 +47,17 @@ struct OpenFile: ~Copyable {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let output = UnsafeMutableRawBufferPointer(buffer)
-            while filled < count {
-                let target = UnsafeMutableRawBufferPointer(rebasing: output[filled..<count])
-                let step = pread(descriptor, target.baseAddress, target.count, off_t(offset + filled))
-                if step > 0 {
+            do throws(SystemError) {
+                while filled < count {
+                    let target = UnsafeMutableRawBufferPointer(rebasing: output[filled..<count])
+                    let step = try layer.transfer(.read, name, target.count) {
+                        pread(descriptor, target.baseAddress, $0, off_t(offset + filled))
+                    }
+                    if step == 0 { break }
                     filled += step
-                } else if step == 0 {
-                    break
-                } else if errno != EINTR {
-                    failure = .last
-                    break
                 }
+            } catch {
+                failure = error
             }
         }
         if let failure { throw failure }
@@ -58,18 +69,10 @@ struct OpenFile: ~Copyable {
         let failure = bytes.withUnsafeBytes { input -> SystemError? in
             var written = 0
             while written < input.count {
-                let rest = UnsafeRawBufferPointer(rebasing: input[written...])
-                #if canImport(Darwin)
-                    let step = Darwin.write(descriptor, rest.baseAddress, rest.count)
-                #elseif canImport(Glibc)
-                    let step = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                #else
-                    let step = Musl.write(descriptor, rest.baseAddress, rest.count)
-                #endif
-                if step >= 0 {
-                    written += step
-                } else if errno != EINTR {
-                    return .last
+                do throws(SystemError) {
+                    written += try write(UnsafeRawBufferPointer(rebasing: input[written...]))
+                } catch {
+                    return error
                 }
             }
             return nil
@@ -77,21 +80,43 @@ struct OpenFile: ~Copyable {
         if let failure { throw failure }
     }
 
+    /// Writes some of `bytes`, at least one, and says how many.
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+        let count = try layer.transfer(.write, name, bytes.count) { count in
+            #if canImport(Darwin)
+                Darwin.write(descriptor, bytes.baseAddress, count)
+            #elseif canImport(Glibc)
+                Glibc.write(descriptor, bytes.baseAddress, count)
+            #else
+                Musl.write(descriptor, bytes.baseAddress, count)
+            #endif
+        }
+        // No system says this of a file; one that did would be asked for ever.
+        guard count > 0 else { throw SystemError(number: EIO) }
+        return count
+    }
+
     /// Waits until what was written is on the device.
     func synchronize() throws(SystemError) {
-        _ = try SystemError.checking { fsync(descriptor) }
+        _ = try layer.call(.synchronize, name) {
+            #if canImport(Darwin)
+                // `fsync` leaves it in the device's own memory there; not every file system knows more.
+                if fcntl(descriptor, F_FULLFSYNC) == 0 { return Int32(0) }
+                if errno != ENOTSUP && errno != EINVAL && errno != ENOTTY { return Int32(-1) }
+            #endif
+            return fsync(descriptor)
+        }
     }
 
     /// Takes the advisory lock of this open file (`flock`), as only one open file can have it.
     ///
     /// - Parameter waits: Whether to wait for it; else `.wouldBlock` is thrown if another one has it.
     func lock(waits: Bool) throws(SystemError) {
-        _ = try SystemError.checking { flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
+        _ = try layer.call(.lock, name) { flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
     }
 
     /// Gives the lock back; closing does so too.
-    func unlock() {
-        // Fails for no lock that was taken.
-        flock(descriptor, LOCK_UN)
+    func unlock() throws(SystemError) {
+        _ = try layer.call(.unlock, name) { flock(descriptor, LOCK_UN) }
     }
 }

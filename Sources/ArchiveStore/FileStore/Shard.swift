@@ -13,14 +13,19 @@ final class Shard: Sendable {
     let path: String
     private let name: String
     private let root: Directory
+    /// Whether changes of names are waited for until they are on the device.
+    private let isDurable: Bool
     private let held = Mutex<Directory?>(nil)
     private let changing = Mutex<Void>(())
 
-    init(_ index: Int, of root: Directory, path: String) {
+    init(_ index: Int, of root: Directory, path: String, isDurable: Bool) {
         name = EntryName.shardName(index)
         self.path = path + "/" + name
         self.root = root
+        self.isDurable = isDurable
     }
+
+    var quarantine: Quarantine { Quarantine(root: root) }
 
     /// The open directory, made if it is missing and `create` is true; `nil` if it is missing.
     ///
@@ -54,7 +59,7 @@ final class Shard: Sendable {
     /// Whether `directory` is still the one that has this shard's name below the store's path.
     func isNamed(_ directory: Directory) throws(StoreError) -> Bool {
         do {
-            return try FileStatus(path: path).identity == directory.identity
+            return try FileStatus(path: path, layer: root.layer).identity == directory.identity
         } catch {
             if error.number == ENOENT || error.number == ENOTDIR { return false }
             throw StoreError(error, path: path, action: "looking for a directory of entries")
@@ -65,30 +70,65 @@ final class Shard: Sendable {
     func refreshedDirectory() throws(StoreError) -> Directory? {
         guard let directory = try directory(create: false) else { return nil }
         if try isNamed(directory) { return directory }
-        let former = held.withLock { $0.take() }
-        _ = consume former
+        forget(directory)
         return try self.directory(create: false)
     }
 
     /// Has `body` run while nobody else, in this process or another, changes names in `directory`, which is
     /// this shard's.
     ///
+    /// If the store is durable, this then waits until the changes are on the device, unless `waits` is false:
+    /// then somebody calls ``wait(for:)`` later.
+    ///
     /// The one lock under which a store does I/O: looking at slots and renaming or removing them must be one
     /// step. It is one of 256, held for a few system calls; archives are written, and mostly read, outside of
     /// it.
     func changing<Result>(
         _ directory: Directory,
+        waits: Bool = true,
         _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try changing.withLock { _ throws(StoreError) in
+        let result = try changing.withLock { _ throws(StoreError) in
             do throws(SystemError) {
                 try directory.lock()
             } catch {
                 throw StoreError(error, path: path, action: "locking a directory of entries")
             }
-            defer { directory.unlock() }
+            defer { unlock(directory) }
             return try body()
         }
+        if waits { try wait(for: directory) }
+        return result
+    }
+
+    /// Waits until the changes of names in `directory`, which is this shard's, are on the device, if the store is
+    /// durable.
+    func wait(for directory: Directory) throws(StoreError) {
+        guard isDurable, directory.hasChanges else { return }
+        do throws(SystemError) {
+            // Whoever made the directory need not have waited for its own name.
+            if !directory.isNameSynchronized.load(ordering: .relaxed) {
+                try root.synchronize()
+                directory.isNameSynchronized.store(true, ordering: .relaxed)
+            }
+            try directory.synchronize()
+        } catch {
+            throw StoreError(error, path: path, action: "waiting for a directory of entries to be on the device")
+        }
+    }
+
+    private func unlock(_ directory: Directory) {
+        do {
+            try directory.unlock()
+        } catch {
+            // Its end gives the lock back as well, and nothing else would.
+            forget(directory)
+        }
+    }
+
+    private func forget(_ directory: Directory) {
+        let former = held.withLock { $0 === directory ? $0.take() : nil }
+        _ = consume former
     }
 }
 

@@ -5,6 +5,7 @@
 /// replaced by the last one in the same rename.
 struct SlotChain {
     let reader: SlotReader
+    let quarantine: Quarantine
     let name: EntryName
     /// The name that a key should have.
     let naming: @Sendable (StoreKey) -> EntryName
@@ -112,6 +113,11 @@ struct SlotChain {
         }
     }
 
+    /// Gives the damaged file at `slot` a name in quarantine as well, if that can be done: it is lost anyway.
+    func keep(_ slot: Int) {
+        _ = Result { () throws(SystemError) in try quarantine.keep(name, slot: slot, of: reader.directory) }
+    }
+
     /// Takes damaged files out of the way and returns the error that reports the first one.
     func takeAway(_ damaged: [(slot: Int, reason: String)]) -> StoreError? {
         guard let first = damaged.first else { return nil }
@@ -119,6 +125,7 @@ struct SlotChain {
         // From the last one on, so that none is moved before its turn.
         for (slot, _) in damaged.reversed() {
             do {
+                keep(slot)
                 try vacate(slot, of: nil)
             } catch {
                 reason += "; it could not be removed: \(error.reason)"

@@ -15,23 +15,31 @@ final class StoreDirectory: Sendable {
     let path: String
     let shards: [Shard]
     private let root: Directory
+    private let isDurable: Bool
     private let openSession = Mutex<DraftSession?>(nil)
 
     /// Opens the directory at `path`, made if it is missing and `create` is true.
     ///
     /// - Throws: `.invalidDirectory` if it is not a store's, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`. Nothing in it was touched then.
-    init(path: String, create: Bool) throws(StoreError) {
+    init(path: String, create: Bool, settings: StoreSettings, layer: FileLayer) throws(StoreError) {
         self.path = path
+        let isDurable = settings.durability == .power
+        self.isDurable = isDurable
         let root: Directory
-        do {
-            if create { try Directory.make(path: path) }
-            root = try Directory(path: path)
+        do throws(SystemError) {
+            do throws(SystemError) {
+                root = try Directory(path: path, layer: layer)
+            } catch {
+                guard create, error.number == ENOENT else { throw error }
+                try Directory.make(path: path, synchronized: isDurable, layer: layer)
+                root = try Directory(path: path, layer: layer)
+            }
         } catch {
             throw StoreError(directory: error, path: path, action: "opening the store's directory")
         }
         self.root = root
-        shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path) }
+        shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path, isDurable: isDurable) }
         try recognize(create: create)
     }
 
@@ -50,10 +58,20 @@ final class StoreDirectory: Sendable {
     /// Whether this is still the directory at its path.
     func isCurrent() throws(StoreError) -> Bool {
         do {
-            return try FileStatus(path: path).identity == root.identity
+            return try FileStatus(path: path, layer: root.layer).identity == root.identity
         } catch {
             if error.number == ENOENT || error.number == ENOTDIR { return false }
             throw StoreError(error, path: path, action: "looking for the store's directory")
+        }
+    }
+
+    /// Removes the damaged files that were kept.
+    func emptyQuarantine() throws(StoreError) {
+        do {
+            try Quarantine(root: root).removeAll()
+        } catch {
+            let path = path + "/" + Quarantine.directoryName
+            throw StoreError(directory: error, path: path, action: "emptying the quarantine")
         }
     }
 
@@ -71,6 +89,7 @@ final class StoreDirectory: Sendable {
         let draft = try session.write(StoreMarker.bytes, synchronized: true).name
         do {
             try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
+            if isDurable { try root.synchronize() }
         } catch {
             session.discard(draft)
             throw StoreError(error, path: markerPath, action: "marking a directory as a store's")
@@ -79,7 +98,7 @@ final class StoreDirectory: Sendable {
 
     private var markerPath: String { path + "/" + StoreMarker.fileName }
 
-    /// - Throws: as ``init(path:create:)``.
+    /// - Throws: as ``init(path:create:settings:layer:)``.
     private func hasMarker() throws(StoreError) -> Bool {
         let bytes: [UInt8]
         do {
@@ -105,12 +124,15 @@ final class StoreDirectory: Sendable {
         return true
     }
 
-    /// Whether nothing is in it but drafts, as after a process was killed just when it made a store.
+    /// What may be in a directory that counts as empty, as after a process was killed just when it made a store.
+    private static let ownDirectories = [DraftSession.directoryName, Quarantine.directoryName]
+
+    /// Whether nothing is in it that is not a store's own.
     private func isEmpty() throws(StoreError) -> Bool {
         var isEmpty = true
         do {
             try root.forEachName { name in
-                isEmpty = name == DraftSession.directoryName
+                isEmpty = Self.ownDirectories.contains(name)
                 return isEmpty
             }
         } catch {

@@ -18,15 +18,6 @@ struct SystemError: Error {
         // Known numbers give constant strings on every platform; no buffer is shared.
         String(cString: strerror(number))
     }
-
-    /// Calls `body` until no signal interrupts it, and throws what else it fails with.
-    static func checking<Result: SignedInteger>(_ body: () -> Result) throws(SystemError) -> Result {
-        while true {
-            let result = body()
-            if result >= 0 { return result }
-            if errno != EINTR { throw .last }
-        }
-    }
 }
 
 extension StoreError {

@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// What is left of a store's promises when any one call to the system fails, or all from one on: everything
+/// but success.
+@Suite struct FaultTests {
+    /// How a store is used in which a scenario takes place.
+    enum Usage: CaseIterable, Sendable {
+        /// It was just opened.
+        case cold
+        /// It has used the keys before, and keeps open what it can.
+        case warm
+        /// All keys share one name.
+        case colliding
+    }
+
+    @Test(arguments: FaultScenario.all, Usage.allCases)
+    func nothingIsLostWhenCallsFail(scenario: FaultScenario, usage: Usage) throws {
+        try checkAllFaults(scenario, usage)
+    }
+
+    @Test(arguments: FaultScenario.walks, [Usage.cold, .colliding])
+    func nothingIsLostWhenCallsOfAWalkFail(scenario: FaultScenario, usage: Usage) throws {
+        try checkAllFaults(scenario, usage)
+    }
+
+    private func checkAllFaults(_ scenario: FaultScenario, _ usage: Usage) throws {
+        let calls = try check(scenario, usage, .nothing)
+        #expect(!calls.isEmpty)
+        // Most of the 256 directories are missing: the first few of them stand for all.
+        var missing: Set<String> = []
+        for (index, call) in calls.enumerated() {
+            if call.isMissing, missing.insert(call.call.name).inserted, missing.count > 3 { continue }
+            // All in the first usage, which makes the most calls; elsewhere one stands for those that are treated
+            // alike.
+            for number in usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR] {
+                try check(scenario, usage, .once(index, .fail(number)))
+            }
+            for number in usage == .cold ? [EIO, EROFS] : [ENOSPC] {
+                try check(scenario, usage, .from(index, .fail(number)))
+            }
+            if call.call.operation == .read || call.call.operation == .write {
+                try check(scenario, usage, .once(index, .shorten(1)))
+            }
+        }
+        try check(scenario, usage, .from(0, .shorten(1)))
+    }
+
+    /// - Returns: the calls that were made, and whether each one's directory of entries was missing.
+    @discardableResult
+    private func check(
+        _ scenario: FaultScenario,
+        _ usage: Usage,
+        _ plan: FaultyLayer.Plan
+    ) throws -> [(call: FileLayer.Call, isMissing: Bool)] {
+        var calls: [(call: FileLayer.Call, isMissing: Bool)] = []
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let path = directory + "/cache"
+            let place: Comment = "\(scenario.name), \(usage), \(plan)"
+            try prepare(scenario, usage, at: path)
+            do {
+                let faulty = FaultyLayer()
+                let store = try open(path, usage, scenario.durability, faulty.layer)
+                if usage == .warm { try warmUp(store) }
+                var failure: StoreError?
+                let made = try faulty.planning(plan) {
+                    do {
+                        try scenario.act(store)
+                    } catch let error as StoreError {
+                        failure = error
+                    }
+                }
+                calls = made.map { call in
+                    let isShard = call.operation == .open && call.name.utf8.count == 2
+                    return (call, isShard && !FileManager.default.fileExists(atPath: path + "/" + call.name))
+                }
+                #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
+                try checkContent(scenario, usage, store, path, after: failure == nil, place)
+                // What could not be deleted is deleted after the session.
+                if case .once(let index, _) = plan, made[index].operation != .remove {
+                    try checkDrafts(path, place)
+                }
+                try checkUse(scenario, store, place)
+            }
+            try checkTraces(usage, path, place)
+        }
+        return calls
+    }
+
+    private func open(
+        _ path: String,
+        _ usage: Usage,
+        _ durability: StoreSettings.Durability = .process,
+        _ layer: FileLayer = FileLayer()
+    ) throws -> FileStore {
+        var settings = StoreSettings()
+        settings.durability = durability
+        return try FileStore(directory: path, create: true, settings: settings, layer: layer) { key in
+            usage == .colliding ? EntryName(high: 1 << 56, low: 2) : EntryName(key)
+        }
+    }
+
+    private func prepare(_ scenario: FaultScenario, _ usage: Usage, at path: String) throws {
+        // Marked by hand, for the store would wait for the device.
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try writeFile(StoreMarker.bytes, path + "/" + StoreMarker.fileName)
+        let store = try open(path, usage)
+        var damaged: String?
+        for (key, archive) in FaultScenario.archives {
+            let before = Set(entries(in: path))
+            let deadline = FaultScenario.deadlines.old
+            try store.save(archive, forKey: key, storedAt: .distantPast, expiresAt: deadline)
+            guard scenario.isDamaged, key == FaultScenario.key else { continue }
+            damaged = entries(in: path).first { !before.contains($0) }
+        }
+        if let damaged { try writeFile(readFile(damaged).map { $0 ^ 0x55 }, damaged) }
+        // What a dead process has left.
+        for name in ["0123456789abcdef.lock", "0123456789abcdef.3"] {
+            try writeFile([1], path + "/.drafts/" + name)
+        }
+    }
+
+    /// Has a store start its session and open its directories.
+    private func warmUp(_ store: FileStore) throws {
+        try store.save([1], forKey: "new", storedAt: .now, expiresAt: nil)
+        try store.remove(forKey: "new")
+        _ = try store.information(forKey: FaultScenario.archives[0].key)
+        _ = try store.information(forKey: FaultScenario.archives[2].key)
+    }
+
+    /// Each key has its old or its new value, for every store; those that were not touched have the old one.
+    private func checkContent(
+        _ scenario: FaultScenario,
+        _ usage: Usage,
+        _ store: FileStore,
+        _ path: String,
+        after hasSucceeded: Bool,
+        _ place: Comment
+    ) throws {
+        let other = try open(path, usage)
+        for key in FaultScenario.archives.map(\.key) + ["new"] {
+            let allowed = scenario.allowed(key, after: hasSucceeded)
+            let stored = try found(key, in: store, mayBeDamaged: scenario.isDamaged)
+            #expect(allowed.contains(stored?.archive), "\(key); \(place)")
+            let deadline = stored?.information.expiresAt
+            let deadlines = [nil, FaultScenario.deadlines.old, FaultScenario.deadlines.new]
+            #expect(deadlines.contains(deadline), "\(key); \(place)")
+            let same = try found(key, in: other, mayBeDamaged: scenario.isDamaged)
+            #expect(same?.archive == stored?.archive, "\(key); \(place)")
+            #expect(same?.information == stored?.information, "\(key); \(place)")
+        }
+    }
+
+    private func found(
+        _ key: String,
+        in store: FileStore,
+        mayBeDamaged: Bool
+    ) throws(StoreError) -> StoredArchive? {
+        do {
+            return try store.fetch(forKey: key)
+        } catch  where mayBeDamaged && key == FaultScenario.key && error.code == .corrupted {
+            return nil
+        }
+    }
+
+    /// After one fault, a session has left no draft of its own, nor a lock but its own.
+    private func checkDrafts(_ path: String, _ place: Comment) throws {
+        let drafts = try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts")
+        let own = drafts.filter { !$0.hasPrefix("0123456789abcdef") }
+        #expect(own.count <= 1 && own.allSatisfy { $0.hasSuffix(".lock") }, "\(drafts); \(place)")
+    }
+
+    /// Once calls succeed again, so does the same store.
+    private func checkUse(_ scenario: FaultScenario, _ store: FileStore, _ place: Comment) throws {
+        for key in [FaultScenario.key, "new"] {
+            try store.save([7], forKey: key, storedAt: .now, expiresAt: nil)
+            #expect(try store.fetch(forKey: key)?.archive == [7], place)
+            #expect(try store.remove(forKey: key), place)
+            #expect(try store.fetch(forKey: key) == nil, place)
+        }
+    }
+
+    /// No draft is left after the next session, and no open file.
+    private func checkTraces(_ usage: Usage, _ path: String, _ place: Comment) throws {
+        do {
+            let next = try open(path, usage)
+            try next.save([7], forKey: FaultScenario.key, storedAt: .now, expiresAt: nil)
+            let drafts = try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts")
+            #expect(drafts.count == 1, "\(drafts); \(place)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts") == [], place)
+        if let count = openFileCount(in: path) { #expect(count == 0, place) }
+    }
+}

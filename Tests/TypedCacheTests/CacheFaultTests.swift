@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ArchiveStore
+@testable import TypedCache
+
+/// Memory and disk agree, whichever call to the system fails.
+@Suite struct CacheFaultTests {
+    /// What is done to a cache that holds `old` under "key".
+    enum Action: CaseIterable, Sendable {
+        case save, saveNew, remove, removeAll, fetch, contains
+
+        func run(_ cache: Cache<City>) throws {
+            switch self {
+            case .save: try cache.save(CacheFaultTests.new, forKey: "key")
+            case .saveNew: try cache.save(CacheFaultTests.new, forKey: "new")
+            case .remove: try cache.remove(forKey: "key")
+            case .removeAll: try cache.removeAll()
+            case .fetch:
+                let found = try cache.fetch(forKey: "key")
+                #expect(found == CacheFaultTests.old)
+            case .contains:
+                let isThere = try cache.contains("key")
+                #expect(isThere)
+            }
+        }
+
+        /// What may be found for a key afterwards.
+        func allowed(_ key: String, hasFailed: Bool) -> [City?] {
+            let before: City? = key == "key" ? CacheFaultTests.old : nil
+            switch (self, key) {
+            // A save that failed leaves nothing: the old value is out of date.
+            case (.save, "key"), (.saveNew, "new"): return [hasFailed ? nil : CacheFaultTests.new]
+            case (.remove, "key"): return [nil]
+            case (.removeAll, "key"): return hasFailed ? [before, nil] : [nil]
+            default: return [before]
+            }
+        }
+    }
+
+    private static let old = City(name: "old", population: 1)
+    private static let new = City(name: "new", population: 2)
+
+    private func cache(_ path: String, memory: MemoryLimit, layer: FileLayer = FileLayer()) throws -> Cache<City> {
+        Cache(
+            name: "test",
+            directory: URL(fileURLWithPath: path),
+            store: try FileStore(directory: path, create: true, layer: layer) { EntryName($0) },
+            memory: memory,
+            sharesValues: true,
+            expiration: .never,
+            clock: SystemClock(),
+            reporter: nil
+        )
+    }
+
+    @Test(arguments: Action.allCases, [MemoryLimit(), .none])
+    func memoryAndDiskAgree(action: Action, memory: MemoryLimit) throws {
+        let count = try check(action, memory, failing: [:], lasting: false)
+        // A walk through all directories of entries makes hundreds of calls, most of them alike.
+        for index in 0..<count where count < 100 || index < 20 || index % 25 == 0 || index > count - 20 {
+            for number in [EIO, ENOSPC, EACCES, EMFILE, EINTR] {
+                try check(action, memory, failing: [index: number], lasting: false)
+            }
+            try check(action, memory, failing: [index: EROFS], lasting: true)
+        }
+    }
+
+    /// - Parameter lasting: whether all later calls fail as well.
+    /// - Returns: how many calls were made.
+    @discardableResult
+    private func check(
+        _ action: Action,
+        _ memory: MemoryLimit,
+        failing: [Int: Int32],
+        lasting: Bool
+    ) throws -> Int {
+        let directory = TestDirectory(inMemory: true)
+        let path = directory.url.path + "/test"
+        let place: Comment = "\(action), \(failing), lasting: \(lasting)"
+        try cache(path, memory: .none).save(Self.old, forKey: "key")
+
+        let state = Mutex((isOn: false, count: 0))
+        let layer = FileLayer { _ in
+            state.withLock { state in
+                guard state.isOn else { return .proceed }
+                defer { state.count += 1 }
+                let later = lasting ? failing.first { $0.key <= state.count }?.value : nil
+                return (failing[state.count] ?? later).map { .fail($0) } ?? .proceed
+            }
+        }
+        let cities = try cache(path, memory: memory, layer: layer)
+        if action != .fetch, action != .contains { #expect(try cities.fetch(forKey: "key") == Self.old) }
+        state.withLock { $0.isOn = true }
+        var failure: CacheError?
+        do {
+            try action.run(cities)
+        } catch let error as CacheError {
+            failure = error
+        }
+        state.withLock { $0.isOn = false }
+        #expect(failure == nil || failing.values.first != EINTR, place)
+        #expect(failure == nil || failure?.code == .io, place)
+
+        for key in ["key", "new"] {
+            // This cache never gives what is out of date, whatever could not be removed.
+            let found = try cities.fetch(forKey: key)
+            #expect(action.allowed(key, hasFailed: failure != nil).contains(found), "\(key); \(place)")
+            #expect(try cities.contains(key) == (found != nil), "\(key); \(place)")
+            #expect(cities.keys.contains(key) == (found != nil), "\(key); \(place)")
+            // One that knows nothing of the failure may find what could not be removed, if it is whole.
+            let other = try cache(path, memory: .none).fetch(forKey: key)
+            #expect(other == found || (failure != nil && [Self.old, Self.new].contains(other)), "\(key); \(place)")
+        }
+        // And all is well again once calls succeed.
+        for key in ["key", "new"] {
+            try cities.save(Self.new, forKey: key)
+            #expect(try cities.fetch(forKey: key) == Self.new, place)
+            #expect(try cache(path, memory: .none).fetch(forKey: key) == Self.new, place)
+            #expect(try cities.remove(forKey: key), place)
+            #expect(try cities.fetch(forKey: key) == nil, place)
+        }
+        return state.withLock { $0.count }
+    }
+}
