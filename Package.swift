@@ -58,7 +58,19 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
-        .testTarget(name: "TypedCacheTests", dependencies: ["TypedCache", "ArchiveStore"], swiftSettings: strict),
+        // Works on a cache in a process of its own, and kills, crowds and starves such processes.
+        .executableTarget(
+            name: "CacheWorker",
+            dependencies: ["TypedCache"],
+            path: "Tests/CacheWorker",
+            swiftSettings: strict
+        ),
+
+        .testTarget(
+            name: "TypedCacheTests",
+            dependencies: ["TypedCache", "ArchiveStore", "CacheWorker"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "CacheCommandTests",
             dependencies: ["CacheCommand", "TypedCache", "typed-cache"],

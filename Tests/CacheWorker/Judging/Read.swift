@@ -1,0 +1,16 @@
+/// What was seen of a key at one moment of an interval.
+struct Read: Hashable {
+    enum Sight: Hashable {
+        case value(ValueIdentity)
+        /// Some value.
+        case present
+        case absent
+    }
+
+    let key: String
+    let begin: MonotonicTime
+    let end: MonotonicTime
+    let sight: Sight
+    /// Who saw it, for people.
+    let source: String
+}
