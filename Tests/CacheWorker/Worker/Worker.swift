@@ -25,8 +25,11 @@ final class Worker {
     }
 
     /// Does one operation made up from the seed.
-    func step() {
-        perform(.random(of: keys, using: &random))
+    ///
+    /// - Parameter sparesOthers: Whether only its own keys may be changed.
+    func step(sparesOthers: Bool = false) {
+        let operation = Operation.random(of: keys, using: &random)
+        perform(sparesOthers && operation == .removeAll ? .keys : operation)
     }
 
     @discardableResult
