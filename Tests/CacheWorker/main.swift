@@ -12,6 +12,7 @@ do {
     case .help:
         Terminal.say(WorkerCommand.helpText)
     case .work(let settings):
+        Interruption.ignore()
         try Worker(settings).serve()
     case .torture(let options):
         let executable = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])

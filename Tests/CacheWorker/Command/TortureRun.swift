@@ -55,8 +55,9 @@ struct TortureRun {
             try FileManager.default.removeItem(at: scratch)
             return Interruption.arrived == 0 ? 0 : 128 + Interruption.arrived
         }
-        for violation in violations.prefix(10) { prose(violation) }
-        if violations.count > 10 { prose("… and \(violations.count - 10) more") }
+        let examples = reports.flatMap(\.examples)
+        for example in examples { prose(example) }
+        if violations.count > examples.count { prose("… and \(violations.count - examples.count) more") }
         let broken = reports.filter { !$0.violations.isEmpty }.map(\.part).joined(separator: " ")
         prose("Caches and logs are kept in \(scratch.path); again: CacheWorker torture \(broken) --seed \(seed)")
         return 1

@@ -11,6 +11,8 @@ struct History {
     private(set) var operationCount = 0
     /// How many saves failed, where that is allowed.
     private(set) var failedSaveCount = 0
+    /// How many saves were under way when their process died.
+    private(set) var cutSaveCount = 0
     /// The number by the system of the failures that are to be expected of saves; `nil` for none.
     private let expectedFailure: Int32?
 
@@ -61,6 +63,7 @@ struct History {
                 death ?? .now,
                 "process \(writer), operation \(open.number), cut off: \(open.operation)"
             )
+            if case .save = open.operation { cutSaveCount += 1 }
             addWrites(of: open.operation, span, identity: identity, isAcknowledged: false)
         }
     }
@@ -81,7 +84,7 @@ struct History {
         switch (operation, answer) {
         case (.fetch(let key), .torn(let reason)):
             violations.append(Violation(law: .torn, evidence: "\(span.source), of \(key): \(reason)"))
-        case (.save(let key), .failed(let number, _)) where number == expectedFailure:
+        case (.save(let key, _), .failed(let number, _)) where number == expectedFailure:
             // The old value is gone, the new one never was.
             failedSaveCount += 1
             addWrite(nil, to: key, span, isAcknowledged: true)
@@ -96,7 +99,7 @@ struct History {
         case (.save, .done), (.removeAll, .done), (.remove, .absent):
             addWrites(of: operation, span, identity: identity, isAcknowledged: true)
         case (.remove(let key), .present):
-            addRead(.present, of: key, span)
+            addRead(.entry, of: key, span)
             addWrites(of: operation, span, identity: identity, isAcknowledged: true)
         default:
             violations.append(Violation(law: .failed, evidence: "\(span.source) was answered with \(answer)"))
@@ -110,19 +113,27 @@ struct History {
         isAcknowledged: Bool
     ) {
         switch operation {
-        case .save(let key): addWrite(identity, to: key, span, isAcknowledged: isAcknowledged)
+        case .save(let key, let lifetime):
+            addWrite(identity, to: key, span, lifetime: lifetime, isAcknowledged: isAcknowledged)
         case .remove(let key): addWrite(nil, to: key, span, isAcknowledged: isAcknowledged)
         case .removeAll: for key in keys { addWrite(nil, to: key, span, isAcknowledged: isAcknowledged) }
         case .fetch, .contains, .keys, .count: break
         }
     }
 
-    private mutating func addWrite(_ value: ValueIdentity?, to key: String, _ span: Span, isAcknowledged: Bool) {
+    private mutating func addWrite(
+        _ value: ValueIdentity?,
+        to key: String,
+        _ span: Span,
+        lifetime: Duration? = nil,
+        isAcknowledged: Bool
+    ) {
         writes[key, default: []].append(
             Write(
                 value: value,
                 begin: span.begin,
                 end: span.end,
+                lifetime: lifetime,
                 isAcknowledged: isAcknowledged,
                 source: span.source
             )

@@ -4,12 +4,16 @@
 /// read in [a, b] may have seen what a write left if the write did not begin after b, and if no other write began
 /// after its end and had taken effect before a. A write has taken effect by its end if it was acknowledged, and in
 /// any case by the end of the first read that saw its value; one that was cut off and never seen may not have
-/// happened at all.
+/// happened at all. A value that expires is as good as removed from a moment on that depends on when it was saved.
 struct Judge {
     private let byValue: [ValueIdentity: Write]
     /// By when writes had taken effect, in order, with the latest begin among those up to there.
     private let effects: [(by: MonotonicTime, begin: MonotonicTime, write: Write)]
+    /// Saves, expired or not.
     private let saves: Candidates
+    private let lastingSaves: Candidates
+    private let expiringSaves: [Write]
+    /// Removals, and saves whose values have expired.
     private let removals: Candidates
 
     init(writes: [Write], reads: [Read]) {
@@ -33,13 +37,21 @@ struct Judge {
             effects[index].write = effects[index - 1].write
         }
         self.effects = effects
-        saves = Candidates(writes.filter { $0.value != nil })
-        removals = Candidates(writes.filter { $0.value == nil })
+        let saves = writes.filter { $0.value != nil }
+        self.saves = Candidates(saves.map { ($0.begin, $0.end) })
+        lastingSaves = Candidates(saves.filter { $0.lifetime == nil }.map { ($0.begin, $0.end) })
+        expiringSaves = saves.filter { $0.lifetime != nil }
+        let removals = writes.filter { $0.value == nil }.map { ($0.begin, $0.end) }
+        // The value goes later, but until another one takes its place the save is what made the state.
+        let expirations = expiringSaves.map { ($0.begin.advanced(by: $0.lifetime ?? .zero), $0.end) }
+        self.removals = Candidates(removals + expirations)
     }
 
     /// What is wrong with a read; `nil` if nothing is.
     func violation(of read: Read, wasBegun: (ValueIdentity) -> Bool) -> Violation? {
         let superseding = lastEffect(before: read.begin)
+        // What ended before that is no longer there.
+        let oldest = superseding?.begin ?? .start
         let latest = superseding.map { "; \($0.source) began later and had ended before" } ?? ""
         func violation(_ law: Violation.Law, _ saw: String) -> Violation {
             let times = "[\(read.begin.nanoseconds), \(read.end.nanoseconds)]"
@@ -53,12 +65,22 @@ struct Judge {
             }
             if write.begin > read.end { return violation(.phantom, "gave \(value) before its save began") }
             if let superseding, superseding.begin > write.end { return violation(.phantom, "gave \(value)") }
+            if write.hasExpired(before: read.begin) {
+                return violation(.phantom, "gave \(value), which had expired")
+            }
         case .absent:
-            if !removals.contain(beginningBy: read.end, endingFrom: superseding?.begin ?? .start) {
+            if !removals.contain(beginningBy: read.end, endingFrom: oldest) {
                 return violation(.lost, "found nothing")
             }
         case .present:
-            if !saves.contain(beginningBy: read.end, endingFrom: superseding?.begin ?? .start) {
+            let isPossible =
+                lastingSaves.contain(beginningBy: read.end, endingFrom: oldest)
+                || expiringSaves.contains {
+                    $0.begin <= read.end && $0.end >= oldest && !$0.hasExpired(before: read.begin)
+                }
+            if !isPossible { return violation(.phantom, "found something") }
+        case .entry:
+            if !saves.contain(beginningBy: read.end, endingFrom: oldest) {
                 return violation(.phantom, "found something")
             }
         }
@@ -71,15 +93,15 @@ struct Judge {
         return count == 0 ? nil : effects[count - 1].write
     }
 
-    /// Writes in the order of their begin, with the latest end among those up to there.
+    /// Moments at which a state may have begun, in order, with the latest end among those up to there.
     private struct Candidates {
         private var begins: [MonotonicTime] = []
         private var latestEnds: [MonotonicTime] = []
 
-        init(_ writes: [Write]) {
-            for write in writes.sorted(by: { $0.begin < $1.begin }) {
-                begins.append(write.begin)
-                latestEnds.append(max(write.end, latestEnds.last ?? .start))
+        init(_ spans: [(begin: MonotonicTime, end: MonotonicTime)]) {
+            for span in spans.sorted(by: { $0.begin < $1.begin }) {
+                begins.append(span.begin)
+                latestEnds.append(max(span.end, latestEnds.last ?? .start))
             }
         }
 

@@ -4,6 +4,8 @@ struct Read: Hashable {
         case value(ValueIdentity)
         /// Some value.
         case present
+        /// Some value, expired or not.
+        case entry
         case absent
     }
 

@@ -5,10 +5,17 @@ struct Write: Hashable {
     let begin: MonotonicTime
     /// The last moment at which it may have taken effect: when it was acknowledged, or its process was dead.
     let end: MonotonicTime
+    /// How long after it took effect its value expires; `nil` for never.
+    var lifetime: Duration?
     /// Whether it was acknowledged, so that it has certainly taken effect by its end.
     let isAcknowledged: Bool
     /// What it was, for people.
     let source: String
+
+    /// Whether its value had certainly expired before `time`.
+    func hasExpired(before time: MonotonicTime) -> Bool {
+        lifetime.map { end.advanced(by: $0) < time } ?? false
+    }
 
     /// The state before anything that is judged.
     static func initial(_ value: ValueIdentity?) -> Write {

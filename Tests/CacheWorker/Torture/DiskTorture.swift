@@ -30,7 +30,7 @@ final class DiskTorture {
                 }
                 report.add(1, "disks")
                 let violations = try fill(disk, round)
-                report.violations += violations.map { "disk \(round) (\(options)), seed \(settings.seed): \($0)" }
+                report.add(violations, "disk \(round) (\(options)), seed \(settings.seed)")
             }
         } while MonotonicTime.now < end && report.violations.isEmpty && !settings.isInterrupted()
         report.seconds = report.duration(since: begin)

@@ -16,6 +16,9 @@ final class KillTorture {
     /// Which key each value was saved for.
     private var begun: [ValueIdentity: String] = [:]
 
+    /// The name of the figure of kills that hit a save.
+    static let cutSaves = "of them in the middle of a save"
+
     private static let name = "torture"
     private static let workerKeys = (0..<24).map { "k\($0)" }
     private static let companionKeys = (0..<4).map { "c\($0)" }
@@ -62,7 +65,12 @@ final class KillTorture {
         while MonotonicTime.now < end, round < settings.kills, report.violations.isEmpty, !settings.isInterrupted()
         {
             round += 1
-            try kill(round)
+            do {
+                try kill(round)
+            } catch let error as TortureError {
+                let violation = Violation(law: .failed, evidence: error.description)
+                report.add([violation], "round \(round), seed \(settings.seed)")
+            }
             if nextProgress < .now {
                 settings.progress(report.prose(since: begin))
                 nextProgress = MonotonicTime.now.advanced(by: .seconds(5))
@@ -98,9 +106,10 @@ final class KillTorture {
         }
         let death = child.killed()
         report.add(1, "kills")
+        death.advanced(by: Operation.longestLifetime).wait()
         guard child.wasKilled else { throw TortureError("process \(own.writer) ended by itself: see \(own.log)") }
         let found = try judge(child, death, round)
-        report.violations += found.map { "round \(round), seed \(settings.seed): \($0)" }
+        report.add(found, "round \(round), seed \(settings.seed)")
         if found.isEmpty { try? FileManager.default.removeItem(atPath: own.log) }
     }
 
@@ -112,6 +121,7 @@ final class KillTorture {
         let companions = try companionLog.newRecords()
         history.add(companions, writer: companion.writer)
 
+        report.add(history.cutSaveCount, Self.cutSaves)
         let left = try DraftListing(cache: folder.appending(path: Self.name))
         report.add(left.drafts.count, "drafts left and cleaned")
         let drafts = try lookAnew(round, into: &history, left)
@@ -165,7 +175,7 @@ final class KillTorture {
     }
 
     private func note(_ records: [LogRecord], writer: Int) {
-        for case .begin(let number, .save(let key)) in records.map(\.event) {
+        for case .begin(let number, .save(let key, _)) in records.map(\.event) {
             begun[ValueIdentity(writer: writer, number: number)] = key
         }
     }

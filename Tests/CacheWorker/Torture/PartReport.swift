@@ -1,13 +1,23 @@
 /// What one part did and found.
 struct PartReport: Codable {
     let part: String
-    /// In the order of the prose, each with its unit: “1,000 kills”.
-    var figures: [String: Int] = [:]
-    var order: [String] = []
+    /// What was done how often, each with its unit: 1000 “kills”.
+    private(set) var figures: [String: Int] = [:]
     var seconds = 0.0
-    var violations: [String] = []
+    private(set) var violations: [String] = []
+    /// How often each law was broken.
+    private(set) var brokenLaws: [String: Int] = [:]
     /// Why it was not done, where that is so.
     var skipped: String?
+
+    /// The names of the figures, in the order of the prose.
+    private var order: [String] = []
+    /// The first violations of each law.
+    private(set) var examples: [String] = []
+
+    private static let examplesPerLaw = 3
+
+    private enum CodingKeys: String, CodingKey { case part, figures, seconds, violations, brokenLaws, skipped }
 
     init(part: String) { self.part = part }
 
@@ -16,12 +26,21 @@ struct PartReport: Codable {
         figures[figure, default: 0] += count
     }
 
-    private enum CodingKeys: String, CodingKey { case part, figures, seconds, violations, skipped }
+    /// - Parameter place: Where they were found, with the seed.
+    mutating func add(_ found: [Violation], _ place: String) {
+        for violation in found {
+            let text = "\(place): \(violation)"
+            violations.append(text)
+            brokenLaws[violation.law.rawValue, default: 0] += 1
+            if brokenLaws[violation.law.rawValue, default: 0] <= Self.examplesPerLaw { examples.append(text) }
+        }
+    }
 
+    /// One line.
     var prose: String {
         if let skipped { return "\(part): skipped, \(skipped)" }
         let list = order.map { "\(figures[$0, default: 0]) \($0)" }.joined(separator: ", ")
-        let finding = violations.isEmpty ? "nothing wrong" : "\(violations.count) things wrong"
-        return "\(part): \(list) in \(Int(seconds.rounded())) s; \(finding)"
+        let laws = brokenLaws.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
+        return "\(part): \(list) in \(Int(seconds.rounded())) s; \(laws.isEmpty ? "nothing wrong" : laws)"
     }
 }

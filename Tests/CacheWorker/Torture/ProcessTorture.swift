@@ -28,16 +28,20 @@ final class ProcessTorture {
         let begin = MonotonicTime.now
         let end = begin.advanced(by: settings.duration)
         report.add(settings.processCount, "processes at once")
-        for _ in 0..<settings.processCount { children.append(try start()) }
-        for child in children { try child.waitUntilOpened() }
         var round = 0
         while MonotonicTime.now < end, report.violations.isEmpty, !settings.isInterrupted() {
             round += 1
             let left = MonotonicTime.now.duration(to: end)
             do {
+                if children.isEmpty {
+                    // All at once: one of them makes the cache, and the others must not be in its way.
+                    for _ in 0..<settings.processCount { children.append(try start()) }
+                    for child in children { try child.waitUntilOpened() }
+                }
                 try run(round, for: min(.seconds(3), max(left, .milliseconds(200))))
             } catch let error as TortureError {
-                report.violations.append("round \(round), seed \(settings.seed): \(error)")
+                let violation = Violation(law: .failed, evidence: error.description)
+                report.add([violation], "round \(round), seed \(settings.seed)")
             }
             settings.progress(report.prose(since: begin))
         }
@@ -78,12 +82,13 @@ final class ProcessTorture {
         try children[victim].run(until: end)
 
         for child in children { try child.waitUntilFinished() }
+        MonotonicTime.now.advanced(by: Operation.longestLifetime).wait()
         let disagreements = try agreement()
         for child in children { add(try child.newRecords(), child, to: &history) }
         report.add(history.operationCount, "operations")
         report.add(history.reads.count, "reads judged")
         let found = history.judged { self.begun[$0] == $1 } + disagreements
-        report.violations += found.map { "round \(round), seed \(settings.seed): \($0)" }
+        report.add(found, "round \(round), seed \(settings.seed)")
     }
 
     private func add(
@@ -94,7 +99,7 @@ final class ProcessTorture {
     ) {
         let writer = child.settings.writer
         history.add(records, writer: writer, death: death)
-        for case .begin(let number, .save(let key)) in records.map(\.event) {
+        for case .begin(let number, .save(let key, _)) in records.map(\.event) {
             begun[ValueIdentity(writer: writer, number: number)] = key
         }
     }

@@ -1,6 +1,7 @@
 /// What a worker does on a cache.
 enum Operation: Hashable, CustomStringConvertible {
-    case save(String)
+    /// With a lifetime, the value expires so long after it was saved.
+    case save(String, lifetime: Duration? = nil)
     case fetch(String)
     case contains(String)
     case remove(String)
@@ -10,7 +11,8 @@ enum Operation: Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .save(let key): "save \(key)"
+        case .save(let key, nil): "save \(key)"
+        case .save(let key, let lifetime?): "save \(key) for \(lifetime / .microseconds(1))"
         case .fetch(let key): "fetch \(key)"
         case .contains(let key): "contains \(key)"
         case .remove(let key): "remove \(key)"
@@ -30,7 +32,13 @@ enum Operation: Hashable, CustomStringConvertible {
         case "count": self = .count
         case "save":
             guard let key = key() else { return nil }
-            self = .save(key)
+            var lifetime: Duration?
+            if words.first == "for" {
+                guard let number = words.dropFirst().first.flatMap({ Double($0) }) else { return nil }
+                lifetime = .microseconds(1) * number
+                words = words.dropFirst(2)
+            }
+            self = .save(key, lifetime: lifetime)
         case "fetch":
             guard let key = key() else { return nil }
             self = .fetch(key)
@@ -44,11 +52,16 @@ enum Operation: Hashable, CustomStringConvertible {
         }
     }
 
+    /// After that, what was saved for a time has expired.
+    static let longestLifetime = Duration.milliseconds(5)
+
     /// One of `keys` or all of them, mostly saves and fetches.
     static func random(of keys: [String], using random: inout SeededGenerator) -> Operation {
         let key = keys[Int.random(in: 0..<keys.count, using: &random)]
         switch Int.random(in: 0..<200, using: &random) {
-        case 0..<100: return .save(key)
+        case 0..<85: return .save(key)
+        case 85..<100:
+            return .save(key, lifetime: longestLifetime / Int.random(in: 1...50, using: &random))
         case 100..<165: return .fetch(key)
         case 165..<175: return .contains(key)
         case 175..<196: return .remove(key)

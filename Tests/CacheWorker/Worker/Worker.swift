@@ -20,6 +20,7 @@ final class Worker {
             name: settings.name,
             directory: URL(fileURLWithPath: settings.directory, isDirectory: true),
             memory: settings.usesMemory ? MemoryLimit() : .none,
+            clock: MonotonicClock(),
             reporter: { log.append(.damage("\($0)".replacing("\n", with: " "))) }
         )
     }
@@ -48,9 +49,10 @@ final class Worker {
 
     private func answering(_ operation: Operation) throws(CacheError) -> Answer {
         switch operation {
-        case .save(let key):
+        case .save(let key, let lifetime):
             let identity = ValueIdentity(writer: writer, number: number)
-            try cache.save(ProvenValue(key: key, identity: identity), forKey: key)
+            let expiration = lifetime.map { Expiration.after($0) }
+            try cache.save(ProvenValue(key: key, identity: identity), forKey: key, expiration: expiration)
             return .done
         case .fetch(let key):
             guard let value = try cache.fetch(forKey: key) else { return .absent }
