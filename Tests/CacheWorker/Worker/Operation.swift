@@ -67,7 +67,7 @@ enum Operation: Hashable, CustomStringConvertible {
         case 100..<165: return .fetch(key)
         case 165..<175: return .contains(key)
         case 175..<196: return .remove(key)
-        case 196: return .removeAll
+        case 196...197: return .removeAll
         default: return .keys
         }
     }

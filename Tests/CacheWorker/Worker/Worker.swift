@@ -30,7 +30,9 @@ final class Worker {
     /// - Parameter sparesOthers: Whether only its own keys may be changed.
     func step(sparesOthers: Bool = false) {
         let operation = Operation.random(of: keys, using: &random)
-        perform(sparesOthers && operation == .removeAll ? .keys : operation)
+        if operation != .removeAll || !sparesOthers { perform(operation) }
+        // What is left now was saved meanwhile, or should not be.
+        if operation == .removeAll { perform(.keys) }
     }
 
     @discardableResult
