@@ -27,7 +27,5 @@ enum Interruption {
             sigaddset(&set, number)
             pthread_sigmask(SIG_UNBLOCK, &set, nil)
         }
-        // A worker that ended is told by its missing answer.
-        Foundation.signal(SIGPIPE, SIG_IGN)
     }
 }

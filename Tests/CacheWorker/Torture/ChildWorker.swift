@@ -15,8 +15,12 @@ final class ChildWorker {
     /// How long a worker may take for an answer before it counts as hanging. No bar for its speed.
     static let patience: Duration = .seconds(120)
 
+    /// A word to a process that has ended fails, and does not end this one.
+    private static let survivesBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
     /// Starts it. It says “opened” once it has opened the cache.
     init(executable: URL, _ settings: WorkerSettings) throws {
+        _ = Self.survivesBrokenPipes
         self.settings = settings
         log = LogReader(path: settings.log)
         process.executableURL = executable
@@ -75,7 +79,11 @@ final class ChildWorker {
     }
 
     private func send(_ line: String) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        do {
+            try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        } catch {
+            throw TortureError("process \(settings.writer) ended by itself: \(error)")
+        }
     }
 
     /// Kills it with SIGKILL, and returns when it is certainly dead.
