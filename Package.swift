@@ -52,12 +52,25 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // A store in memory to compare others with.
+        .target(
+            name: "StoreTrials",
+            dependencies: ["ArchiveStore"],
+            path: "Tests/StoreTrials",
+            swiftSettings: strict
+        ),
+
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "ArchiveTrials"],
             swiftSettings: strict
         ),
-        .testTarget(name: "ArchiveStoreTests", dependencies: ["ArchiveStore"], swiftSettings: strict),
+        .testTarget(
+            name: "ArchiveStoreTests",
+            dependencies: ["ArchiveStore", "StoreTrials"],
+            swiftSettings: strict
+        ),
+
         // Works on a cache in a process of its own, and kills, crowds and starves such processes.
         .executableTarget(
             name: "CacheWorker",
@@ -68,7 +81,7 @@ let package = Package(
 
         .testTarget(
             name: "TypedCacheTests",
-            dependencies: ["TypedCache", "ArchiveStore", "CacheWorker"],
+            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "CacheWorker"],
             swiftSettings: strict
         ),
         .testTarget(

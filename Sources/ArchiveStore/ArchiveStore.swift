@@ -15,14 +15,25 @@ package protocol ArchiveStore: Sendable {
     /// Whoever fetches at any instant, or after this process was killed at any instant, gets either the whole
     /// old archive or the whole new one.
     ///
-    /// - Parameter expiresAt: Kept and given back, never acted on. `nil` means never.
-    /// - Throws: `.tooLarge` beyond the store's limit, `.io`. What was there before is then still there.
+    /// - Parameters:
+    ///   - attributes: Kept and given back. Deadlines are acted on by ``removeExpired(at:removed:)`` only.
+    ///   - condition: Is asked right before, told what is there for `key`, while nobody else can change it;
+    ///     `false` keeps everything as it was. It must neither block nor call the store. `nil`: no condition.
+    /// - Returns: what the store knows of the new entry; `nil` if `condition` said no.
+    /// - Throws: `.tooLarge` beyond the store's limits, `.invalidArgument` for attributes that are none, `.io`.
+    ///   What was there before is then still there.
+    @discardableResult
     func save(
         _ archive: [UInt8],
         forKey key: String,
-        storedAt: Date,
-        expiresAt: Date?
-    ) throws(StoreError)
+        attributes: EntryAttributes,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation?
+
+    /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.
+    ///
+    /// - Returns: what the store knows of the entry now; `nil` if it is not there any more.
+    func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation?
 
     /// Returns what was saved for `key`; `nil` if there is nothing.
     ///
@@ -44,9 +55,45 @@ package protocol ArchiveStore: Sendable {
     /// Removes every entry that is there when the call starts.
     func removeAll() throws(StoreError)
 
+    /// Removes every entry that is of no use any more at `date`: see ``EntryAttributes/usableUntil``.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
+    func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError)
+
+    /// Removes every entry that has a tag and is there when the call starts.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
+    func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError)
+
     /// Removes every damaged entry and returns their number.
     @discardableResult
     func removeDamagedEntries() throws(StoreError) -> Int
+
+    /// Gives up entries, the least useful first, until all together take no more than so many bytes.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
+    func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
+
+    /// Waits until all saves that returned are where they would be after a crash.
+    ///
+    /// - Throws: the first failure since the last call, of a store that defers its work.
+    func flush() throws(StoreError)
+
+    /// In how many parts the entries can be listed.
+    var partCount: Int { get }
+
+    /// The entries of one part, as ``forEachEntry(_:)`` gives them.
+    func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>]
+
+    /// Whom to ask and tell from now on, as long as it is there.
+    func setUser(_ user: any StoreUser)
+
+    /// What stands for a key in ``changesByOthers()``.
+    func digest(of key: String) -> KeyDigest
+
+    /// What other processes have changed since the last call, if the store was asked to follow them; fast where
+    /// nothing has changed.
+    func changesByOthers() throws(StoreError) -> ChangesByOthers
 
     /// Gives each entry to `body`, or why it cannot be read, until `body` returns `false`.
     ///
@@ -56,4 +103,87 @@ package protocol ArchiveStore: Sendable {
     /// - Complexity: O(*n*) in the bytes of all entries, since each one's checksum is checked; memory does
     ///   not grow with them.
     func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError)
+}
+
+extension ArchiveStore {
+    /// Saves an archive without a condition, and with no attributes but dates.
+    package func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        storedAt: Date,
+        expiresAt: Date?
+    ) throws(StoreError) {
+        let attributes = EntryAttributes(storedAt: storedAt, expiresAt: expiresAt)
+        try save(archive, forKey: key, attributes: attributes, if: nil)
+    }
+
+    /// Looks at every entry.
+    package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try removeEntries(removed: removed) { $0.attributes.usableUntil.map { $0 <= date } ?? false }
+    }
+
+    /// Looks at every entry.
+    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try removeEntries(removed: removed) { $0.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
+    }
+
+    /// Gives up the oldest entries.
+    package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
+        var entries: [EntryInformation] = []
+        try forEachEntry { result in
+            if case .success(let entry) = result { entries.append(entry) }
+            return true
+        }
+        var excess = entries.reduce(0) { $0 + $1.storedByteCount } - byteCount
+        for entry in entries.sorted(by: { $0.storedAt < $1.storedAt }) where excess > 0 {
+            if try remove(entry) { removed(entry) }
+            excess -= entry.storedByteCount
+        }
+    }
+
+    /// Nothing: for stores that defer nothing.
+    package func flush() throws(StoreError) {}
+
+    package var partCount: Int { 1 }
+
+    package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
+        var entries: [Result<EntryInformation, StoreError>] = []
+        try forEachEntry { entry in
+            entries.append(entry)
+            return true
+        }
+        return entries
+    }
+
+    /// Nobody: for stores that give up nothing on their own.
+    package func setUser(_ user: any StoreUser) {}
+
+    package func digest(of key: String) -> KeyDigest {
+        let hash = SipHash128([UInt8](key.utf8))
+        return KeyDigest(high: hash.high, low: hash.low)
+    }
+
+    /// Nothing: for stores of one process.
+    package func changesByOthers() throws(StoreError) -> ChangesByOthers { .keys([]) }
+
+    private func removeEntries(
+        removed: (EntryInformation) -> Void,
+        where isChosen: (EntryInformation) -> Bool
+    ) throws(StoreError) {
+        // Chosen before any is removed, so that none is missed because others move.
+        var chosen: [EntryInformation] = []
+        try forEachEntry { result in
+            if case .success(let entry) = result, isChosen(entry) { chosen.append(entry) }
+            return true
+        }
+        var failure: StoreError?
+        for entry in chosen {
+            do throws(StoreError) {
+                if try remove(entry) { removed(entry) }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
 }

@@ -1,26 +1,66 @@
 import ArchiveStore
 import Foundation
-import Synchronization
 
 extension Cache {
     /// Whether a value is saved for `key` that has not expired.
     ///
-    /// May block on disk I/O; nothing is decoded.
+    /// May block on disk I/O; nothing is decoded. Counts as no fetch, and moves no idle deadline.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     public func contains(_ key: some CacheKey) throws(CacheError) -> Bool {
         let key = try EntryKey(key.cacheKey)
-        if let known = memory.table.entry(forKey: key), !hasPassed(known.deadline) { return true }
-        if isBarred(key) { return false }
-        do throws(StoreError) {
-            guard let entry = try store.information(forKey: key.text) else { return false }
-            return !dropIfExpired(entry)
-        } catch {
-            try ignoreDamage(error)
-            return false
-        }
+        return try isKnownFresh(key) ? true : core.isOnDisk(key)
     }
+
+    /// Whether a value is saved for `key` that has not expired.
+    ///
+    /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func contains(_ key: some CacheKey) async throws(CacheError) -> Bool {
+        let key = try EntryKey(key.cacheKey)
+        if try isKnownFresh(key) { return true }
+        let core = core
+        return try await core.queues.trying(key) { () throws(CacheError) in try core.isOnDisk(key) }
+    }
+
+    private func isKnownFresh(_ key: EntryKey) throws(CacheError) -> Bool {
+        if followsOthers { try core.followOthers() }
+        guard let known = memory.table.entry(forKey: key) else { return false }
+        return known.deadline == .infinity || core.now < (known.timing?.deadline ?? known.deadline)
+    }
+
+    /// How many entries there are that have not expired.
+    ///
+    /// Blocks on disk I/O. Damaged entries are not counted.
+    ///
+    /// - Throws: ``CacheError`` with code `.io`.
+    /// - Complexity: O(*n*) in the bytes of all entries, for their checksums are checked.
+    public func count() throws(CacheError) -> Int { try core.countEntries() }
+
+    /// How many entries there are that have not expired.
+    ///
+    /// Suspends while the disk is read. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func count() async throws(CacheError) -> Int {
+        let core = core
+        return try await core.queues.trying { () throws(CacheError) in try core.countEntries() }
+    }
+
+    /// What is known of each entry that has not expired, in no order, without decoding anything.
+    ///
+    /// Lazy: reads a 256th of the entries at a time, when the iteration gets there, and holds no lock meanwhile. What
+    /// is saved or removed during the iteration may or may not be seen; all else is, once. Damaged entries are left
+    /// out; what cannot be read is told to the cache's reporter.
+    ///
+    /// ```swift
+    /// for entry in cache.entries where entry.storedByteCount > 1_000_000 { print(entry.key) }
+    /// for await entry in cache.entries { … }    // does not block
+    /// ```
+    public var entries: CacheEntries { CacheEntries(core: core) }
+
+    /// The keys of all entries that have not expired; lazy, as ``entries``.
+    public var keys: CacheKeys { CacheKeys(entries: entries) }
+
+    // MARK: Removing
 
     /// Removes the entry for `key`, in memory and on disk.
     ///
@@ -32,23 +72,17 @@ extension Cache {
     ///   but is still on disk.
     @discardableResult
     public func remove(forKey key: some CacheKey) throws(CacheError) -> Bool {
-        try remove(EntryKey(key.cacheKey))
+        try core.remove(EntryKey(key.cacheKey))
     }
 
-    func remove(_ key: EntryKey) throws(CacheError) -> Bool {
-        let begun = memory.withLock { $0.beginWrite(key) }
-        do throws(StoreError) {
-            let isRemoved = try store.remove(forKey: key.text)
-            let dropped = memory.withLock { $0.endWrite(key, begun.ticket) }
-            _ = consume dropped
-            memory.tellOthers(changed: key)
-            return isRemoved
-        } catch {
-            let dropped = memory.withLock { $0.endWrite(key, begun.ticket, leavesStale: true) }
-            _ = consume dropped
-            memory.tellOthers(changed: key, leavesStale: true)
-            throw CacheError(error)
-        }
+    /// Removes the entry for `key`, in memory and on disk.
+    ///
+    /// Suspends while it is removed. All else is as for the synchronous twin.
+    @discardableResult
+    public nonisolated(nonsending) func remove(forKey key: some CacheKey) async throws(CacheError) -> Bool {
+        let key = try EntryKey(key.cacheKey)
+        let core = core
+        return try await core.queues.trying(key) { () throws(CacheError) in try core.remove(key) }
     }
 
     /// Removes every entry that is there when the call starts, in memory and on disk.
@@ -57,71 +91,96 @@ extension Cache {
     ///
     /// - Throws: ``CacheError`` with code `.io`; entries may be left then.
     /// - Complexity: O(*n*) in the number of entries.
-    public func removeAll() throws(CacheError) {
-        forgetAll()
-        // What was read while the disk was being cleared must not stay either.
-        defer { forgetAll() }
-        do throws(StoreError) {
-            try store.removeAll()
-        } catch {
-            throw CacheError(error)
-        }
-        memory.withLock { $0.unbarAll() }
-    }
+    public func removeAll() throws(CacheError) { try core.removeAll() }
 
-    private func forgetAll() {
-        let dropped = memory.withLock { $0.removeAll() }
-        _ = consume dropped
-        memory.tellOthersAllRemoved()
-    }
-
-    /// The keys of all entries that have not expired, in no order.
+    /// Removes every entry that is there when the call starts, in memory and on disk.
     ///
-    /// Blocks on disk I/O. Damaged entries are left out.
-    ///
-    /// - Throws: ``CacheError`` with code `.io`.
-    /// - Complexity: O(*n*) in the bytes of all entries, for their checksums are checked.
-    public var keys: [String] {
-        get throws(CacheError) {
-            var keys: [String] = []
-            try forEachUsableEntry { keys.append($0.key) }
-            return keys
-        }
+    /// Suspends while they are removed. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func removeAll() async throws(CacheError) {
+        let core = core
+        try await core.queues.trying { () throws(CacheError) in try core.removeAll() }
     }
 
-    /// How many entries there are that have not expired.
+    /// Removes every entry that was saved with a tag and is there when the call starts.
     ///
-    /// Blocks on disk I/O. Damaged entries are not counted.
+    /// Blocks on disk I/O.
     ///
-    /// - Throws: ``CacheError`` with code `.io`.
-    /// - Complexity: O(*n*) in the bytes of all entries, for their checksums are checked.
-    public var count: Int {
-        get throws(CacheError) {
-            var count = 0
-            try forEachUsableEntry { _ in count += 1 }
-            return count
-        }
+    /// - Parameter tag: 1 to 256 UTF-8 bytes, compared byte by byte.
+    /// - Returns: how many there were.
+    /// - Throws: ``CacheError`` with code `.invalidTag`, or `.io`; entries may be left then.
+    /// - Complexity: O(*n*) in the number of entries with the tag.
+    @discardableResult
+    public func removeAll(tagged tag: String) throws(CacheError) -> Int {
+        try EntryTags.check(tag)
+        return try core.removeAll(tagged: tag)
     }
 
-    private func forEachUsableEntry(_ body: (EntryInformation) -> Void) throws(CacheError) {
-        let now = clock.now
-        var failure: StoreError?
-        do throws(StoreError) {
-            try store.forEachEntry { result in
-                switch result {
-                case .success(let entry):
-                    let isUsable = entry.expiresAt.map { $0 > now } ?? true
-                    if isUsable, (try? EntryKey(entry.key)).map(isBarred) != true { body(entry) }
-                case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
-                case .failure(let error): failure = error
-                }
-                return failure == nil
-            }
-        } catch {
-            failure = error
-        }
-        if let failure { throw CacheError(failure) }
+    /// Removes every entry that was saved with a tag and is there when the call starts.
+    ///
+    /// Suspends while they are removed. All else is as for the synchronous twin.
+    @discardableResult
+    public nonisolated(nonsending) func removeAll(tagged tag: String) async throws(CacheError) -> Int {
+        try EntryTags.check(tag)
+        let core = core
+        return try await core.queues.trying { () throws(CacheError) in try core.removeAll(tagged: tag) }
     }
 
-    private func isBarred(_ key: EntryKey) -> Bool { memory.withLock { $0.isBarred(key) } }
+    /// Removes every entry that has expired and is in no stale window any more.
+    ///
+    /// That happens by itself once a minute, and none of them is ever used; this is for who wants their room at once.
+    /// Blocks on disk I/O.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: ``CacheError`` with code `.io`; entries may be left then.
+    /// - Complexity: O(*n*) in the number of entries whose time has come.
+    @discardableResult
+    public func removeExpired() throws(CacheError) -> Int { try core.removeExpired() }
+
+    /// Removes every entry that has expired and is in no stale window any more.
+    ///
+    /// Suspends while they are removed. All else is as for the synchronous twin.
+    @discardableResult
+    public nonisolated(nonsending) func removeExpired() async throws(CacheError) -> Int {
+        let core = core
+        return try await core.queues.trying { () throws(CacheError) in try core.removeExpired() }
+    }
+
+    /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
+    ///
+    /// Blocks on disk I/O.
+    ///
+    /// - Throws: ``CacheError`` with code `.io`; more may be left then.
+    public func trimDisk(to bytes: ByteCount) throws(CacheError) {
+        try core.trimDisk(toByteCount: bytes.bytes)
+    }
+
+    /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
+    ///
+    /// Suspends while they are removed. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func trimDisk(to bytes: ByteCount) async throws(CacheError) {
+        let core = core
+        try await core.queues.trying { () throws(CacheError) in try core.trimDisk(toByteCount: bytes.bytes) }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until all that was deferred is on disk: saves of a cache that writes behind, and idle deadlines that
+    /// reading has moved.
+    ///
+    /// Blocks on disk I/O.
+    ///
+    /// - Throws: ``CacheError``: the first failure of a deferred save since the last flush; all others were reported.
+    public func flush() throws(CacheError) {
+        core.queues.drain()
+        try core.flush()
+    }
+
+    /// Waits until all that was deferred is on disk.
+    ///
+    /// Suspends meanwhile. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func flush() async throws(CacheError) {
+        let core = core
+        await core.queues.drained()
+        try await core.queues.trying { () throws(CacheError) in try core.flush() }
+    }
 }

@@ -1,16 +1,7 @@
 import ArchiveStore
 import Foundation
-import KeyedArchive
-import Synchronization
 
 extension Cache {
-    /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.
-    ///
-    /// - Throws: as ``fetch(forKey:)``.
-    public func fetchObject() throws(CacheError) -> Value? {
-        try fetch(forKey: Self.objectKey)
-    }
-
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired.
     ///
     /// Looks in memory, then on disk; may block on disk I/O. An entry whose bytes were damaged counts as none:
@@ -23,22 +14,45 @@ extension Cache {
     /// - Complexity: O(1) for a hit in memory; O(*n*) in the entry's bytes for one on disk.
     public func fetch(forKey key: some CacheKey) throws(CacheError) -> Value? {
         let key = try EntryKey(key.cacheKey)
-        guard let found = memory.table.hit(key) else { return try fetchFromDisk(key) }
-        if found.deadline != .infinity {
-            // The disk is asked, for what is there may be newer than what memory knew.
-            if hasPassed(found.deadline) { return try fetchFromDisk(key, expired: true) }
-            memory.table.countHit(key)
-        }
-        return try value(of: found)
+        let found = try find(key)
+        if let found, isHit(found) { return try value(of: found) }
+        return try finish(core.read(key, expired: found != nil), key)
     }
 
-    /// - Precondition: the entry was made by this cache's `memoryEntry`.
-    private func value(of entry: MemoryEntry) throws(CacheError) -> Value {
-        // Unchecked casts, 5 ns instead of 60: the tier belongs to this cache, and only `memoryEntry` makes what
-        // is put into it, by the same rule.
-        if sharesValues { return unsafeDowncast(entry, to: ValueEntry<Value>.self).value }
-        return try decode(unsafeDowncast(entry, to: ArchiveEntry.self).archive)
+    /// Returns the value saved for `key`, or `nil` if there is none or it has expired.
+    ///
+    /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func fetch(
+        forKey key: some CacheKey
+    ) async throws(CacheError) -> Value? {
+        let key = try EntryKey(key.cacheKey)
+        let found = try find(key)
+        if let found, isHit(found) { return try value(of: found) }
+        let (core, expired) = (core, found != nil)
+        let read = try await core.queues.trying(key) { () throws(CacheError) in
+            try core.read(key, expired: expired)
+        }
+        return try finish(read, key)
     }
+
+    /// What memory has for a key, fresh or not.
+    func find(_ key: EntryKey) throws(CacheError) -> MemoryEntry? {
+        if followsOthers { try core.followOthers() }
+        return memory.table.hit(key)
+    }
+
+    /// Whether what memory has is fresh; then the hit is recorded.
+    func isHit(_ found: MemoryEntry) -> Bool {
+        if found.deadline != .infinity {
+            // Else the disk is asked, for what is there may be newer than what memory knew.
+            guard core.isFresh(found) else { return false }
+            memory.table.countHit(found.key)
+        }
+        if listeners.isActive { listeners.tell(.hit(.memory), found.key) }
+        return true
+    }
+
+    // MARK: Casts
 
     /// Returns the value saved for `key` as a subclass of the cache's type.
     ///
@@ -53,81 +67,60 @@ extension Cache {
     /// - Throws: ``CacheError`` with code `.typeMismatch` if the value is not of that type, and all that
     ///   ``fetch(forKey:)`` throws.
     public func fetch<T>(_ type: T.Type, forKey key: some CacheKey) throws(CacheError) -> T? {
-        guard let value = try fetch(forKey: key) else { return nil }
+        try Self.cast(fetch(forKey: key))
+    }
+
+    /// Returns the value saved for `key` as a subclass of the cache's type.
+    ///
+    /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func fetch<T>(
+        _ type: T.Type,
+        forKey key: some CacheKey
+    ) async throws(CacheError) -> T? {
+        try Self.cast(await fetch(forKey: key))
+    }
+
+    private static func cast<T>(_ value: Value?) throws(CacheError) -> T? {
+        guard let value else { return nil }
         guard let typed = value as? T else {
             throw CacheError(.typeMismatch, "the entry is \(Swift.type(of: value)), not \(T.self)")
         }
         return typed
     }
 
-    private func decode(_ archive: [UInt8]) throws(CacheError) -> Value {
-        do throws(ArchiveError) {
-            return try Value.Wrapper.unarchive(archive)
-        } catch {
-            throw CacheError(decoding: error)
-        }
+    // MARK: Several keys, and the one object
+
+    /// Returns the values saved for some keys, by key; keys that have none or whose entry has expired are left out.
+    ///
+    /// May block on disk I/O.
+    ///
+    /// - Throws: as ``fetch(forKey:)``, for the first key that fails.
+    public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for key in keys { values[key.cacheKey] = try fetch(forKey: key) }
+        return values
     }
 
-    private func fetchFromDisk(_ key: EntryKey, expired: Bool = false) throws(CacheError) -> Value? {
-        let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
-            let dropped = expired ? memory.remove(forKey: key) : nil
-            if memory.isBarred(key) {
-                memory.statistics.misses += 1
-                return (nil, dropped)
-            }
-            return (memory.beginRead(key), dropped)
-        }
-        _ = consume dropped
-        guard let ticket else { return nil }
-
-        var keeping: MemoryEntry?
-        var cost = 0
-        defer {
-            let removed = memory.withLock { $0.endRead(key, ticket, keeping: keeping, cost: cost) }
-            _ = consume removed
-        }
-        guard let stored = try read(key) else {
-            memory.withLock { $0.statistics.misses += 1 }
-            return nil
-        }
-        let value = try decode(stored.archive)
-        let deadline = stored.information.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
-        keeping = memoryEntry(value, key, stored.archive, deadline)
-        cost = stored.archive.count
-        memory.withLock { $0.statistics.diskHits += 1 }
-        return value
+    /// Returns the values saved for some keys, by key; keys that have none or whose entry has expired are left out.
+    ///
+    /// Suspends only where the disk has to be read, once for all keys. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func fetch<Key: CacheKey>(
+        forKeys keys: some Sequence<Key>
+    ) async throws(CacheError) -> [String: Value] {
+        try await fetchAll(keys.map(\.cacheKey), allowsStale: false).values
     }
 
-    /// The entry on disk, if it may be used.
-    private func read(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
-        do throws(StoreError) {
-            guard let stored = try store.fetch(forKey: key.text) else { return nil }
-            return dropIfExpired(stored.information) ? nil : stored
-        } catch {
-            try ignoreDamage(error)
-            return nil
-        }
+    /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.
+    ///
+    /// - Throws: as ``fetch(forKey:)``.
+    public func fetchObject() throws(CacheError) -> Value? {
+        try fetch(forKey: Self.objectKey)
     }
 
-    /// Whether an entry has expired; then it is removed, unless it was saved over meanwhile.
-    func dropIfExpired(_ entry: EntryInformation) -> Bool {
-        guard let deadline = entry.expiresAt, hasPassed(deadline.timeIntervalSinceReferenceDate) else {
-            return false
-        }
-        memory.withLock { $0.statistics.expirations += 1 }
-        do throws(StoreError) {
-            try store.remove(entry)
-        } catch {
-            // Expired is expired: it stays unused, and the next fetch tries again.
-            report(error)
-        }
-        return true
-    }
-
-    /// Counts and reports a damaged entry, which the store has taken away; throws every other error.
-    func ignoreDamage(_ error: StoreError) throws(CacheError) {
-        guard error.code == .corrupted else { throw CacheError(error) }
-        memory.withLock { $0.statistics.corruptions += 1 }
-        report(error)
+    /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.
+    ///
+    /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func fetchObject() async throws(CacheError) -> Value? {
+        try await fetch(forKey: Self.objectKey)
     }
 }

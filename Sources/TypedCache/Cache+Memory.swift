@@ -1,7 +1,7 @@
 extension Cache {
     /// Gives up the least useful entries in memory, until those that are left cost no more than so much.
     ///
-    /// They stay on disk, and are counted in ``CacheStatistics/evictions``. The limits of memory stay as they are:
+    /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. The limits of memory stay as they are:
     /// it fills again with what is asked for. Does no disk I/O, and may be called on any thread that may use the
     /// cache.
     ///
@@ -15,7 +15,7 @@ extension Cache {
     ///
     /// - Parameter cost: the most bytes, counted as in ``MemoryLimit``.
     /// - Complexity: O(*n*) in the number of entries that go, on average.
-    public func trim(toCost cost: ByteCount) { memory.trim(toCount: .max, cost: cost.bytes) }
+    public func trim(toCost cost: ByteCount) { core.trim(toCount: .max, cost: cost.bytes) }
 
     /// Gives up the least useful entries in memory, until no more than so many are left.
     ///
@@ -23,5 +23,5 @@ extension Cache {
     ///
     /// - Parameter count: the most entries; less than zero counts as zero.
     /// - Complexity: O(*n*) in the number of entries that go, on average.
-    public func trim(toCount count: Int) { memory.trim(toCount: count, cost: .max) }
+    public func trim(toCount count: Int) { core.trim(toCount: count, cost: .max) }
 }

@@ -24,6 +24,7 @@ extension Cache {
             directory: own,
             store: store,
             memory: memory,
+            sharesValues: false,
             expiration: .never,
             clock: SystemClock(),
             reporter: nil
@@ -36,8 +37,9 @@ extension Cache {
     package func archive(forKey key: some CacheKey) throws(CacheError) -> [UInt8]? {
         let key = try EntryKey(key.cacheKey)
         do throws(StoreError) {
-            guard let stored = try store.fetch(forKey: key.text) else { return nil }
-            return dropIfExpired(stored.information) ? nil : stored.archive
+            guard let stored = try core.store.fetch(forKey: key.text) else { return nil }
+            let isFresh = stored.information.expiresAt.map { core.clock.now < $0 } ?? true
+            return core.dropIfUseless(stored.information, key) || !isFresh ? nil : stored.archive
         } catch {
             throw CacheError(error)
         }
@@ -47,9 +49,9 @@ extension Cache {
     package func forEachEntry(
         _ body: (Result<CacheEntryInformation, CacheError>) -> Void
     ) throws(CacheError) {
-        let now = clock.now
+        let now = core.clock.now
         do throws(StoreError) {
-            try store.forEachEntry { result in
+            try core.store.forEachEntry { result in
                 body(result.map { CacheEntryInformation($0, now: now) }.mapError { CacheError($0) })
                 return true
             }

@@ -19,10 +19,14 @@ import Synchronization
 /// a cache in several places: they agree. Several processes may use it at once; what one has in memory does not
 /// notice what another one writes, so use ``MemoryLimit/none`` where others write too.
 ///
-/// All calls are synchronous and may be made from any thread; a hit in memory does no I/O. Values of classes
-/// are decoded anew for each fetch, so that no caller can change what another one gets.
+/// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a hit in
+/// memory neither blocks nor suspends. All calls may be made from any thread.
+///
+/// Where `Value` is Sendable, memory shares values among those who fetch them. Other values are decoded anew for each
+/// fetch, so that no caller can change what another one gets. The initializer decides that by what is known of `Value`
+/// where it is called.
 public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
-    /// The key of a cache of one object: ``save(object:expiration:)`` and ``fetchObject()``.
+    /// The key of a cache of one object: `save(object:)` and `fetchObject()`.
     public static var objectKey: String { "$object" }
 
     /// The cache's name.
@@ -30,12 +34,90 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// The directory that the cache has for its own.
     public let directory: URL
 
-    let store: any ArchiveStore
-    let clock: any CacheClock
-    let defaultExpiration: Expiration
-    let reporter: (@Sendable (CacheError) -> Void)?
+    let core: CacheCore
+    // What a hit in memory needs, at hand.
     let memory: SharedMemory
+    let listeners: Listeners
+    let followsOthers: Bool
+    /// Whether memory holds values themselves, not archives of them.
+    let sharesValues: Bool
+    let defaultExpiration: Expiration
 
+    /// Opens a cache of values that are not Sendable, or makes it: each fetch decodes a value of its own.
+    ///
+    /// - Parameters and errors: as for the initializer for values that are.
+    public convenience init(
+        name: String,
+        directory: URL? = nil,
+        memory: MemoryLimit = MemoryLimit(),
+        disk: DiskSettings = DiskSettings(),
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil,
+        reporter: (@Sendable (CacheError) -> Void)? = nil
+    ) throws(CacheError) {
+        let (own, store) = try CacheDirectory.open(
+            name,
+            in: directory ?? CacheDirectory.standard(),
+            create: true,
+            disk: disk
+        )
+        self.init(
+            name: name,
+            directory: own,
+            store: store,
+            memory: memory,
+            disk: disk,
+            sharesValues: false,
+            expiration: expiration,
+            clock: clock,
+            observer: observer,
+            reporter: reporter
+        )
+    }
+
+    init(
+        name: String,
+        directory: URL,
+        store: any ArchiveStore,
+        memory: MemoryLimit,
+        disk: DiskSettings = DiskSettings(),
+        sharesValues: Bool,
+        expiration: Expiration,
+        clock: any CacheClock,
+        observer: (any CacheObserver)? = nil,
+        reporter: (@Sendable (CacheError) -> Void)?
+    ) {
+        self.name = name
+        self.directory = directory
+        self.sharesValues = sharesValues
+        core = CacheCore(
+            name: name,
+            directory: directory,
+            store: store,
+            memory: memory,
+            disk: disk,
+            clock: clock,
+            observer: observer,
+            reporter: reporter
+        )
+        self.memory = core.memory
+        listeners = core.listeners
+        followsOthers = disk.followsOtherProcesses
+        defaultExpiration = expiration
+    }
+
+    /// What this cache has done since it was opened.
+    public var statistics: CacheStatistics { memory.statistics }
+
+    /// What this cache does from now on, as it does it: a stream of its own for each one who asks.
+    ///
+    /// Events that nobody has taken wait, 4,096 at most; then the oldest ones are dropped. Costs next to nothing while
+    /// no stream is there.
+    public var events: AsyncStream<CacheEvent> { listeners.stream() }
+}
+
+extension Cache where Value: Sendable {
     /// Opens a cache, or makes it.
     ///
     /// Does disk I/O: opens the directory `directory/name`, and makes it if it is missing.
@@ -46,10 +128,13 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
     ///     named after the program.
     ///   - memory: how much is kept in memory; 64 MiB by default.
+    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
+    ///     default.
     ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
     ///   - clock: where the time comes from.
-    ///   - reporter: is told of damaged entries that were taken out of the way, and of expired ones that could
-    ///     not be; called on the thread of the fetch that found them.
+    ///   - observer: is told everything that the cache does.
+    ///   - reporter: is told of damaged entries that were taken out of the way, and of failures that no call can
+    ///     throw; called on the thread that found them.
     /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
     ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
     ///   touched then.
@@ -57,56 +142,32 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         name: String,
         directory: URL? = nil,
         memory: MemoryLimit = MemoryLimit(),
+        disk: DiskSettings = DiskSettings(),
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil,
         reporter: (@Sendable (CacheError) -> Void)? = nil
     ) throws(CacheError) {
-        let (own, store) = try CacheDirectory.open(name, in: directory ?? CacheDirectory.standard(), create: true)
+        let (own, store) = try CacheDirectory.open(
+            name,
+            in: directory ?? CacheDirectory.standard(),
+            create: true,
+            disk: disk
+        )
         self.init(
             name: name,
             directory: own,
             store: store,
             memory: memory,
+            disk: disk,
+            sharesValues: true,
             expiration: expiration,
             clock: clock,
+            observer: observer,
             reporter: reporter
         )
     }
-
-    init(
-        name: String,
-        directory: URL,
-        store: any ArchiveStore,
-        memory: MemoryLimit,
-        expiration: Expiration,
-        clock: any CacheClock,
-        reporter: (@Sendable (CacheError) -> Void)?
-    ) {
-        self.name = name
-        self.directory = directory
-        self.store = store
-        self.memory = SharedMemory(limit: memory, directory: directory.standardizedFileURL.path)
-        self.clock = clock
-        defaultExpiration = expiration
-        self.reporter = reporter
-    }
-
-    /// What this cache has done since it was opened.
-    public var statistics: CacheStatistics { memory.statistics }
-
-    /// Whether memory holds values themselves, not archives of them.
-    var sharesValues: Bool { !(Value.self is AnyClass) }
-
-    func report(_ error: StoreError) {
-        reporter?(CacheError(error))
-    }
-
-    /// Whether a deadline has passed. Reads no clock where nothing expires.
-    func hasPassed(_ deadline: TimeInterval) -> Bool {
-        deadline != .infinity && clock.now.timeIntervalSinceReferenceDate >= deadline
-    }
 }
 
-// The store and the clock are Sendable, all else is guarded by the mutex; values cross threads, so they must
-// be Sendable too.
+// All that a cache has is Sendable; values cross threads, so they must be so too.
 extension Cache: Sendable where Value: Sendable {}

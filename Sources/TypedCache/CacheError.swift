@@ -7,7 +7,8 @@ public struct CacheError: Error, Sendable {
     /// What kind of failure it is. New codes may be added: always keep a `default` when switching.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
-            case invalidName, invalidKey, invalidExpiration, typeMismatch, encodingFailed, decodingFailed
+            case invalidName, invalidKey, invalidExpiration, invalidTag, typeMismatch, encodingFailed,
+                decodingFailed
             case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory
         }
 
@@ -19,6 +20,8 @@ public struct CacheError: Error, Sendable {
         public static let invalidKey = Code(base: .invalidKey)
         /// An expiration is no moment in time.
         public static let invalidExpiration = Code(base: .invalidExpiration)
+        /// A tag is empty or longer than 256 UTF-8 bytes, or an entry has more than 10.
+        public static let invalidTag = Code(base: .invalidTag)
         /// The entry holds another type than the one asked for.
         public static let typeMismatch = Code(base: .typeMismatch)
         /// The value could not be archived.

@@ -1,17 +1,73 @@
-/// What a cache has done since it was opened.
+/// What a cache has done since it was opened: how many events there were of each kind.
 public struct CacheStatistics: Sendable, Hashable {
-    /// Fetches answered from memory.
+    /// Fetches answered from memory with a fresh value.
     public internal(set) var memoryHits = 0
-    /// Fetches answered from disk.
+    /// Fetches answered from disk with a fresh value.
     public internal(set) var diskHits = 0
+    /// Fetches that may load, answered with a value that had expired, within one of its stale windows.
+    public internal(set) var staleHits = 0
     /// Fetches that found nothing, or nothing that may be used.
     public internal(set) var misses = 0
+    /// Values that a producer gave.
+    public internal(set) var loads = 0
+    /// Producers that threw.
+    public internal(set) var loadFailures = 0
     /// Entries saved.
     public internal(set) var saves = 0
     /// Entries found expired, and removed.
     public internal(set) var expirations = 0
     /// Entries that memory gave up to make room; they stay on disk.
-    public internal(set) var evictions = 0
+    public internal(set) var memoryEvictions = 0
+    /// Entries that were given up on disk to make room.
+    public internal(set) var diskEvictions = 0
+    /// Entries removed by a call for them, or for their tag.
+    public internal(set) var removals = 0
+    /// How often all entries were removed.
+    public internal(set) var clearances = 0
     /// Entries found damaged, and taken out of the way.
     public internal(set) var corruptions = 0
+    /// Failures that no call could throw.
+    public internal(set) var failures = 0
+
+    /// Fetches answered from memory or disk with a fresh value.
+    public var hits: Int { memoryHits + diskHits }
+    /// The share of fetches that were answered with a fresh value, 0 to 1; 0 where there were none.
+    public var hitRatio: Double {
+        let fetches = hits + staleHits + misses
+        return fetches == 0 ? 0 : Double(hits) / Double(fetches)
+    }
+
+    mutating func count(_ kind: CacheEvent.Kind, times: Int = 1) {
+        switch kind {
+        case .saved: saves += times
+        case .hit(.memory): memoryHits += times
+        case .hit(.disk): diskHits += times
+        case .servedStale: staleHits += times
+        case .missed: misses += times
+        case .loaded: loads += times
+        case .loadFailed: loadFailures += times
+        case .expired: expirations += times
+        case .evicted(.memory): memoryEvictions += times
+        case .evicted(.disk): diskEvictions += times
+        case .removed: removals += times
+        case .removedAll: clearances += times
+        case .corrupted: corruptions += times
+        case .failed: failures += times
+        }
+    }
+}
+
+extension CacheStatistics: CustomStringConvertible {
+    /// One line for a log: what there was any of, and the share of hits.
+    public var description: String {
+        let counts = [
+            ("memory hits", memoryHits), ("disk hits", diskHits), ("stale hits", staleHits), ("misses", misses),
+            ("loads", loads), ("failed loads", loadFailures), ("saves", saves), ("expirations", expirations),
+            ("memory evictions", memoryEvictions), ("disk evictions", diskEvictions), ("removals", removals),
+            ("clearances", clearances), ("corruptions", corruptions), ("failures", failures),
+        ]
+        let parts = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        let percent = Int((hitRatio * 1_000).rounded())
+        return (["\(percent / 10).\(percent % 10) % hits"] + parts).joined(separator: ", ")
+    }
 }

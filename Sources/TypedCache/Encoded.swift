@@ -10,7 +10,9 @@ import KeyedArchive
 /// ```
 ///
 /// Any other type names a wrapper class that adopts `NSCoding` for it; see ``WrapperEncoder``.
-public protocol Encoded {
+///
+/// Values are archived and decoded on any thread, so the conformance must not belong to an actor.
+public protocol Encoded: SendableMetatype {
     /// The class that is archived in the value's place.
     associatedtype Wrapper: WrapperEncoder
     /// The value, wrapped. Called once per save, on the caller's thread.
@@ -24,7 +26,7 @@ public protocol Encoded {
 /// extension EncodableCoordinate: WrapperEncoder { var value: Coordinate? { coordinate } }
 /// extension Coordinate: Encoded { var encoder: EncodableCoordinate { .init(coordinate: self) } }
 /// ```
-public protocol WrapperEncoder: NSCoding {
+public protocol WrapperEncoder: NSCoding, SendableMetatype {
     associatedtype Value
     /// The value that was wrapped or unarchived; `nil` if the archive held none.
     var value: Value? { get }

@@ -141,7 +141,7 @@ import Testing
     @Test func leavesLaterVersionsAlone() throws {
         try withEntry { store, file in
             var bytes = try readFile(file)
-            bytes[bytes.count - 9] = 2
+            bytes[bytes.count - 9] = 3
             bytes = EntryFileTests.sealed(bytes)
             try writeFile(bytes, file)
             #expect(code { _ = try store.fetch(forKey: "key") } == .unsupportedVersion)
@@ -173,7 +173,9 @@ import Testing
             try large.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
             #expect(try large.information(forKey: "key")?.archiveByteCount == 100_000)
 
-            let small = try FileStore(directory: path, create: false, maximumArchiveByteCount: 1000)
+            var settings = StoreSettings()
+            settings.maximumArchiveByteCount = 1000
+            let small = try FileStore(directory: path, create: false, settings: settings)
             #expect(code { _ = try small.fetch(forKey: "key") } == .tooLarge)
             #expect(
                 code { try small.save(archive, forKey: "a", storedAt: .now, expiresAt: nil) } == .tooLarge

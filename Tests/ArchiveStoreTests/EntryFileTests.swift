@@ -14,8 +14,26 @@ import Testing
         0xd8, 0xef, 0xb5, 0xa3, 0x54, 0x43, 0x41, 0x45,
     ]
 
-    static func bytes(_ archive: [UInt8], key: String = "k") throws -> [UInt8] {
-        EntryFile.bytes(archive: archive, key: try StoreKey(key), storedAt: 0.5, expiresAt: .infinity)
+    static func bytes(
+        _ archive: [UInt8],
+        key: String = "k",
+        _ change: (inout EntryAttributes) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: 0.5))
+        change(&attributes)
+        return try EntryFile.bytes(archive: archive, key: try StoreKey(key), attributes: attributes)
+    }
+
+    /// An entry with every attribute.
+    private static func rich() throws -> [UInt8] {
+        try bytes(Array("hello".utf8)) { attributes in
+            attributes.expiresAt = Date(timeIntervalSinceReferenceDate: 100)
+            attributes.idleTime = 60
+            attributes.staleWhileRevalidate = 5
+            attributes.staleIfError = 7.5
+            attributes.loadTime = 0.25
+            attributes.tags = ["blue", "größe"]
+        }
     }
 
     /// `bytes` with a checksum that is right for them.
@@ -61,7 +79,7 @@ import Testing
         #expect(try !entry.holds(StoreKey("l")))
         #expect(try entry.key().string == "k")
         #expect(try entry.archive(limit: 5) == Array("hello".utf8))
-        let information = entry.information(
+        let information = try entry.information(
             key: "k",
             identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
         )
@@ -104,11 +122,13 @@ import Testing
     }
 
     @Test func tellsLaterVersionsFromDamage() {
-        guard case .unsupportedVersion(2) = Self.fault(Self.forged(at: 10, [0, 2])) else {
-            Issue.record("version 2 was not told")
+        guard case .unsupportedVersion(3) = Self.fault(Self.forged(at: 10, [0, 3])) else {
+            Issue.record("version 3 was not told")
             return
         }
         #expect(Self.isDamaged(Self.forged(at: 10, [0, 0])))
+        // Version 2 has attributes, version 1 has none.
+        #expect(Self.isDamaged(Self.forged(at: 10, [0, 2])))
     }
 
     @Test func refusesSealedNonsense() throws {
@@ -129,6 +149,76 @@ import Testing
         #expect(Self.isDamaged(Self.forged(at: Self.golden.count - 3, [0xff, 0xff])))
         let noText = Self.forged(at: 49, [0xff])
         #expect(throws: EntryFault.self) { try EntryFile(verifying: noText).key() }
+    }
+
+    @Test func keepsAttributes() throws {
+        let bytes = try Self.rich()
+        let entry = try EntryFile(verifying: bytes)
+        #expect(try entry.holds(StoreKey("k")))
+        #expect(try entry.key().string == "k")
+        #expect(try entry.archive(limit: 5) == Array("hello".utf8))
+        let attributes = try entry.attributes()
+        #expect(attributes.storedAt == Date(timeIntervalSinceReferenceDate: 0.5))
+        #expect(attributes.expiresAt == Date(timeIntervalSinceReferenceDate: 100))
+        #expect(attributes.idleTime == 60 && attributes.loadTime == 0.25)
+        #expect(attributes.staleWhileRevalidate == 5 && attributes.staleIfError == 7.5)
+        #expect(attributes.tags == ["blue", "größe"])
+        #expect(attributes.usableUntil == Date(timeIntervalSinceReferenceDate: 107.5))
+        #expect(entry.footer.fileByteCount == bytes.count)
+        // What reads only the end of a file finds the same.
+        let tail = try EntryFile(tail: Array(bytes.dropFirst(5)), fileByteCount: bytes.count, checksum: nil)
+        #expect(try tail.attributes() == attributes)
+    }
+
+    @Test func noticesEveryChangedByteOfAttributes() throws {
+        let bytes = try Self.rich()
+        for position in bytes.indices {
+            for change in 1...UInt8.max {
+                var changed = bytes
+                changed[position] ^= change
+                #expect(Self.isDamaged(changed), "byte \(position) ^ \(change)")
+            }
+        }
+        for count in bytes.indices { #expect(Self.isDamaged(Array(bytes[..<count]))) }
+    }
+
+    /// Rightly sealed attributes that no store writes: each byte of them changed.
+    @Test func refusesSealedAttributesThatAreNone() throws {
+        let bytes = try Self.rich()
+        let start = 14
+        var refused = 0
+        for position in start..<(bytes.count - 48) {
+            for change in [0x80, 0x7f, 0xff, 1] as [UInt8] {
+                var changed = bytes
+                changed[position] ^= change
+                let entry = try EntryFile(verifying: Self.sealed(changed))
+                do {
+                    _ = try entry.attributes()
+                } catch {
+                    refused += 1
+                }
+            }
+        }
+        #expect(refused > 40)
+    }
+
+    @Test func movesADeadlineAndNothingElse() throws {
+        let bytes = try Self.rich()
+        let moved = try EntryFile(verifying: try EntryFile(verifying: bytes).bytes(expiresAt: 300))
+        var expected = try EntryFile(verifying: bytes).attributes()
+        expected.expiresAt = Date(timeIntervalSinceReferenceDate: 300)
+        #expect(try moved.attributes() == expected)
+        #expect(try moved.archive(limit: 5) == Array("hello".utf8))
+    }
+
+    @Test func refusesAttributesThatCannotBeWritten() throws {
+        let tooMany = (0..<40).map { String(repeating: "t", count: 90) + "\($0)" }
+        for change: (inout EntryAttributes) -> Void in [
+            { $0.tags = [""] }, { $0.tags = tooMany }, { $0.idleTime = -1 }, { $0.staleIfError = .nan },
+            { $0.tags = [String(repeating: "t", count: 70_000)] },
+        ] {
+            #expect(throws: StoreError.self) { try Self.bytes([1], change) }
+        }
     }
 
     @Test func keepsToTheLimit() throws {

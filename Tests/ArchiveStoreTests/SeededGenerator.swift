@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import ArchiveStore
 
 /// SplitMix64: the same numbers for the same seed, on every platform.
@@ -21,5 +23,26 @@ struct SeededGenerator: RandomNumberGenerator {
         let count = Int.random(in: 0...(limit >> Int.random(in: 0...10, using: &self)), using: &self)
         let values: ClosedRange<UInt8> = Bool.random(using: &self) ? 0...3 : 0...255
         return (0..<count).map { _ in UInt8.random(in: values, using: &self) }
+    }
+
+    /// Tags that are alike, up to one that Swift takes as equal to another.
+    static let tags = ["a", "b", "é", "e\u{301}"]
+
+    mutating func attributes() -> EntryAttributes {
+        var attributes = EntryAttributes(
+            storedAt: Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &self))
+        )
+        if Bool.random(using: &self) {
+            attributes.expiresAt = attributes.storedAt.addingTimeInterval(.random(in: 0.1...1e9, using: &self))
+            attributes.idleTime = Bool.random(using: &self) ? .random(in: 0...100, using: &self) : nil
+            attributes.staleWhileRevalidate = Bool.random(using: &self) ? .random(in: 0...1e8, using: &self) : 0
+            attributes.staleIfError = Bool.random(using: &self) ? .random(in: 0...1e8, using: &self) : 0
+        }
+        attributes.loadTime = Bool.random(using: &self) ? .random(in: 0...10, using: &self) : 0
+        // The last two are equal to Swift, and no two entries have both.
+        for tag in Self.tags.dropLast() where Int.random(in: 0..<3, using: &self) == 0 {
+            attributes.tags.append(tag)
+        }
+        return attributes
     }
 }

@@ -7,13 +7,16 @@ import Testing
 func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
     var random = SeededGenerator(seed: seed)
     var store = try open()
-    var model: [[UInt8]: (archive: [UInt8], storedAt: Date, expiresAt: Date?)] = [:]
+    var model: [[UInt8]: (archive: [UInt8], attributes: EntryAttributes)] = [:]
     var remembered: [EntryInformation] = []
     let keys = (0..<6).map { "key \($0)" } + StoreLawTests.keys.shuffled(using: &random).prefix(4)
 
     func matches(_ information: EntryInformation) -> Bool {
         guard let entry = model[Array(information.key.utf8)] else { return false }
-        return information.storedAt == entry.storedAt && information.expiresAt == entry.expiresAt
+        // A serial is the store's own.
+        var attributes = information.attributes
+        attributes.serial = nil
+        return attributes == entry.attributes
             && information.archiveByteCount == entry.archive.count
     }
 
@@ -21,13 +24,25 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
         let place: Comment = "seed \(seed), step \(step)"
         let key = keys.randomElement(using: &random) ?? "key"
         let expected = model[Array(key.utf8)]
-        switch Int.random(in: 0..<20, using: &random) {
-        case 0..<7:
+        switch Int.random(in: 0..<24, using: &random) {
+        case 0..<6:
             let archive = random.archive()
-            let storedAt = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
-            let expiresAt = Bool.random(using: &random) ? storedAt.addingTimeInterval(0.1) : nil
-            try store.save(archive, forKey: key, storedAt: storedAt, expiresAt: expiresAt)
-            model[Array(key.utf8)] = (archive, storedAt, expiresAt)
+            let attributes = random.attributes()
+            let saved = try store.save(archive, forKey: key, attributes: attributes, if: nil)
+            model[Array(key.utf8)] = (archive, attributes)
+            #expect(saved.map(matches) == true, place)
+            #expect(try store.information(forKey: key)?.identity == saved?.identity, place)
+        case 6:
+            let archive = random.archive()
+            let attributes = random.attributes()
+            let isWanted = Bool.random(using: &random)
+            let before = try store.information(forKey: key)
+            let saved = try store.save(archive, forKey: key, attributes: attributes) { information in
+                #expect(information?.identity == before?.identity, place)
+                return isWanted
+            }
+            #expect((saved != nil) == isWanted, place)
+            if isWanted { model[Array(key.utf8)] = (archive, attributes) }
         case 7..<12:
             let stored = try store.fetch(forKey: key)
             let isSame = stored?.archive == expected?.archive
@@ -43,7 +58,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             model[Array(key.utf8)] = nil
         case 16:
             guard let old = remembered.randomElement(using: &random) else { break }
-            let isThere = try store.information(forKey: old.key) == old
+            let isThere = try store.information(forKey: old.key)?.identity == old.identity
             #expect(try store.remove(old) == isThere, place)
             if isThere { model[Array(old.key.utf8)] = nil }
         case 17:
@@ -61,6 +76,28 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             #expect(try store.removeDamagedEntries() == 0, place)
         case 18:
             store = try open()
+        case 19, 20:
+            guard let old = remembered.randomElement(using: &random) else { break }
+            let isThere = try store.information(forKey: old.key)?.identity == old.identity
+            let date = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
+            let moved = try store.moveDeadline(of: old, to: date)
+            #expect((moved != nil) == isThere, place)
+            if isThere { model[Array(old.key.utf8)]?.attributes.expiresAt = date }
+            #expect(moved.map(matches) ?? true, place)
+        case 21:
+            let date = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
+            let due = model.filter { $0.value.attributes.usableUntil.map { $0 <= date } ?? false }
+            var removed: [[UInt8]] = []
+            try store.removeExpired(at: date) { removed.append(Array($0.key.utf8)) }
+            #expect(removed.count == due.count && Set(removed) == Set(due.keys), place)
+            for key in due.keys { model[key] = nil }
+        case 22:
+            let tag = SeededGenerator.tags.randomElement(using: &random) ?? ""
+            let tagged = model.filter { $0.value.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
+            var removed: [[UInt8]] = []
+            try store.removeAll(tagged: tag) { removed.append(Array($0.key.utf8)) }
+            #expect(removed.count == tagged.count && Set(removed) == Set(tagged.keys), place)
+            for key in tagged.keys { model[key] = nil }
         default:
             guard Int.random(in: 0..<5, using: &random) == 0 else { break }
             try store.removeAll()

@@ -1,3 +1,5 @@
+import StoreTrials
+
 @testable import ArchiveStore
 
 /// A kind of store that the laws are checked with.
@@ -6,6 +8,10 @@ enum StoreUnderTest: CaseIterable {
     case file
     /// All keys of a file store share three names.
     case collidingFile
+    /// A file store whose saves are deferred.
+    case behind
+    /// As `behind`, with room for hardly anything.
+    case narrowBehind
 
     /// Has `body` run with a function that opens one and the same place each time it is called.
     func withPlace(_ body: (_ open: () throws -> any ArchiveStore) throws -> Void) throws {
@@ -17,6 +23,8 @@ enum StoreUnderTest: CaseIterable {
             try withTemporaryDirectory { path in
                 try body { try FileStore(directory: path + "/cache", create: true) }
             }
+        case .behind: try Self.withPlaceBehind(byteLimit: 1 << 20, body)
+        case .narrowBehind: try Self.withPlaceBehind(byteLimit: 1_000, body)
         case .collidingFile:
             try withTemporaryDirectory { path in
                 try body {
@@ -25,6 +33,24 @@ enum StoreUnderTest: CaseIterable {
                     }
                 }
             }
+        }
+    }
+
+    private static func withPlaceBehind(
+        byteLimit: Int,
+        _ body: (_ open: () throws -> any ArchiveStore) throws -> Void
+    ) throws {
+        try withTemporaryDirectory { path in
+            var former: WriteBehindStore?
+            try body {
+                // What waits is the store's own until it is flushed.
+                try former?.flush()
+                let file = try FileStore(directory: path + "/cache", create: true)
+                let store = WriteBehindStore(over: file, byteLimit: byteLimit)
+                former = store
+                return store
+            }
+            try former?.flush()
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import StoreTrials
 import Synchronization
 import Testing
 
@@ -10,12 +11,12 @@ import Testing
     /// A store in memory that can fail, and that can be held up in the middle of an operation.
     final class TestStore: ArchiveStore {
         struct State {
-            var entries: [String: StoredArchive] = [:]
             var failsSaves = false
             var failsRemovals = false
         }
 
         let state = Mutex(State())
+        private let entries = ReferenceStore()
         /// Called before a save changes anything.
         let beforeSave = Mutex<(@Sendable () -> Void)?>(nil)
         /// Called after a fetch has read.
@@ -29,43 +30,42 @@ import Testing
             errorNumber: 28
         )
 
-        func save(_ archive: [UInt8], forKey key: String, storedAt: Date, expiresAt: Date?) throws(StoreError) {
+        func save(
+            _ archive: [UInt8],
+            forKey key: String,
+            attributes: EntryAttributes,
+            if condition: ((EntryInformation?) -> Bool)?
+        ) throws(StoreError) -> EntryInformation? {
             if let wait = beforeSave.withLock({ $0.take() }) { wait() }
             if state.withLock({ $0.failsSaves }) { throw Self.failure }
-            let information = EntryInformation(
-                key: key,
-                storedAt: storedAt,
-                expiresAt: expiresAt,
-                archiveByteCount: archive.count,
-                storedByteCount: archive.count,
-                identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
-            )
-            state.withLock { $0.entries[key] = StoredArchive(archive: archive, information: information) }
+            return try entries.save(archive, forKey: key, attributes: attributes, if: condition)
+        }
+
+        func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+            try entries.moveDeadline(of: entry, to: date)
         }
 
         func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
-            let found = state.withLock { $0.entries[key] }
+            let found = try entries.fetch(forKey: key)
             if let wait = afterFetch.withLock({ $0.take() }) { wait() }
             return found
         }
 
         func information(forKey key: String) throws(StoreError) -> EntryInformation? {
-            state.withLock { $0.entries[key]?.information }
+            try entries.information(forKey: key)
         }
 
         func remove(forKey key: String) throws(StoreError) -> Bool {
             if state.withLock({ $0.failsRemovals }) { throw Self.failure }
-            return state.withLock { $0.entries.removeValue(forKey: key) } != nil
+            return try entries.remove(forKey: key)
         }
 
-        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try remove(forKey: entry.key) }
-        func removeAll() throws(StoreError) { state.withLock { $0.entries = [:] } }
+        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try entries.remove(entry) }
+        func removeAll() throws(StoreError) { try entries.removeAll() }
         func removeDamagedEntries() throws(StoreError) -> Int { 0 }
 
         func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
-            for entry in state.withLock({ Array($0.entries.values) }) where !body(.success(entry.information)) {
-                return
-            }
+            try entries.forEachEntry(body)
         }
     }
 
@@ -75,6 +75,7 @@ import Testing
             directory: URL(fileURLWithPath: path),
             store: store,
             memory: MemoryLimit(),
+            sharesValues: true,
             expiration: .never,
             clock: SystemClock(),
             reporter: nil
@@ -140,11 +141,11 @@ import Testing
             #expect(try cities.fetch(forKey: key) == nil)
             #expect(try !cities.contains(key))
         }
-        #expect(try cities.keys.isEmpty)
+        #expect(Array(cities.keys).isEmpty)
         store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (false, false) }
         try cities.save(city("new"), forKey: "x")
         #expect(try cities.fetch(forKey: "x")?.name == "new")
-        #expect(try cities.keys == ["x"])
+        #expect(Array(cities.keys) == ["x"])
     }
 
     @Test func whatOneCacheMayNotUseItsNeighborsDoNotUseEither() throws {

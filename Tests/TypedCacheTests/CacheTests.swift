@@ -47,8 +47,8 @@ import Testing
         #expect(try second.fetchObject() == home)
         #expect(try second.fetch(forKey: "home") == home)
         #expect(try second.fetch(forKey: "work") == nil)
-        #expect(try Set(second.keys) == ["home", Cache<Coordinate>.objectKey])
-        #expect(try second.count == 2)
+        #expect(Set(second.keys) == ["home", Cache<Coordinate>.objectKey])
+        #expect(try second.count() == 2)
     }
 
     @Test func codableValuesNeedOneWord() throws {
@@ -95,7 +95,7 @@ import Testing
                 #expect(try cities.fetch(forKey: key)?.population == index)
                 #expect(try cities.contains(key))
             }
-            #expect(try cities.count == keys.count)
+            #expect(try cities.count() == keys.count)
         }
     }
 
@@ -151,13 +151,13 @@ import Testing
         try cities.save(city, forKey: "past", expiration: .at(clock.now))
         let cold = try cache(City.self)
         #expect(try cities.fetch(forKey: "past") == nil)
-        #expect(try Set(cities.keys) == ["default", "short", "date", "never"])
+        #expect(Set(cities.keys) == ["default", "short", "date", "never"])
         clock.advance(by: 9.5)
         #expect(try cities.fetch(forKey: "short") == city)
         #expect(try cold.fetch(forKey: "date") == city)
         clock.advance(by: 0.5)
-        #expect(try Set(cold.keys) == ["default", "never"])
-        #expect(try cities.count == 2)
+        #expect(Set(cold.keys) == ["default", "never"])
+        #expect(try cities.count() == 2)
         for cities in [cities, cold] {
             for key in ["short", "date"] {
                 #expect(try !cities.contains(key))
@@ -167,7 +167,7 @@ import Testing
         }
         clock.advance(by: 1e9)
         #expect(try cities.fetch(forKey: "default") == nil)
-        #expect(try cities.keys == ["never"])
+        #expect(Array(cities.keys) == ["never"])
         #expect(cities.statistics.expirations > 0)
     }
 
@@ -215,10 +215,10 @@ import Testing
         #expect(try cities.fetch(forKey: 3) == nil)
         #expect(try cache(City.self).fetch(forKey: 3) == nil)
         try cities.removeAll()
-        #expect(try cities.count == 0)
+        #expect(try cities.count() == 0)
         #expect(try cities.fetch(forKey: 1) == nil)
         try cities.save(City(name: "again", population: 0), forKey: 1)
-        #expect(try cache(City.self).keys == ["1"])
+        #expect(try Array(cache(City.self).keys) == ["1"])
     }
 
     @Test func cachesOfOneDirectoryAgree() throws {
@@ -353,7 +353,7 @@ import Testing
         #expect(statistics.memoryHits == 1)
         #expect(statistics.diskHits == 1)
         #expect(statistics.misses == 1)
-        #expect(statistics.evictions == 2)
+        #expect(statistics.memoryEvictions == 2)
     }
 }
 

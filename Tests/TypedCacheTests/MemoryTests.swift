@@ -12,7 +12,7 @@ import Testing
     }
 
     private func entry(_ value: Int, _ key: String) throws -> ValueEntry<Int> {
-        try ValueEntry(value, key: EntryKey(key), deadline: .infinity)
+        try ValueEntry(value, key: EntryKey(key), deadline: .infinity, timing: nil)
     }
 
     @Test(arguments: 1...20) func theTableFindsWhatIsInIt(seed: Int) throws {
@@ -88,9 +88,9 @@ import Testing
         for key in keys[..<10] { for _ in 0..<3 { _ = try cities.fetch(forKey: key) } }
 
         cities.trim(toCount: 200)
-        #expect(cities.statistics.evictions == 0)
+        #expect(cities.statistics.memoryEvictions == 0)
         cities.trim(toCount: 20)
-        #expect(cities.statistics.evictions == 80)
+        #expect(cities.statistics.memoryEvictions == 80)
         #expect(cities.memory.withLock { $0.count } == 20)
         // What was used is left, and the rest is on disk.
         let before = cities.statistics.memoryHits
@@ -102,10 +102,10 @@ import Testing
         cities.trim(toCost: .bytes(cost / 3))
         #expect(cities.memory.withLock { $0.cost } <= cost / 3)
         #expect(cities.memory.withLock { $0.count } > 20)
-        cities.memory.relieve(isCritical: false)
+        cities.core.relieve(isCritical: false)
         #expect(cities.memory.withLock { $0.cost } <= cost / 6)
         #expect(cities.memory.withLock { $0.cost } > 0)
-        cities.memory.relieve(isCritical: true)
+        cities.core.relieve(isCritical: true)
         #expect(cities.memory.withLock { $0.count } == 0)
         cities.trim(toCount: -1)
         for key in keys { #expect(try cities.fetch(forKey: key)?.name == key) }

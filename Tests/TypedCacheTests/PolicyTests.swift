@@ -18,7 +18,7 @@ import Testing
         /// - Returns: the keys that were given up, or the key itself if it was refused.
         mutating func insert(_ value: Int, forKey key: Int, cost: Int = 1) throws -> [Int] {
             remove(forKey: key)
-            let entry = try ValueEntry(value, key: EntryKey("\(key)"), deadline: .infinity)
+            let entry = try ValueEntry(value, key: EntryKey("\(key)"), deadline: .infinity, timing: nil)
             var removed: [MemoryEntry] = []
             policy.insert(entry, cost: cost, removed: &removed)
             entries[key] = entry

@@ -23,7 +23,7 @@ struct Atlas {
 
     private func showLargest(_ country: String, _ count: Int) throws {
         var cities: [City] = []
-        for key in try cache.keys {
+        for key in cache.keys {
             if let city = try cache.fetch(forKey: key), city.countrycode == country { cities.append(city) }
         }
         guard !cities.isEmpty else { throw AtlasError(description: "No city of \(country) is in the cache.") }

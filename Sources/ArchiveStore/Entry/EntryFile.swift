@@ -1,9 +1,9 @@
 import Foundation
 
-/// The file of one entry: its archive as a zlib stream, then its key, then a footer.
+/// The file of one entry: its archive as a zlib stream, then its key, its attributes if it has any, and a footer.
 ///
-///     0            Z              Z + K                                                      Z + K + 48
-///     | zlib …     | key, UTF-8 … | dates  lengths  flags  version  checksum  magic          |
+///     0        Z              Z + K          Z + K + A                              Z + K + A + 48
+///     | zlib … | key, UTF-8 … | attributes … | dates  lengths  version  checksum  magic |
 ///
 /// The zlib stream comes first, so any zlib tool that leaves alone what follows can inflate the file. Worked
 /// example, the archive `hello` for the key `k`, stored at second 0.5 and kept for ever; `EntryFooter` names
@@ -13,7 +13,7 @@ import Foundation
 ///     0d  6b                                                              key
 ///     0e  3f e0 00 00 00 00 00 00  7f f0 00 00 00 00 00 00                stored at, expires at
 ///     1e  00 00 00 00 00 00 00 05  00 00 00 00 00 00 00 0d                archive length, zlib length
-///     2e  00 00 00 01  00 00  00 01                                       key length, flags, version
+///     2e  00 00 00 01  00 00  00 01                                       key length, attributes' length, version
 ///     36  d8 ef b5 a3  54 43 41 45                                        checksum, magic
 ///
 /// Whatever byte changes, the checksum or the magic tells; whatever the length changes to, so do the last
@@ -35,15 +35,28 @@ struct EntryFile {
     /// Takes the last bytes of a file whose checksum was calculated elsewhere; `nil`: it is not looked at.
     init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
         footer = try EntryFooter(tail, fileByteCount: fileByteCount, checksum: checksum)
-        guard footer.keyByteCount + EntryFooter.byteCount <= tail.count else {
+        guard footer.keyByteCount + footer.attributesByteCount + EntryFooter.byteCount <= tail.count else {
             throw .damaged("the lengths do not add up")
         }
         bytes = tail
     }
 
     private var keyBytes: ArraySlice<UInt8> {
-        let end = bytes.count - EntryFooter.byteCount
+        let end = bytes.count - EntryFooter.byteCount - footer.attributesByteCount
         return bytes[(end - footer.keyByteCount)..<end]
+    }
+
+    /// Dates, times and tags.
+    func attributes() throws(EntryFault) -> EntryAttributes {
+        var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: footer.storedAt))
+        if footer.expiresAt != .infinity {
+            attributes.expiresAt = Date(timeIntervalSinceReferenceDate: footer.expiresAt)
+        }
+        let end = bytes.count - EntryFooter.byteCount
+        if footer.attributesByteCount > 0 {
+            try attributes.decode(bytes[(end - footer.attributesByteCount)..<end])
+        }
+        return attributes
     }
 
     /// Whether this is the entry of `key`.
@@ -83,53 +96,80 @@ struct EntryFile {
         }
     }
 
-    /// The dates and lengths, for people and policies.
-    func information(key: String, identity: EntryIdentity) -> EntryInformation {
-        EntryInformation(
+    /// What is known of the entry, for people and policies.
+    func information(key: String, identity: EntryIdentity) throws(EntryFault) -> EntryInformation {
+        let attributes = try attributes()
+        return EntryInformation(
             key: key,
-            storedAt: Date(timeIntervalSinceReferenceDate: footer.storedAt),
-            expiresAt: footer.expiresAt == .infinity
-                ? nil : Date(timeIntervalSinceReferenceDate: footer.expiresAt),
+            attributes: attributes,
             archiveByteCount: footer.archiveByteCount,
-            storedByteCount: footer.zlibByteCount + footer.keyByteCount + EntryFooter.byteCount,
-            identity: identity
+            storedByteCount: footer.fileByteCount,
+            identity: EntryIdentity(attributes) ?? identity
         )
     }
 
     /// The most bytes that a file takes whose archive has `archiveByteCount`.
     static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
-        StoredBlocks.byteCount(for: archiveByteCount) + StoreKey.largestByteCount + EntryFooter.byteCount
+        StoredBlocks.byteCount(for: archiveByteCount) + largestTailByteCount
     }
+
+    /// The most bytes that come after an archive.
+    static let largestTailByteCount =
+        StoreKey.largestByteCount + EntryAttributes.largestByteCount + EntryFooter.byteCount
 
     /// All bytes of the file, deflated, sealed and allocated in one go.
     ///
-    /// - Precondition: neither date is a NaN.
+    /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func bytes(
         archive: [UInt8],
         key: StoreKey,
-        storedAt: Double,
-        expiresAt: Double
-    ) -> [UInt8] {
-        let bound = StoredBlocks.byteCount(for: archive.count) + key.bytes.count + EntryFooter.byteCount
+        attributes: EntryAttributes
+    ) throws(StoreError) -> [UInt8] {
+        let encoded = try attributes.encoded()
+        let bound =
+            StoredBlocks.byteCount(for: archive.count) + key.bytes.count + encoded.count + EntryFooter.byteCount
         return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
             let zlib = archive.withUnsafeBytes { Zlib.deflate($0, into: output) }
             UnsafeMutableRawBufferPointer(rebasing: output[zlib...]).copyBytes(from: key.bytes)
-            let footer = zlib + key.bytes.count
+            UnsafeMutableRawBufferPointer(rebasing: output[(zlib + key.bytes.count)...]).copyBytes(from: encoded)
+            let footer = zlib + key.bytes.count + encoded.count
             EntryFooter.write(
-                storedAt: storedAt,
-                expiresAt: expiresAt,
+                storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
+                expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
                 archiveByteCount: archive.count,
                 zlibByteCount: zlib,
                 keyByteCount: key.bytes.count,
+                attributesByteCount: encoded.count,
                 to: UnsafeMutableRawBufferPointer(rebasing: output[footer...])
             )
             count = footer + EntryFooter.byteCount
-            let seal = count - EntryFooter.sealByteCount
-            EntryFooter.writeSeal(
-                Zlib.crc32(UnsafeRawBufferPointer(rebasing: output[..<seal])),
-                to: UnsafeMutableRawBufferPointer(rebasing: output[seal...])
-            )
+            seal(UnsafeMutableRawBufferPointer(rebasing: output[..<count]))
         }
+    }
+
+    /// The same entry with another end of its freshness.
+    ///
+    /// - Precondition: this was made from all of the file's bytes; `expiresAt` is not a NaN.
+    func bytes(expiresAt: Double) -> [UInt8] {
+        var bytes = bytes
+        bytes.withUnsafeMutableBytes { output in
+            let footer = output.count - EntryFooter.byteCount
+            EntryFooter.write(
+                expiresAt: expiresAt,
+                to: UnsafeMutableRawBufferPointer(rebasing: output[footer...])
+            )
+            Self.seal(output)
+        }
+        return bytes
+    }
+
+    /// Writes the last eight bytes of a file.
+    private static func seal(_ file: UnsafeMutableRawBufferPointer) {
+        let seal = file.count - EntryFooter.sealByteCount
+        EntryFooter.writeSeal(
+            Zlib.crc32(UnsafeRawBufferPointer(rebasing: file[..<seal])),
+            to: UnsafeMutableRawBufferPointer(rebasing: file[seal...])
+        )
     }
 }

@@ -6,8 +6,8 @@
 ///     -32  8  archive length  UInt64, bytes before compression
 ///     -24  8  zlib length     UInt64, bytes of the zlib stream, from the file's start
 ///     -16  4  key length      UInt32, 1 to 1,024 bytes of UTF-8, right after the zlib stream
-///     -12  2  flags           UInt16, 0
-///     -10  2  version         UInt16, 1
+///     -12  2  attributes      UInt16, their length, right after the key; 0 in version 1
+///     -10  2  version         UInt16, 1 without attributes, 2 with some
 ///      -8  4  checksum        UInt32, CRC-32 of every byte of the file before it
 ///      -4  4  magic           54 43 41 45, "TCAE"
 ///
@@ -16,7 +16,10 @@
 /// one.
 struct EntryFooter {
     static let byteCount = 48
-    static let version = 1
+    /// The latest version.
+    static let version = 2
+    /// The one that has no attributes.
+    private static let plainVersion = 1
     /// The bytes that the checksum does not cover: itself and the magic.
     static let sealByteCount = 8
     private static let magic: UInt32 = 0x5443_4145
@@ -28,7 +31,11 @@ struct EntryFooter {
     let archiveByteCount: Int
     let zlibByteCount: Int
     let keyByteCount: Int
+    let attributesByteCount: Int
     let checksum: UInt32
+
+    /// What the archive, its key and its attributes take, all told.
+    var fileByteCount: Int { zlibByteCount + keyByteCount + attributesByteCount + Self.byteCount }
 
     /// Parses the last 48 bytes of `tail`, which are the last ones of a file.
     ///
@@ -47,9 +54,10 @@ struct EntryFooter {
         }
         let version = Int(number(38, as: UInt16.self))
         guard version <= Self.version else { throw .unsupportedVersion(version) }
-        guard version == Self.version, number(36, as: UInt16.self) == 0 else {
-            throw .damaged("the version or the flags are none that were ever written")
-        }
+        attributesByteCount = Int(number(36, as: UInt16.self))
+        guard version == (attributesByteCount == 0 ? Self.plainVersion : Self.version),
+            attributesByteCount <= EntryAttributes.largestByteCount
+        else { throw .damaged("the version is none that was ever written") }
         storedAt = Double(bitPattern: number(0, as: UInt64.self))
         expiresAt = Double(bitPattern: number(8, as: UInt64.self))
         guard !storedAt.isNaN, !expiresAt.isNaN else { throw .damaged("a date is not a number") }
@@ -60,7 +68,7 @@ struct EntryFooter {
         }
         guard let zlibByteCount = Int(exactly: number(24, as: UInt64.self)),
             let archiveByteCount = Int(exactly: number(16, as: UInt64.self)),
-            zlibByteCount == fileByteCount - Self.byteCount - keyByteCount
+            zlibByteCount == fileByteCount - Self.byteCount - keyByteCount - attributesByteCount
         else { throw .damaged("the lengths do not add up") }
         self.keyByteCount = keyByteCount
         self.zlibByteCount = zlibByteCount
@@ -74,6 +82,7 @@ struct EntryFooter {
         archiveByteCount: Int,
         zlibByteCount: Int,
         keyByteCount: Int,
+        attributesByteCount: Int,
         to output: UnsafeMutableRawBufferPointer
     ) {
         output.storeBytes(of: storedAt.bitPattern.bigEndian, toByteOffset: 0, as: UInt64.self)
@@ -81,8 +90,14 @@ struct EntryFooter {
         output.storeBytes(of: UInt64(archiveByteCount).bigEndian, toByteOffset: 16, as: UInt64.self)
         output.storeBytes(of: UInt64(zlibByteCount).bigEndian, toByteOffset: 24, as: UInt64.self)
         output.storeBytes(of: UInt32(keyByteCount).bigEndian, toByteOffset: 32, as: UInt32.self)
-        output.storeBytes(of: 0, toByteOffset: 36, as: UInt16.self)
+        let version = attributesByteCount == 0 ? plainVersion : version
+        output.storeBytes(of: UInt16(attributesByteCount).bigEndian, toByteOffset: 36, as: UInt16.self)
         output.storeBytes(of: UInt16(version).bigEndian, toByteOffset: 38, as: UInt16.self)
+    }
+
+    /// Writes the end of an entry's freshness anew to `output`, a footer; ``writeSeal(_:to:)`` completes it.
+    static func write(expiresAt: Double, to output: UnsafeMutableRawBufferPointer) {
+        output.storeBytes(of: expiresAt.bitPattern.bigEndian, toByteOffset: 8, as: UInt64.self)
     }
 
     /// Writes the last eight bytes of a footer to `output`, which are those eight.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Tells one save from every other one for the same key; means nothing outside the store that gave it.
 ///
 /// A file's number alone would not do, since the next file may get it, and no clock of a file system is fine
@@ -11,5 +13,12 @@ package struct EntryIdentity: Sendable, Hashable {
         self.volume = volume
         self.file = file
         self.checksum = checksum
+    }
+
+    /// The identity of an entry that brings its own: its serial, and its deadline, which may be moved.
+    package init?(_ attributes: EntryAttributes) {
+        guard let serial = attributes.serial else { return nil }
+        let deadline = attributes.expiresAt?.timeIntervalSinceReferenceDate.bitPattern ?? 0
+        self.init(volume: .max, file: serial, checksum: UInt32(truncatingIfNeeded: deadline ^ deadline >> 32))
     }
 }

@@ -71,10 +71,12 @@ final class DraftSession: Sendable {
         }
     }
 
-    /// Writes `bytes` to a new draft and returns its name; nothing is left behind if that fails.
+    /// Writes `bytes` to a new draft; nothing is left behind if that fails.
     ///
     /// - Parameter synchronized: Whether to wait until the bytes are on the device, not only with the system.
-    func write(_ bytes: [UInt8], synchronized: Bool = false) throws(StoreError) -> String {
+    func write(_ bytes: [UInt8], synchronized: Bool = false) throws(StoreError) -> (
+        name: String, status: FileStatus
+    ) {
         let (_, number) = count.add(1, ordering: .relaxed)
         let draft = "\(name).\(number)"
         do throws(SystemError) {
@@ -82,7 +84,9 @@ final class DraftSession: Sendable {
             do throws(SystemError) {
                 try file.write(bytes)
                 if synchronized { try file.synchronize() }
+                let status = try file.status()
                 try file.closeChecked()
+                return (draft, status)
             } catch {
                 discard(draft)
                 throw error
@@ -90,7 +94,6 @@ final class DraftSession: Sendable {
         } catch {
             throw StoreError(error, path: path + "/" + draft, action: "writing a draft")
         }
-        return draft
     }
 
     /// Deletes a draft that did not become anything.

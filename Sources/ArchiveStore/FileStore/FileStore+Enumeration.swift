@@ -7,17 +7,40 @@ extension FileStore {
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
         for (index, shard) in try refreshedShards().enumerated() {
-            guard let folder = try shard.refreshedDirectory() else { continue }
-            for (name, slot) in try names(in: folder, of: shard, index) {
-                let chain = chain(name, in: folder, of: shard)
-                let result = Result { () throws(StoreError) in try information(slot, of: chain, shard) }
-                switch result {
-                case .success(nil): continue
-                case .success(let information?): guard body(.success(information)) else { return }
-                case .failure(let error): guard body(.failure(error)) else { return }
-                }
+            guard try forEachEntry(of: shard, index, body) else { return }
+        }
+    }
+
+    package var partCount: Int { EntryName.shardCount }
+
+    /// Implementation: a part is a shard.
+    package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
+        let shards = try refreshedShards()
+        guard shards.indices.contains(part) else { return [] }
+        var entries: [Result<EntryInformation, StoreError>] = []
+        _ = try forEachEntry(of: shards[part], part) { entry in
+            entries.append(entry)
+            return true
+        }
+        return entries
+    }
+
+    /// Gives the entries of one shard to `body`, and says whether that never returned `false`.
+    private func forEachEntry(
+        of shard: Shard,
+        _ index: Int,
+        _ body: (Result<EntryInformation, StoreError>) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard let folder = try shard.refreshedDirectory() else { return true }
+        for (name, slot) in try names(in: folder, of: shard, index) {
+            let chain = chain(name, in: folder, of: shard)
+            switch Result(catching: { () throws(StoreError) in try information(slot, of: chain, shard) }) {
+            case .success(nil): continue
+            case .success(let information?): guard body(.success(information)) else { return false }
+            case .failure(let error): guard body(.failure(error)) else { return false }
             }
         }
+        return true
     }
 
     /// The entry at `slot`; `nil` if it is gone, or cannot be reached from slot 0.
@@ -37,7 +60,7 @@ extension FileStore {
             }
             let key: StoreKey
             do { key = try entry.key() } catch { throw chain.error(error, slot: slot) }
-            let information = entry.information(key: key.string, identity: identity(entry, status))
+            let information = try information(entry, status, key, chain, slot: slot)
             guard slot > 0 else { return information }
             let match = try shard.changing(chain.reader.directory) { () throws(StoreError) in
                 try chain.find(key, .tail).match

@@ -7,7 +7,7 @@ extension FileStore {
         let key = try StoreKey(key)
         return try reading(naming(key)) { chain, shard throws(StoreError) -> StoredArchive? in
             guard let (entry, status) = try find(key, .archive, chain, shard) else { return nil }
-            let information = entry.information(key: key.string, identity: identity(entry, status))
+            let information = try information(entry, status, key, chain, slot: 0)
             do throws(EntryFault) {
                 let archive = try entry.archive(limit: maximumArchiveByteCount)
                 return StoredArchive(archive: archive, information: information)
@@ -24,11 +24,11 @@ extension FileStore {
         let key = try StoreKey(key)
         return try reading(naming(key)) { chain, shard throws(StoreError) -> EntryInformation? in
             guard let (entry, status) = try find(key, .information, chain, shard) else { return nil }
-            return entry.information(key: key.string, identity: identity(entry, status))
+            return try information(entry, status, key, chain, slot: 0)
         }
     }
 
-    private func find(
+    func find(
         _ key: StoreKey,
         _ extent: SlotContent.Extent,
         _ chain: SlotChain,
@@ -48,11 +48,27 @@ extension FileStore {
         }
     }
 
+    func information(
+        _ entry: EntryFile,
+        _ status: FileStatus,
+        _ key: StoreKey,
+        _ chain: SlotChain,
+        slot: Int
+    ) throws(StoreError) -> EntryInformation {
+        do throws(EntryFault) {
+            return try entry.information(key: key.string, identity: identity(entry, status))
+        } catch {
+            throw chain.error(error, slot: slot)
+        }
+    }
+
     func identity(_ entry: EntryFile, _ status: FileStatus) -> EntryIdentity {
-        EntryIdentity(
-            volume: status.identity.device,
-            file: status.identity.number,
-            checksum: entry.footer.checksum
-        )
+        let own = (try? entry.attributes()).flatMap { EntryIdentity($0) }
+        return own
+            ?? EntryIdentity(
+                volume: status.identity.device,
+                file: status.identity.number,
+                checksum: entry.footer.checksum
+            )
     }
 }

@@ -43,10 +43,7 @@ extension FileStore {
     ) throws(StoreError) -> Bool {
         try shard.changing(chain.reader.directory) { () throws(StoreError) in
             guard let match = try chain.find(key, .tail).match else { return false }
-            guard
-                match.entry.information(key: key.string, identity: identity(match.entry, match.status))
-                    == information
-            else { return false }
+            guard identity(match.entry, match.status) == information.identity else { return false }
             try chain.vacate(match.slot, of: key)
             return true
         }

@@ -9,29 +9,51 @@ import Foundation
 #endif
 
 extension FileStore {
-    /// Implementation: deflate; `openat`, `write`, `close` of a draft; then, while the shard is locked
+    /// Implementation: deflate; `openat`, `write`, `fstat`, `close` of a draft; then, while the shard is locked
     /// (`flock`), a look at the slot and `renameat`.
+    @discardableResult
     package func save(
         _ archive: [UInt8],
         forKey key: String,
-        storedAt: Date,
-        expiresAt: Date?
-    ) throws(StoreError) {
+        attributes: EntryAttributes,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        let stored = storedAt.timeIntervalSinceReferenceDate
-        let expires = expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
-        guard !stored.isNaN, !expires.isNaN else {
-            throw StoreError(.invalidArgument, action: "saving an archive", reason: "a date is not a number")
-        }
         guard archive.count <= maximumArchiveByteCount else {
             let reason = "\(archive.count) bytes are more than the limit of \(maximumArchiveByteCount)"
             throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
         }
-        let bytes = EntryFile.bytes(archive: archive, key: key, storedAt: stored, expiresAt: expires)
-        try writing { directory throws(StoreError) in try save(bytes, of: key, in: directory) }
+        let bytes = try EntryFile.bytes(archive: archive, key: key, attributes: attributes)
+        return try writing { directory throws(StoreError) in
+            try save(bytes, of: key, in: directory, if: condition)
+        }
     }
 
-    private func save(_ bytes: [UInt8], of key: StoreKey, in directory: StoreDirectory) throws(StoreError) {
+    /// Implementation: as a save, but for the archive, which stays compressed as it is.
+    package func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+        let key = try StoreKey(entry.key)
+        let deadline = date.timeIntervalSinceReferenceDate
+        guard !deadline.isNaN else {
+            throw StoreError(.invalidArgument, action: "moving a deadline", reason: "a date is not a number")
+        }
+        let moved = try reading(naming(key)) { chain, shard throws(StoreError) -> [UInt8]? in
+            guard let (file, status) = try find(key, .archive, chain, shard),
+                identity(file, status) == entry.identity
+            else { return nil }
+            return file.bytes(expiresAt: deadline)
+        }
+        guard let moved else { return nil }
+        return try writing { directory throws(StoreError) in
+            try save(moved, of: key, in: directory) { $0?.identity == entry.identity }
+        }
+    }
+
+    private func save(
+        _ bytes: [UInt8],
+        of key: StoreKey,
+        in directory: StoreDirectory,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
         let name = naming(key)
         let shard = directory.shards[name.shard]
         // A shard that is no longer found by its path, or never was, means that the store is elsewhere by
@@ -44,17 +66,44 @@ extension FileStore {
 
         let draft = try session.write(bytes)
         do throws(StoreError) {
-            try shard.changing(folder) { () throws(StoreError) in
-                let slot = try chain.slot(saving: key)
-                do throws(SystemError) {
-                    try session.directory.rename(draft, to: name.fileName(slot: slot), in: folder)
-                } catch {
-                    throw StoreError(error, path: chain.path(slot), action: "renaming a draft into place")
+            let isSaved = try shard.changing(folder) { () throws(StoreError) in
+                let place = try chain.place(saving: key)
+                if let condition, try !condition(information(place.former, key, chain, slot: place.slot)) {
+                    return false
                 }
+                do throws(SystemError) {
+                    try session.directory.rename(draft.name, to: name.fileName(slot: place.slot), in: folder)
+                } catch {
+                    throw StoreError(error, path: chain.path(place.slot), action: "renaming a draft into place")
+                }
+                return true
+            }
+            if !isSaved {
+                session.discard(draft.name)
+                return nil
             }
         } catch {
-            session.discard(draft)
+            session.discard(draft.name)
             throw error
         }
+        return try information((Self.entry(bytes), draft.status), key, chain, slot: 0)
+    }
+
+    private static func entry(_ bytes: [UInt8]) -> EntryFile {
+        do {
+            return try EntryFile(tail: bytes, fileByteCount: bytes.count, checksum: nil)
+        } catch {
+            preconditionFailure("what was just made is an entry")
+        }
+    }
+
+    private func information(
+        _ content: (entry: EntryFile, status: FileStatus)?,
+        _ key: StoreKey,
+        _ chain: SlotChain,
+        slot: Int
+    ) throws(StoreError) -> EntryInformation? {
+        guard let content else { return nil }
+        return try information(content.entry, content.status, key, chain, slot: slot)
     }
 }

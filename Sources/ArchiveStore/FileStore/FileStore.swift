@@ -22,8 +22,7 @@ import Synchronization
 /// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now,
 /// and the next save makes it again.
 package final class FileStore: ArchiveStore {
-    /// The largest archive in bytes, 1 GiB by default.
-    package let maximumArchiveByteCount: Int
+    package let settings: StoreSettings
     /// The absolute path of the store's directory.
     package let path: String
 
@@ -43,28 +42,25 @@ package final class FileStore: ArchiveStore {
     package convenience init(
         directory: String,
         create: Bool,
-        maximumArchiveByteCount: Int = 1 << 30
+        settings: StoreSettings = StoreSettings()
     ) throws(StoreError) {
-        try self.init(
-            directory: directory,
-            create: create,
-            maximumArchiveByteCount: maximumArchiveByteCount,
-            naming: { EntryName($0) }
-        )
+        try self.init(directory: directory, create: create, settings: settings, naming: { EntryName($0) })
     }
 
     /// - Parameter naming: The name that a key's entry gets; tests give many keys one name.
     init(
         directory: String,
         create: Bool,
-        maximumArchiveByteCount: Int = 1 << 30,
+        settings: StoreSettings = StoreSettings(),
         naming: @escaping @Sendable (StoreKey) -> EntryName
     ) throws(StoreError) {
         path = try Self.absolutePath(directory)
-        self.maximumArchiveByteCount = min(max(0, maximumArchiveByteCount), Zlib.largestByteCount)
+        self.settings = settings
         self.naming = naming
         opened = Mutex(try StoreDirectory(path: path, create: create))
     }
+
+    var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
 
     static func absolutePath(_ directory: String) throws(StoreError) -> String {
         let action = "opening a store"

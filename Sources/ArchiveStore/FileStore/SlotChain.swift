@@ -45,18 +45,21 @@ struct SlotChain {
         }
     }
 
-    /// The slot in which `key` is to be saved: its own, one whose entry is lost anyway, or a new one.
-    func slot(saving key: StoreKey) throws(StoreError) -> Int {
+    /// The slot in which `key` is to be saved, its own, one whose entry is lost anyway, or a new one; and what was
+    /// saved there for `key` before.
+    func place(
+        saving key: StoreKey
+    ) throws(StoreError) -> (slot: Int, former: (entry: EntryFile, status: FileStatus)?) {
         switch try content(0, .tail) {
-        case .absent: return 0
-        case .entry(let entry, _) where entry.holds(key): return 0
+        case .absent: return (0, nil)
+        case .entry(let entry, let status) where entry.holds(key): return (0, (entry, status))
         default: break
         }
         let found = try find(key, .information)
-        if let match = found.match { return match.slot }
-        if let damaged = found.damaged.first { return damaged.slot }
+        if let match = found.match { return (match.slot, (match.entry, match.status)) }
+        if let damaged = found.damaged.first { return (damaged.slot, nil) }
         if let obstacle = found.obstacle { throw obstacle }
-        return found.count
+        return (found.count, nil)
     }
 
     /// Takes the file at `slot`, which holds `key` if that is known, out of the way.

@@ -48,7 +48,7 @@ struct SlotReader {
             return SlotContent(status) { () throws(EntryFault) in try EntryFile(verifying: bytes) }
         }
 
-        let tailCount = min(byteCount, StoreKey.largestByteCount + EntryFooter.byteCount)
+        let tailCount = min(byteCount, EntryFile.largestTailByteCount)
         let tail = try file.read(tailCount, at: byteCount - tailCount)
         var checksum: UInt32?
         if !isTooLarge, extent == .information {

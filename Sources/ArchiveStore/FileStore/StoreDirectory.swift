@@ -68,7 +68,7 @@ final class StoreDirectory: Sendable {
         let session = try session()
         // The one file that is waited for: were it lost with the power, the whole store would be
         // unrecognizable.
-        let draft = try session.write(StoreMarker.bytes, synchronized: true)
+        let draft = try session.write(StoreMarker.bytes, synchronized: true).name
         do {
             try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
         } catch {

@@ -24,8 +24,9 @@ public final class ArchivedObject: NSObject {
         public var key: String
         public var value: Value
 
-        /// - Parameter key: the key as it stands in the archive, where a `$` that a class put in front of a key
-        ///   is doubled.
+        /// - Parameters:
+        ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
+        ///   - value: what the field holds.
         public init(key: String, value: Value) {
             self.key = key
             self.value = value
@@ -64,7 +65,9 @@ public final class ArchivedObject: NSObject {
 
     /// Makes an object of a class that this process need not have, to be archived.
     ///
-    /// - Parameter fields: each key once; none is `$class`.
+    /// - Parameters:
+    ///   - classDescription: what the archive is to say of the object's class.
+    ///   - fields: each key once; none is `$class`.
     public init(classDescription: ArchiveTree.ClassDescription, fields: [Field] = []) {
         self.classDescription = classDescription
         self.fields = fields

@@ -22,8 +22,9 @@ public struct ArchiveTree: Sendable {
         public var key: String
         public var value: Value
 
-        /// - Parameter key: the key as it stands in the archive, where a `$` that a class put in front of a key
-        ///   is doubled.
+        /// - Parameters:
+        ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
+        ///   - value: what the field holds.
         public init(key: String, value: Value) {
             self.key = key
             self.value = value

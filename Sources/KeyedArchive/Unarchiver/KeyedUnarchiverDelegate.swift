@@ -6,6 +6,7 @@ public protocol KeyedUnarchiverDelegate: AnyObject {
     /// Called when the class of an object is not known, or not expected.
     ///
     /// - Parameters:
+    ///   - unarchiver: who asks.
     ///   - name: the class's name in the archive.
     ///   - classNames: the names of the class and its superclasses as the archive has them; empty if it has none.
     /// - Returns: the class to instantiate, which must be one of those that are expected, or `nil`.

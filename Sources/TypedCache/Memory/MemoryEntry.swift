@@ -12,13 +12,16 @@ class MemoryEntry: @unchecked Sendable {
     private let counter = Atomic<UInt8>(0)
     /// Where the policy keeps what it knows of this entry.
     final var place: Int32 = -1
-    /// Seconds since 2001-01-01 UTC; infinity for never.
+    /// When the entry stops being fresh, in seconds since 2001-01-01 UTC; infinity for never. Where there is a
+    /// `timing`, that knows better.
     let deadline: TimeInterval
     let key: EntryKey
+    let timing: EntryTiming?
 
-    init(key: EntryKey, deadline: TimeInterval) {
+    init(key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
         self.key = key
         self.deadline = deadline
+        self.timing = timing
     }
 
     /// The most uses that count.
@@ -40,9 +43,9 @@ class MemoryEntry: @unchecked Sendable {
 final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     let value: Value
 
-    init(_ value: Value, key: EntryKey, deadline: TimeInterval) {
+    init(_ value: Value, key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
         self.value = value
-        super.init(key: key, deadline: deadline)
+        super.init(key: key, deadline: deadline, timing: timing)
     }
 }
 
@@ -51,8 +54,8 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
 final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     let archive: [UInt8]
 
-    init(_ archive: [UInt8], key: EntryKey, deadline: TimeInterval) {
+    init(_ archive: [UInt8], key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
         self.archive = archive
-        super.init(key: key, deadline: deadline)
+        super.init(key: key, deadline: deadline, timing: timing)
     }
 }

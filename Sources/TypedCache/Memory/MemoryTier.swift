@@ -21,6 +21,21 @@ struct MemoryTier {
         fileprivate let isContended: Bool
     }
 
+    /// Whether an entry may still be on disk under a key that must not be used.
+    enum Bar {
+        case set
+        case lifted
+        case asItWas
+    }
+
+    /// What left memory, to be released outside of any lock.
+    struct Dropped {
+        /// Given up to make room.
+        var evicted: [MemoryEntry] = []
+        /// Replaced, removed, or never kept.
+        var others: [MemoryEntry] = []
+    }
+
     private struct Traffic {
         var operations = 0
         var activeWrites = 0
@@ -52,12 +67,12 @@ struct MemoryTier {
     }
 
     /// Gives up the least useful entries.
-    mutating func trim(toCount count: Int, cost: Int) -> [MemoryEntry] {
-        var removed: [MemoryEntry] = []
-        policy.trim(toCount: count, cost: cost, removed: &removed)
-        for entry in removed { _ = table.remove(forKey: entry.key) }
-        statistics.evictions += removed.count
-        return removed
+    mutating func trim(toCount count: Int, cost: Int) -> Dropped {
+        var dropped = Dropped()
+        policy.trim(toCount: count, cost: cost, removed: &dropped.evicted)
+        for entry in dropped.evicted { _ = table.remove(forKey: entry.key) }
+        statistics.count(.evicted(.memory), times: dropped.evicted.count)
+        return dropped
     }
 
     func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
@@ -73,6 +88,21 @@ struct MemoryTier {
         let former = remove(forKey: key)
         return (begin(key, isWrite: true), former)
     }
+
+    /// Begins to save what was loaded since an operation began.
+    ///
+    /// - Returns: `nil` if the key was written meanwhile, or everything removed: then that counts.
+    mutating func beginWrite(_ key: EntryKey, after load: Ticket) -> (ticket: Ticket, former: MemoryEntry?)? {
+        isCurrent(key, load) ? beginWrite(key) : nil
+    }
+
+    /// Whether no write of the key began since, or was under way then, and not everything was removed.
+    func isCurrent(_ key: EntryKey, _ ticket: Ticket) -> Bool {
+        !ticket.isContended && ticket.writes == traffic[key]?.writes && ticket.epoch == epoch
+    }
+
+    /// Whether not everything was removed since.
+    func isOfThisEpoch(_ ticket: Ticket) -> Bool { ticket.epoch == epoch }
 
     private mutating func begin(_ key: EntryKey, isWrite: Bool) -> Ticket {
         var state = traffic[key] ?? Traffic()
@@ -92,21 +122,21 @@ struct MemoryTier {
         _ ticket: Ticket,
         keeping entry: MemoryEntry? = nil,
         cost: Int = 0
-    ) -> [MemoryEntry] {
+    ) -> Dropped {
         end(key, ticket, isWrite: false, keeping: entry, cost: cost)
     }
 
     /// Ends a write.
     ///
-    /// - Parameter leavesStale: whether an entry may still be on disk that must not be used.
+    /// - Parameter bar: whether the key is barred from now on.
     mutating func endWrite(
         _ key: EntryKey,
         _ ticket: Ticket,
+        bar: Bar,
         keeping entry: MemoryEntry? = nil,
-        cost: Int = 0,
-        leavesStale: Bool = false
-    ) -> [MemoryEntry] {
-        if leavesStale { barred.insert(key) } else { barred.remove(key) }
+        cost: Int = 0
+    ) -> Dropped {
+        set(bar, key)
         return end(key, ticket, isWrite: true, keeping: entry, cost: cost)
     }
 
@@ -116,43 +146,60 @@ struct MemoryTier {
         isWrite: Bool,
         keeping entry: MemoryEntry?,
         cost: Int
-    ) -> [MemoryEntry] {
-        guard var state = traffic[key] else { return entry.map { [$0] } ?? [] }
-        state.operations -= 1
-        if isWrite { state.activeWrites -= 1 }
-        traffic[key] = state.operations == 0 ? nil : state
-
-        guard let entry else { return [] }
-        guard !ticket.isContended, ticket.writes == state.writes, ticket.epoch == epoch else { return [entry] }
-        return keep(entry, cost: cost)
+    ) -> Dropped {
+        let isCurrent = isCurrent(key, ticket)
+        if var state = traffic[key] {
+            state.operations -= 1
+            if isWrite { state.activeWrites -= 1 }
+            traffic[key] = state.operations == 0 ? nil : state
+        }
+        guard let entry else { return Dropped() }
+        return isCurrent ? keep(entry, cost: cost) : Dropped(others: [entry])
     }
 
-    private mutating func keep(_ entry: MemoryEntry, cost: Int) -> [MemoryEntry] {
-        let former = remove(forKey: entry.key)
+    private mutating func keep(_ entry: MemoryEntry, cost: Int) -> Dropped {
+        var dropped = Dropped()
+        if let former = remove(forKey: entry.key) { dropped.others.append(former) }
         var removed: [MemoryEntry] = []
         policy.insert(entry, cost: cost, removed: &removed)
-        if removed.last !== entry {
-            for victim in removed { _ = table.remove(forKey: victim.key) }
-            table.insert(entry)
-            statistics.evictions += removed.count
+        if removed.last === entry {
+            dropped.others += removed
+            return dropped
         }
-        if let former { removed.append(former) }
-        return removed
+        for victim in removed { _ = table.remove(forKey: victim.key) }
+        table.insert(entry)
+        statistics.count(.evicted(.memory), times: removed.count)
+        dropped.evicted = removed
+        return dropped
     }
 
     /// Forgets a key whose entry another cache has changed, and keeps what is being read from coming back.
-    mutating func forget(_ key: EntryKey, leavesStale: Bool) -> MemoryEntry? {
+    mutating func forget(_ key: EntryKey, bar: Bar) -> MemoryEntry? {
         traffic[key]?.writes += 1
-        if leavesStale { barred.insert(key) } else { barred.remove(key) }
+        set(bar, key)
         return remove(forKey: key)
     }
 
+    private mutating func set(_ bar: Bar, _ key: EntryKey) {
+        switch bar {
+        case .set: barred.insert(key)
+        case .lifted: barred.remove(key)
+        case .asItWas: break
+        }
+    }
+
     /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
-    mutating func removeAll() -> [MemoryEntry] {
+    mutating func removeAll() -> Dropped {
         epoch += 1
         let removed = policy.removeAll()
         for entry in removed { _ = table.remove(forKey: entry.key) }
-        return removed
+        return Dropped(others: removed)
+    }
+
+    /// Keeps an entry on disk from being used that should be gone, but could not be removed.
+    mutating func bar(_ key: EntryKey) -> Dropped {
+        barred.insert(key)
+        return Dropped(others: remove(forKey: key).map { [$0] } ?? [])
     }
 
     /// Lifts every bar, after everything was removed from disk.

@@ -11,18 +11,11 @@ final class SharedMemory: Sendable {
     /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
     private let directory: String
-    #if canImport(Darwin)
-        private let pressure = Mutex<MemoryPressure?>(nil)
-    #endif
 
     init(limit: MemoryLimit, directory: String) {
         tier = Mutex(MemoryTier(limit: limit, table: table))
         self.directory = directory
         Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
-        #if canImport(Darwin)
-            let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
-            pressure.withLock { $0 = listener }
-        #endif
     }
 
     deinit {
@@ -43,18 +36,6 @@ final class SharedMemory: Sendable {
 
     func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
         tier.withLock(body)
-    }
-
-    /// Gives up the least useful entries, until no more than so many are left, of no more than so much cost.
-    func trim(toCount count: Int, cost: Int) {
-        let dropped = withLock { $0.trim(toCount: count, cost: cost) }
-        _ = consume dropped
-    }
-
-    /// Gives memory back where the system asks for it.
-    func relieve(isCritical: Bool) {
-        let dropped = withLock { $0.trim(toCount: .max, cost: isCritical ? 0 : $0.cost / 2) }
-        _ = consume dropped
     }
 
     // MARK: Neighbors
@@ -80,10 +61,10 @@ final class SharedMemory: Sendable {
 
     /// Has the other caches forget a key, after its entry on disk has changed.
     ///
-    /// - Parameter leavesStale: whether an entry may still be on disk that must not be used.
-    func tellOthers(changed key: EntryKey, leavesStale: Bool = false) {
+    /// - Parameter bar: whether the key is barred for them, too.
+    func tellOthers(changed key: EntryKey, bar: MemoryTier.Bar = .lifted) {
         for other in others {
-            let dropped = other.withLock { $0.forget(key, leavesStale: leavesStale) }
+            let dropped = other.withLock { $0.forget(key, bar: bar) }
             _ = consume dropped
         }
     }

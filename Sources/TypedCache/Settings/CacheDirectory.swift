@@ -38,12 +38,16 @@ enum CacheDirectory {
     static func open(
         _ name: String,
         in root: URL,
-        create: Bool
-    ) throws(CacheError) -> (directory: URL, store: FileStore) {
+        create: Bool,
+        disk: DiskSettings = DiskSettings()
+    ) throws(CacheError) -> (directory: URL, store: any ArchiveStore) {
         try check(name: name)
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
-            return (own, try FileStore(directory: own.path(percentEncoded: false), create: create))
+            let path = own.path(percentEncoded: false)
+            let store = try FileStore(directory: path, create: create, settings: disk.storeSettings)
+            guard case .behind(let limit) = disk.writing else { return (own, store) }
+            return (own, WriteBehindStore(over: store, byteLimit: limit.bytes))
         } catch {
             throw CacheError(error)
         }

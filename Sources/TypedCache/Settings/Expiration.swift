@@ -1,37 +1,75 @@
+import ArchiveStore
 import Foundation
 
 /// How long an entry may be used.
+///
+/// Deadlines are moments of the clock's time of day, and are compared with it at each use. When the clock is set
+/// forward, entries expire as if the time had passed; when it is set back, none expires early, and what was found
+/// expired and removed stays gone.
 public struct Expiration: Sendable, Hashable {
     private enum Kind: Hashable {
         case never
         case after(Duration)
         case at(Date)
+        case afterIdle(Duration)
     }
 
     private let kind: Kind
+    private var staleWhileRevalidate = Duration.zero
+    private var staleIfError = Duration.zero
+
+    private init(_ kind: Kind) { self.kind = kind }
 
     /// The entry never expires.
-    public static let never = Expiration(kind: .never)
+    public static let never = Expiration(.never)
 
-    /// The entry expires this long after it was saved; at once, if that is zero or less.
-    public static func after(_ duration: Duration) -> Expiration { Expiration(kind: .after(duration)) }
+    /// The entry expires this long after it was saved; at once, if that is zero or less. Reading does not move that.
+    public static func after(_ duration: Duration) -> Expiration { Expiration(.after(duration)) }
 
-    /// The entry expires at this moment; at once, if that has passed.
-    public static func at(_ date: Date) -> Expiration { Expiration(kind: .at(date)) }
+    /// The entry expires at this moment; at once, if that has passed. Reading does not move that.
+    public static func at(_ date: Date) -> Expiration { Expiration(.at(date)) }
 
-    /// The moment of expiry of an entry saved at `now`, in seconds since 2001-01-01 UTC; infinity for never.
+    /// The entry expires when it was neither saved nor fetched for so long; at once, if that is zero or less.
+    ///
+    /// In memory that is exact. On disk, where many readings shall write little, the time of the last one may be
+    /// known by an eighth of the duration too early.
+    public static func afterIdle(_ duration: Duration) -> Expiration { Expiration(.afterIdle(duration)) }
+
+    /// The same, but for so long after it has expired the entry may still be served by a fetch that loads, which
+    /// loads it anew in the background (RFC 5861, stale-while-revalidate). For all other calls it is expired.
+    public func staleWhileRevalidate(_ window: Duration) -> Expiration {
+        var copy = self
+        copy.staleWhileRevalidate = window
+        return copy
+    }
+
+    /// The same, but for so long after it has expired the entry may still be served by a fetch that tried to load it
+    /// anew and failed (RFC 5861, stale-if-error). For all other calls it is expired.
+    public func staleIfError(_ window: Duration) -> Expiration {
+        var copy = self
+        copy.staleIfError = window
+        return copy
+    }
+
+    /// What is kept with an entry saved at `now`.
     ///
     /// - Throws: `.invalidExpiration` if the date is not a number.
-    func deadline(savedAt now: Date) throws(CacheError) -> TimeInterval {
+    func attributes(savedAt now: Date) throws(CacheError) -> EntryAttributes {
+        var attributes = EntryAttributes(storedAt: now)
         switch kind {
-        case .never: return .infinity
-        case .after(let duration): return now.timeIntervalSinceReferenceDate + duration / .seconds(1)
+        case .never: return attributes
+        case .after(let duration): attributes.expiresAt = now.addingTimeInterval(duration / .seconds(1))
         case .at(let date):
-            let deadline = date.timeIntervalSinceReferenceDate
-            guard !deadline.isNaN else {
+            guard !date.timeIntervalSinceReferenceDate.isNaN else {
                 throw CacheError(.invalidExpiration, "an expiration must be a moment in time")
             }
-            return deadline
+            attributes.expiresAt = date
+        case .afterIdle(let duration):
+            attributes.expiresAt = now.addingTimeInterval(duration / .seconds(1))
+            attributes.idleTime = max(0, duration / .seconds(1))
         }
+        attributes.staleWhileRevalidate = max(0, staleWhileRevalidate / .seconds(1))
+        attributes.staleIfError = max(0, staleIfError / .seconds(1))
+        return attributes
     }
 }

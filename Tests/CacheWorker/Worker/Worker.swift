@@ -65,8 +65,8 @@ final class Worker {
         case .removeAll:
             try cache.removeAll()
             return .done
-        case .keys: return .keys(try cache.keys.sorted())
-        case .count: return .count(try cache.count)
+        case .keys: return .keys(cache.keys.sorted())
+        case .count: return .count(try cache.count())
         }
     }
 }

@@ -1,0 +1,126 @@
+import Foundation
+
+/// What is saved with an archive besides its key: when, until when it may be used, and to which groups it belongs.
+package struct EntryAttributes: Sendable, Hashable {
+    package var storedAt: Date
+    /// When the entry stops being fresh; `nil` means never.
+    package var expiresAt: Date?
+    /// For how many seconds after it was last read the entry stays fresh; `nil` where reading moves nothing.
+    package var idleTime: Double?
+    /// For how many seconds after `expiresAt` the entry may be served while it is loaded anew.
+    package var staleWhileRevalidate = 0.0
+    /// For how many seconds after `expiresAt` the entry may be served if loading it anew fails.
+    package var staleIfError = 0.0
+    /// How many seconds it took to load the value; 0 if it was not loaded.
+    package var loadTime = 0.0
+    /// In ascending order of their bytes, each once.
+    package var tags: [String] = []
+    /// Tells this save from every other one where that has to be known before it is written; `nil` otherwise.
+    package var serial: UInt64?
+
+    package init(storedAt: Date, expiresAt: Date? = nil) {
+        self.storedAt = storedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// By which part of the idle time `expiresAt` may lag behind the last reading.
+    package static let idleLag = 1.0 / 8
+
+    /// When the entry is of no use any more, not even as a stale one, or to someone who has just read it; `nil`
+    /// means never.
+    package var usableUntil: Date? {
+        let longest = max(staleWhileRevalidate, staleIfError, (idleTime ?? 0) * Self.idleLag)
+        return expiresAt.map { $0.addingTimeInterval(longest) }
+    }
+}
+
+// In an entry's file the times that most entries do not have, and the tags, stand between key and footer, one after
+// another:
+//
+//     1  kind    1 idle time, 2 stale while revalidate, 3 stale if error, 4 load time, 5 tag, 6 serial
+//     2  length  UInt16 of what follows: 8, or the tag's
+//     …  value   Float64, seconds, zero or more; for a tag UTF-8; for a serial UInt64
+//
+// Each kind but tags stands there once at most, and where it says something.
+extension EntryAttributes {
+    private enum Kind: UInt8 {
+        case idleTime = 1
+        case staleWhileRevalidate, staleIfError, loadTime, tag, serial
+    }
+
+    /// The most bytes of all of them together. With the longest key and a footer that makes 4,096.
+    static let largestByteCount = 3_024
+    private static let headByteCount = 3
+
+    /// - Throws: `.invalidArgument` if a number is not one, or the tags take too much room.
+    func encoded() throws(StoreError) -> [UInt8] {
+        func refuse(_ reason: String) -> StoreError {
+            StoreError(.invalidArgument, action: "saving an archive", reason: reason)
+        }
+        let dates = [storedAt, expiresAt ?? storedAt].map(\.timeIntervalSinceReferenceDate)
+        guard !dates.contains(where: \.isNaN) else { throw refuse("a date is not a number") }
+        var bytes: [UInt8] = []
+        func add(_ kind: Kind, _ value: some Collection<UInt8>) {
+            bytes.append(kind.rawValue)
+            bytes += [UInt8(truncatingIfNeeded: value.count >> 8), UInt8(truncatingIfNeeded: value.count)]
+            bytes += value
+        }
+        for (kind, seconds) in [
+            (Kind.idleTime, idleTime), (.staleWhileRevalidate, staleWhileRevalidate),
+            (.staleIfError, staleIfError), (.loadTime, loadTime),
+        ] {
+            guard let seconds, seconds != 0 || kind == .idleTime else { continue }
+            guard seconds >= 0 else { throw refuse("a time is negative or not a number") }
+            add(kind, withUnsafeBytes(of: seconds.bitPattern.bigEndian) { Array($0) })
+        }
+        for tag in tags {
+            guard (1...Self.largestByteCount).contains(tag.utf8.count) else {
+                throw refuse("a tag is empty or too long")
+            }
+            add(.tag, tag.utf8)
+        }
+        if let serial { add(.serial, withUnsafeBytes(of: serial.bigEndian) { Array($0) }) }
+        guard bytes.count <= Self.largestByteCount else {
+            throw refuse("the tags take \(bytes.count) bytes, more than \(Self.largestByteCount)")
+        }
+        return bytes
+    }
+
+    /// Takes in what ``encoded()`` gave.
+    mutating func decode(_ bytes: ArraySlice<UInt8>) throws(EntryFault) {
+        var rest = bytes
+        while !rest.isEmpty {
+            guard rest.count >= Self.headByteCount, let kind = Kind(rawValue: rest[rest.startIndex]) else {
+                throw .damaged("an attribute is none that was ever written")
+            }
+            let count = Int(rest[rest.startIndex + 1]) << 8 | Int(rest[rest.startIndex + 2])
+            rest = rest.dropFirst(Self.headByteCount)
+            guard count <= rest.count else { throw .damaged("an attribute ends too early") }
+            let value = rest.prefix(count)
+            rest = rest.dropFirst(count)
+            switch kind {
+            case .idleTime: idleTime = try Self.seconds(value)
+            case .staleWhileRevalidate: staleWhileRevalidate = try Self.seconds(value)
+            case .staleIfError: staleIfError = try Self.seconds(value)
+            case .loadTime: loadTime = try Self.seconds(value)
+            case .serial: serial = try Self.word(value)
+            case .tag:
+                guard let tag = String(validating: value, as: UTF8.self) else {
+                    throw .damaged("a tag is not UTF-8")
+                }
+                tags.append(tag)
+            }
+        }
+    }
+
+    private static func word(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> UInt64 {
+        guard bytes.count == 8 else { throw .damaged("an attribute has another length than its own") }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private static func seconds(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> Double {
+        let seconds = Double(bitPattern: try word(bytes))
+        guard seconds >= 0 else { throw .damaged("a time is negative or not a number") }
+        return seconds
+    }
+}

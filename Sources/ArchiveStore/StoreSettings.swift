@@ -1,0 +1,55 @@
+/// What a store is asked to guarantee, and how much it may take.
+package struct StoreSettings: Sendable {
+    /// What a save that returned has survived.
+    package enum Durability: Sendable {
+        /// The end of this process, however it comes.
+        case process
+        /// A failure of power as well: the file and the directory that names it are on the device.
+        case power
+    }
+
+    /// The largest archive in bytes.
+    package var maximumArchiveByteCount = 1 << 30
+    package var durability = Durability.process
+    /// The most bytes of all entries together; `nil`: no limit.
+    package var byteLimit: Int?
+    /// The most entries; `nil`: no limit.
+    package var countLimit: Int?
+    /// How many bytes must stay free on the volume.
+    package var minimumFreeByteCount = 0
+    /// Whether ``ArchiveStore/changesByOthers()`` tells what other processes have changed.
+    package var followsOthers = false
+
+    package init() {}
+}
+
+/// Who uses a store, as far as the store asks and tells. Called without a lock held, on any thread.
+package protocol StoreUser: AnyObject, Sendable {
+    /// Whether an entry is in use elsewhere, in memory say, and should not be given up before others.
+    func isInUse(_ key: String) -> Bool
+    /// An entry was given up to make room.
+    func didEvict(_ entry: EntryInformation)
+    /// A save that had returned failed.
+    ///
+    /// - Parameter leavesStale: whether what it was to replace may still be there, and must not be used.
+    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool)
+}
+
+/// Stands for a key where the key itself is too long: 128 bits of a hash. Two keys may share one.
+package struct KeyDigest: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+}
+
+/// What other processes have changed since they were last asked about.
+package enum ChangesByOthers: Sendable {
+    /// Entries were saved or removed whose keys have these digests; none if it is empty.
+    case keys([KeyDigest])
+    /// Anything may have changed.
+    case everything
+}

@@ -1,0 +1,130 @@
+import Dispatch
+import Foundation
+
+/// A save that has returned, but is not written yet.
+struct DeferredSave: Sendable {
+    let key: StoreKey
+    let archive: [UInt8]
+    let attributes: EntryAttributes
+
+    /// What is known of the entry before it is written; the identity is the one it will have.
+    var information: EntryInformation {
+        EntryInformation(
+            key: key.string,
+            attributes: attributes,
+            archiveByteCount: archive.count,
+            storedByteCount: archive.count + key.bytes.count + EntryFooter.byteCount,
+            identity: EntryIdentity(attributes) ?? EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+    }
+}
+
+/// Whom a store tells, as long as it is there.
+struct WeakUser: Sendable {
+    weak let user: (any StoreUser)?
+
+    init(_ user: any StoreUser) { self.user = user }
+}
+
+/// All saves that are not written yet, in the order in which they will be.
+///
+/// A key has one place in that order at most besides the one that is being written: a save takes the place of the one
+/// before it that still waits, so a later call for all that was deferred need not wait for more than one write of each
+/// key.
+struct Deferred: Sendable {
+    private struct Waiting {
+        var save: DeferredSave
+        let place: Int
+    }
+
+    private var waiting: [[UInt8]: Waiting] = [:]
+    /// Keys by place, the first one being `order[start]`; a key that was dropped is found nowhere else.
+    private var order: [(place: Int, key: [UInt8])] = []
+    private var start = 0
+    private var writing: (save: DeferredSave, place: Int)?
+    private var byteCount = 0
+    /// The last place that was given to anyone.
+    private(set) var lastPlace = 0
+    /// Keys for which a call is under way that nothing may be deferred beside.
+    var alone: Set<[UInt8]> = []
+    /// The first failure since somebody asked.
+    var failure: StoreError?
+    var waiters: [DispatchSemaphore] = []
+    var user: WeakUser?
+
+    /// Defers a save, unless there is no room for it.
+    mutating func put(_ save: DeferredSave, byteLimit: Int) -> Bool {
+        let former = waiting[save.key.bytes]
+        let others = byteCount - (former?.save.archive.count ?? 0)
+        guard others == 0 || others + save.archive.count <= byteLimit else { return false }
+        byteCount = others + save.archive.count
+        if let former {
+            waiting[save.key.bytes] = Waiting(save: save, place: former.place)
+            return true
+        }
+        lastPlace += 1
+        waiting[save.key.bytes] = Waiting(save: save, place: lastPlace)
+        order.append((lastPlace, save.key.bytes))
+        return true
+    }
+
+    /// What is written next; `nil` if nothing waits.
+    ///
+    /// - Precondition: nothing is being written.
+    mutating func begin() -> DeferredSave? {
+        while start < order.count {
+            let (place, key) = order[start]
+            start += 1
+            if start == order.count || start > 1_024 {
+                order.removeFirst(start)
+                start = 0
+            }
+            guard let next = waiting[key], next.place == place else { continue }
+            waiting[key] = nil
+            writing = (next.save, place)
+            return next.save
+        }
+        return nil
+    }
+
+    mutating func end(_ save: DeferredSave, _ failure: StoreError?) {
+        writing = nil
+        byteCount -= save.archive.count
+        self.failure = self.failure ?? failure
+    }
+
+    /// Has what waits for a key never be written, and says whether there was anything.
+    mutating func drop(_ key: StoreKey) -> Bool {
+        guard let dropped = waiting.removeValue(forKey: key.bytes) else { return false }
+        byteCount -= dropped.save.archive.count
+        return true
+    }
+
+    mutating func dropAll() {
+        for dropped in waiting.values { byteCount -= dropped.save.archive.count }
+        waiting = [:]
+        order = []
+        start = 0
+    }
+
+    func find(_ key: StoreKey) -> DeferredSave? {
+        if let found = waiting[key.bytes] { return found.save }
+        return writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
+    }
+
+    func isSettled(_ key: StoreKey) -> Bool { find(key) == nil }
+
+    func isSettled(upTo place: Int) -> Bool {
+        if let writing, writing.place <= place { return false }
+        for next in order[start...] {
+            if next.place > place { return true }
+            if waiting[next.key]?.place == next.place { return false }
+        }
+        return true
+    }
+
+    mutating func takeWaiters() -> [DispatchSemaphore] {
+        defer { waiters = [] }
+        return waiters
+    }
+}

@@ -1,0 +1,219 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A store whose saves return before they are written; another store, the one below, has them a little later.
+///
+/// What waits is seen by every call, so that nobody can tell but by a crash: what waits is lost with the process. A
+/// key that is saved again while it waits is written once. Saves with a condition, removals, and whatever looks at many
+/// entries at once wait for what was deferred before, of the same key or of all, so that the order of calls for a key
+/// is the order in which the store below sees them.
+///
+/// A deferred save that fails removes what it was to replace, is told to the user of this store, and is thrown by the
+/// next ``flush()``.
+package final class WriteBehindStore: ArchiveStore {
+    private let below: any ArchiveStore
+    private let byteLimit: Int
+    private let state = Mutex(Deferred())
+    private let worker = DispatchQueue(label: "typed-cache.write-behind", qos: .userInitiated)
+
+    /// - Parameter byteLimit: how many bytes of archives wait at most; a save that would exceed it waits itself. An
+    ///   archive that is larger waits alone.
+    package init(over below: any ArchiveStore, byteLimit: Int) {
+        self.below = below
+        self.byteLimit = max(0, byteLimit)
+    }
+
+    package func setUser(_ user: any StoreUser) {
+        state.withLock { $0.user = WeakUser(user) }
+        below.setUser(user)
+    }
+
+    // MARK: Saving
+
+    package func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
+        let storeKey = try StoreKey(key)
+        if let condition {
+            return try alone(storeKey, dropping: false) { _ throws(StoreError) in
+                try below.save(archive, forKey: key, attributes: attributes, if: condition)
+            }
+        }
+        var attributes = attributes
+        attributes.serial = .random(in: .min ... .max)
+        _ = try attributes.encoded()
+        let new = DeferredSave(key: storeKey, archive: archive, attributes: attributes)
+        waiting { state in
+            // Not while a removal of the key is under way, which may be older.
+            guard !state.alone.contains(storeKey.bytes) else { return false }
+            return state.put(new, byteLimit: byteLimit)
+        }
+        worker.async { self.writeNext() }
+        return new.information
+    }
+
+    /// Writes what has waited longest. Called once for each save, so nothing is left.
+    private func writeNext() {
+        guard let next = state.withLock({ $0.begin() }) else { return }
+        var failure: (error: StoreError, leavesStale: Bool)?
+        do throws(StoreError) {
+            try below.save(next.archive, forKey: next.key.string, attributes: next.attributes, if: nil)
+        } catch {
+            failure = (error, !isRemoved(next.key.string))
+        }
+        let (waiters, user) = state.withLock { state in
+            state.end(next, failure?.error)
+            return (state.takeWaiters(), state.user?.user)
+        }
+        if let failure, let user {
+            user.didFail(toSave: next.key.string, failure.error, leavesStale: failure.leavesStale)
+        }
+        for waiter in waiters { waiter.signal() }
+    }
+
+    private func isRemoved(_ key: String) -> Bool {
+        do throws(StoreError) {
+            try below.remove(forKey: key)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until `isDone` says yes, which is asked again whenever something has changed.
+    private func waiting(until isDone: (inout Deferred) -> Bool) {
+        while true {
+            let semaphore = state.withLock { state -> DispatchSemaphore? in
+                if isDone(&state) { return nil }
+                let semaphore = DispatchSemaphore(value: 0)
+                state.waiters.append(semaphore)
+                return semaphore
+            }
+            guard let semaphore else { return }
+            semaphore.wait()
+        }
+    }
+
+    private func wakeWaiters() {
+        for waiter in state.withLock({ $0.takeWaiters() }) { waiter.signal() }
+    }
+
+    /// Has `body` run while nothing of a key waits or is written, and no other call for it is under way.
+    ///
+    /// - Parameters:
+    ///   - dropping: whether what waits shall never be written.
+    ///   - body: is told whether something was dropped.
+    private func alone<Result>(
+        _ key: StoreKey,
+        dropping: Bool,
+        _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        waiting { $0.alone.insert(key.bytes).inserted }
+        defer {
+            state.withLock { _ = $0.alone.remove(key.bytes) }
+            wakeWaiters()
+        }
+        let hasDropped = dropping && state.withLock { $0.drop(key) }
+        waiting { $0.isSettled(key) }
+        return try body(hasDropped)
+    }
+
+    /// Waits until everything that was deferred before is written, or has failed.
+    private func settle() {
+        let last = state.withLock { $0.lastPlace }
+        waiting { $0.isSettled(upTo: last) }
+    }
+
+    package func flush() throws(StoreError) {
+        settle()
+        let failure = state.withLock { $0.failure.take() }
+        try below.flush()
+        if let failure { throw failure }
+    }
+
+    // MARK: One entry
+
+    package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let storeKey = try StoreKey(key)
+        if let found = state.withLock({ $0.find(storeKey) }) {
+            return StoredArchive(archive: found.archive, information: found.information)
+        }
+        return try below.fetch(forKey: key)
+    }
+
+    package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        let storeKey = try StoreKey(key)
+        if let found = state.withLock({ $0.find(storeKey) }) { return found.information }
+        return try below.information(forKey: key)
+    }
+
+    package func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+        try alone(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in
+            try below.moveDeadline(of: entry, to: date)
+        }
+    }
+
+    package func remove(forKey key: String) throws(StoreError) -> Bool {
+        try alone(StoreKey(key), dropping: true) { hasDropped throws(StoreError) in
+            try below.remove(forKey: key) || hasDropped
+        }
+    }
+
+    package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
+        try alone(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in try below.remove(entry) }
+    }
+
+    // MARK: Many entries
+
+    package func removeAll() throws(StoreError) {
+        state.withLock { $0.dropAll() }
+        settle()
+        try below.removeAll()
+    }
+
+    package func removeDamagedEntries() throws(StoreError) -> Int {
+        settle()
+        return try below.removeDamagedEntries()
+    }
+
+    package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
+        settle()
+        try below.removeExpired(at: date, removed: removed)
+    }
+
+    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+        settle()
+        try below.removeAll(tagged: tag, removed: removed)
+    }
+
+    package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
+        settle()
+        try below.trim(toByteCount: byteCount, removed: removed)
+    }
+
+    package func forEachEntry(
+        _ body: (Result<EntryInformation, StoreError>) -> Bool
+    ) throws(StoreError) {
+        settle()
+        try below.forEachEntry(body)
+    }
+
+    package var partCount: Int { below.partCount }
+
+    package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
+        settle()
+        return try below.entries(inPart: part)
+    }
+
+    // MARK: Others
+
+    package func digest(of key: String) -> KeyDigest { below.digest(of: key) }
+
+    package func changesByOthers() throws(StoreError) -> ChangesByOthers { try below.changesByOthers() }
+}

@@ -1,0 +1,177 @@
+import ArchiveStore
+import Foundation
+
+extension Cache {
+    /// Returns the value for `key`, loaded by `producer` where there is none.
+    ///
+    /// ```swift
+    /// let city = try await cities.fetch(forKey: "362") { try await api.city(362) }
+    /// ```
+    ///
+    /// However many ask for a key at once, one producer runs, in a task of its own; all get its value or its error.
+    /// Cancelling one who waits harms no other; when all of them are cancelled, so is the producer's task. The value is
+    /// saved before it is returned, unless the key was saved, removed, or everything removed while it was loaded: that
+    /// counts. If it cannot be saved it is returned all the same, and the failure is reported.
+    ///
+    /// Suspends where the disk has to be read, and while the value is loaded; a hit in memory does not suspend.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 1,024 UTF-8 bytes.
+    ///   - loading: loading ahead, and remembering failures; neither by default.
+    ///   - expiration: how long a loaded value may be used, and in which windows it may be served stale; `nil` for the
+    ///     cache's own default.
+    ///   - tags: groups that a loaded entry belongs to.
+    ///   - producer: gives the value.
+    /// - Throws: what `producer` throws, unless a value may be served that has expired; `CancellationError` if the
+    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, and `.encodingFailed` if the
+    ///   loaded value cannot be archived. An entry that the type's own decoding refuses is loaded anew.
+    public nonisolated(nonsending) func fetch(
+        forKey key: some CacheKey,
+        loading: LoadSettings = LoadSettings(),
+        expiration: Expiration? = nil,
+        tags: Set<String> = [],
+        producer: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let key = try EntryKey(key.cacheKey)
+        let plan = try LoadPlan<Value>(self, loading, expiration, tags) { _ in [key.text: try await producer()] }
+        if let found = try find(key), isHit(found) {
+            if plan.isDue(found.timing?.loadTime, found.deadline) { plan.startAhead([key]) }
+            return try value(of: found)
+        }
+        let found = try await fetchAll([key.text], allowsStale: true, plan)
+        if let value = found.values[key.text] { return value }
+        while true {
+            switch try await plan.load([key], found.stale)[key.text] {
+            case .fresh(let entry)?: return try value(of: entry)
+            case .stale(let value)?: return value
+            // Another one's producer for several keys gave nothing for this one.
+            case nil: continue
+            }
+        }
+    }
+
+    /// Returns the values for some keys; those that are missing are loaded by one call of `producer`.
+    ///
+    /// Keys that are being loaded already are waited for, not loaded again. All else is as for one key.
+    ///
+    /// - Parameters:
+    ///   - keys: each 1 to 1,024 UTF-8 bytes.
+    ///   - loading: loading ahead, and remembering failures; neither by default.
+    ///   - expiration: how long loaded values may be used; `nil` for the cache's own default.
+    ///   - tags: groups that loaded entries belong to.
+    ///   - producer: is given the keys that are missing, and returns their values by key; what it leaves out is left
+    ///     out of the result, what else it gives is ignored.
+    /// - Returns: the values, by key.
+    /// - Throws: as for one key.
+    public nonisolated(nonsending) func fetch<Key: CacheKey>(
+        forKeys keys: some Sequence<Key>,
+        loading: LoadSettings = LoadSettings(),
+        expiration: Expiration? = nil,
+        tags: Set<String> = [],
+        producer: @escaping @Sendable ([String]) async throws -> [String: Value]
+    ) async throws -> [String: Value] {
+        let keys = keys.map(\.cacheKey)
+        let plan = try LoadPlan(self, loading, expiration, tags, producer)
+        let found = try await fetchAll(keys, allowsStale: true, plan)
+        var values = found.values
+        if found.missing.isEmpty { return values }
+        for (key, loaded) in try await plan.load(found.missing, found.stale) {
+            switch loaded {
+            case .fresh(let entry): values[key] = try value(of: entry)
+            case .stale(let value): values[key] = value
+            }
+        }
+        return values
+    }
+
+    /// What there is of some keys without loading.
+    struct Found {
+        var values: [String: Value] = [:]
+        /// Those that have expired, but may be served if loading fails.
+        var stale: [String: Value] = [:]
+        var missing: [EntryKey] = []
+    }
+
+    /// Looks for some keys in memory, then on disk, where all that are left are read in one go.
+    ///
+    /// - Parameter plan: starts to load anew what is served as stale or soon expires.
+    nonisolated(nonsending) func fetchAll(
+        _ keys: [String],
+        allowsStale: Bool,
+        _ plan: LoadPlan<Value>? = nil
+    ) async throws(CacheError) -> Found {
+        var found = Found()
+        var unknown: [(key: EntryKey, expired: Bool)] = []
+        var due: [EntryKey] = []
+        var seen: Set<EntryKey> = []
+        for text in keys {
+            let key = try EntryKey(text)
+            guard seen.insert(key).inserted else { continue }
+            let known = try find(key)
+            if let known, isHit(known) {
+                found.values[text] = try value(of: known)
+                if plan?.isDue(known.timing?.loadTime, known.deadline) == true { due.append(key) }
+            } else {
+                unknown.append((key, known != nil))
+            }
+        }
+        if !unknown.isEmpty {
+            let (core, wanted) = (core, unknown)
+            let reads = await core.queues.run(wanted.count == 1 ? wanted[0].key : nil) {
+                wanted.map { key, expired in
+                    Result { () throws(CacheError) in
+                        try core.read(key, expired: expired, allowsStale: allowsStale)
+                    }
+                }
+            }
+            try take(reads, of: unknown.map(\.key), into: &found, &due, plan)
+        }
+        if !due.isEmpty { plan?.startAhead(due) }
+        return found
+    }
+
+    private func take(
+        _ reads: [Result<DiskRead?, CacheError>],
+        of keys: [EntryKey],
+        into found: inout Found,
+        _ due: inout [EntryKey],
+        _ plan: LoadPlan<Value>?
+    ) throws(CacheError) {
+        var failure: CacheError?
+        // Every reading is ended, whatever one of them throws.
+        for (key, read) in zip(keys, reads) {
+            do throws(CacheError) {
+                guard let read = try read.get() else {
+                    found.missing.append(key)
+                    continue
+                }
+                let attributes = read.stored.information.attributes
+                if read.isFresh {
+                    found.values[key.text] = try finish(read, key)
+                    let deadline = attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
+                    if plan?.isDue(attributes.loadTime, deadline) == true { due.append(key) }
+                    continue
+                }
+                core.endRead(key, read)
+                let value = try Self.decode(read.stored.archive)
+                let age = core.clock.now.timeIntervalSince(attributes.expiresAt ?? .distantFuture)
+                if age < attributes.staleWhileRevalidate {
+                    found.values[key.text] = value
+                    core.record(.servedStale, key)
+                    due.append(key)
+                } else {
+                    if age < attributes.staleIfError { found.stale[key.text] = value }
+                    found.missing.append(key)
+                }
+            } catch {
+                if error.code == .decodingFailed, plan != nil {
+                    core.record(.missed, key)
+                    found.missing.append(key)
+                } else {
+                    failure = failure ?? error
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,97 @@
+import ArchiveStore
+import Foundation
+
+/// An entry that was read from disk, and the reading itself, which has to be ended.
+struct DiskRead: Sendable {
+    let stored: StoredArchive
+    /// Whether it is fresh; else it may be served as a stale one only.
+    let isFresh: Bool
+    fileprivate let ticket: MemoryTier.Ticket
+}
+
+extension CacheCore {
+    /// Reads an entry that may be used. Blocks on disk I/O.
+    ///
+    /// - Parameters:
+    ///   - expired: whether memory has an entry for the key that has expired.
+    ///   - allowsStale: whether an entry may be given that has expired but is within a stale window.
+    /// - Returns: what ``endRead(_:_:keeping:)`` must be called with; `nil` if there is none, and then the miss is
+    ///   recorded.
+    func read(
+        _ key: EntryKey,
+        expired: Bool = false,
+        allowsStale: Bool = false
+    ) throws(CacheError) -> DiskRead? {
+        let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
+            let dropped = expired ? memory.remove(forKey: key) : nil
+            return (memory.isBarred(key) ? nil : memory.beginRead(key), dropped)
+        }
+        _ = consume dropped
+        if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
+        record(.missed, key)
+        return nil
+    }
+
+    private func read(
+        _ key: EntryKey,
+        _ ticket: MemoryTier.Ticket,
+        allowsStale: Bool
+    ) throws(CacheError) -> DiskRead? {
+        var isKept = false
+        defer { if !isKept { endRead(key, ticket) } }
+        do throws(StoreError) {
+            let stored = try listeners.observing(.read) { () throws(StoreError) in
+                try store.fetch(forKey: key.text)
+            }
+            guard let stored, !dropIfUseless(stored.information, key) else { return nil }
+            let isFresh = stored.information.expiresAt.map { clock.now < $0 } ?? true
+            guard isFresh || allowsStale else { return nil }
+            isKept = true
+            return DiskRead(stored: stored, isFresh: isFresh, ticket: ticket)
+        } catch {
+            try ignoreDamage(error, key)
+            return nil
+        }
+    }
+
+    /// Ends a reading.
+    ///
+    /// - Parameter entry: what memory shall have from now on; `nil` for nothing.
+    func endRead(_ key: EntryKey, _ read: DiskRead, keeping entry: MemoryEntry? = nil) {
+        if let entry {
+            follow(key)
+            // Reading moves an idle deadline, from whatever tier.
+            _ = isFresh(entry)
+        }
+        endRead(key, read.ticket, keeping: entry, cost: read.stored.archive.count)
+    }
+
+    private func endRead(
+        _ key: EntryKey,
+        _ ticket: MemoryTier.Ticket,
+        keeping entry: MemoryEntry? = nil,
+        cost: Int = 0
+    ) {
+        release(memory.withLock { $0.endRead(key, ticket, keeping: entry, cost: cost) })
+    }
+
+    /// Whether there is a fresh entry. Blocks on disk I/O.
+    func isOnDisk(_ key: EntryKey) throws(CacheError) -> Bool {
+        if memory.withLock({ $0.isBarred(key) }) { return false }
+        do throws(StoreError) {
+            guard let entry = try store.information(forKey: key.text), !dropIfUseless(entry, key) else {
+                return false
+            }
+            return entry.expiresAt.map { clock.now < $0 } ?? true
+        } catch {
+            try ignoreDamage(error, key)
+            return false
+        }
+    }
+
+    /// Records and reports a damaged entry, which the store has taken away; throws every other error.
+    func ignoreDamage(_ error: StoreError, _ key: EntryKey) throws(CacheError) {
+        guard error.code == .corrupted else { throw CacheError(error) }
+        report(.corrupted, key, error)
+    }
+}

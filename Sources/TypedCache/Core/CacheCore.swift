@@ -1,0 +1,201 @@
+import ArchiveStore
+import Foundation
+import Synchronization
+
+/// All of a cache that does not depend on the type of its values.
+///
+/// It knows archives and entries in memory; ``Cache`` turns values into them and back, on the caller's thread. So what
+/// goes to other threads are bytes only, whatever the values are.
+final class CacheCore: Sendable {
+    let name: String
+    let store: any ArchiveStore
+    let memory: SharedMemory
+    let clock: any CacheClock
+    let listeners: Listeners
+    let queues: DiskQueues
+    let flights = Flights()
+    let reporter: (@Sendable (CacheError) -> Void)?
+    private let sweeper = Mutex<Sweeper?>(nil)
+    private let followsOthers: Bool
+    private let followed = Mutex(FollowedKeys())
+    #if canImport(Darwin)
+        private let pressure = Mutex<MemoryPressure?>(nil)
+    #endif
+
+    init(
+        name: String,
+        directory: URL,
+        store: any ArchiveStore,
+        memory: MemoryLimit,
+        disk: DiskSettings,
+        clock: any CacheClock,
+        observer: (any CacheObserver)?,
+        reporter: (@Sendable (CacheError) -> Void)?
+    ) {
+        self.name = name
+        self.store = store
+        self.memory = SharedMemory(limit: memory, directory: directory.standardizedFileURL.path)
+        self.clock = clock
+        self.reporter = reporter
+        listeners = Listeners(cacheName: name, observer: observer)
+        queues = DiskQueues(label: name)
+        followsOthers = disk.followsOtherProcesses
+        store.setUser(self)
+        let sweeper = Sweeper { [weak self] in self?.sweep() }
+        self.sweeper.withLock { $0 = sweeper }
+        #if canImport(Darwin)
+            let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
+            pressure.withLock { $0 = listener }
+        #endif
+    }
+
+    // MARK: Telling
+
+    /// Counts an event, and tells whoever listens.
+    func record(_ kind: CacheEvent.Kind, _ key: EntryKey?, _ cause: (any Error)? = nil) {
+        memory.withLock { $0.statistics.count(kind) }
+        listeners.tell(kind, key, cause)
+    }
+
+    /// Records and reports what no call can throw.
+    func report(_ kind: CacheEvent.Kind, _ key: EntryKey?, _ error: StoreError) {
+        let error = CacheError(error)
+        record(kind, key, error)
+        reporter?(error)
+    }
+
+    /// Tells of entries that memory gave up, and releases all of them.
+    func release(_ dropped: consuming MemoryTier.Dropped) {
+        for entry in dropped.evicted { listeners.tell(.evicted(.memory), entry.key) }
+    }
+
+    // MARK: Time
+
+    var now: TimeInterval { clock.now.timeIntervalSinceReferenceDate }
+
+    /// Whether an entry in memory is fresh. Reads no clock where nothing expires; moves an idle deadline.
+    func isFresh(_ entry: MemoryEntry) -> Bool {
+        if entry.deadline == .infinity { return true }
+        guard let timing = entry.timing else { return now < entry.deadline }
+        let (isFresh, toMove) = timing.use(at: now)
+        if let toMove { moveDeadline(of: toMove, timing, entry.key) }
+        return isFresh
+    }
+
+    /// Has the disk follow an idle deadline, before long.
+    private func moveDeadline(of entry: EntryInformation, _ timing: EntryTiming, _ key: EntryKey) {
+        queues.start(key) { [self] in
+            do throws(StoreError) {
+                let deadline = Date(timeIntervalSinceReferenceDate: timing.deadline)
+                timing.moved(try store.moveDeadline(of: entry, to: deadline))
+            } catch {
+                // The next reading tries again.
+                timing.moved(entry)
+                report(.failed, key, error)
+            }
+        }
+    }
+
+    /// Whether an entry on disk may be used no more, not even as a stale one; then it is removed, unless it was saved
+    /// over meanwhile.
+    func dropIfUseless(_ entry: EntryInformation, _ key: EntryKey) -> Bool {
+        guard let end = entry.attributes.usableUntil, end <= clock.now else { return false }
+        do throws(StoreError) {
+            if try store.remove(entry) { record(.expired, key) }
+        } catch {
+            // Expired is expired: it must not come back when the clock is set back.
+            release(memory.withLock { $0.bar(key) })
+            report(.failed, key, error)
+        }
+        return true
+    }
+
+    // MARK: Room
+
+    func trim(toCount count: Int, cost: Int) {
+        release(memory.withLock { $0.trim(toCount: count, cost: cost) })
+    }
+
+    /// Gives memory back where the system asks for it.
+    func relieve(isCritical: Bool) {
+        trim(toCount: .max, cost: isCritical ? 0 : memory.withLock { $0.cost } / 2)
+    }
+
+    // MARK: Other processes
+
+    /// Forgets what other processes have changed; does nothing where the cache was not asked to follow them.
+    func followOthers() throws(CacheError) {
+        guard followsOthers else { return }
+        do throws(StoreError) {
+            switch try store.changesByOthers() {
+            case .keys(let digests):
+                for key in followed.withLock({ $0.take(digests) }) {
+                    let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }
+                    _ = consume dropped
+                }
+            case .everything:
+                followed.withLock { $0.removeAll() }
+                release(memory.withLock { $0.removeAll() })
+            }
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// Remembers that memory is about to have an entry for a key that others may change.
+    func follow(_ key: EntryKey) {
+        guard followsOthers else { return }
+        let digest = store.digest(of: key.text)
+        followed.withLock { followed in
+            followed.insert(digest, key) { memory.table.entry(forKey: $0) != nil }
+        }
+    }
+}
+
+extension CacheCore: StoreUser {
+    func isInUse(_ key: String) -> Bool {
+        guard let key = try? EntryKey(key), let entry = memory.table.entry(forKey: key) else { return false }
+        return entry.uses > 0
+    }
+
+    func didEvict(_ entry: EntryInformation) {
+        let key = try? EntryKey(entry.key)
+        if let key { forget(key) }
+        record(.evicted(.disk), key)
+    }
+
+    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
+        let key = try? EntryKey(key)
+        if let key {
+            let dropped = memory.withLock { $0.forget(key, bar: leavesStale ? .set : .asItWas) }
+            _ = consume dropped
+            memory.tellOthers(changed: key, bar: leavesStale ? .set : .asItWas)
+        }
+        report(.failed, key, error)
+    }
+
+    /// Has memory forget a key whose entry is gone from disk.
+    func forget(_ key: EntryKey) {
+        let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }
+        _ = consume dropped
+        memory.tellOthers(changed: key, bar: .asItWas)
+    }
+}
+
+/// The keys in memory by what stands for them in a store's account of changes.
+private struct FollowedKeys {
+    private var keys: [KeyDigest: EntryKey] = [:]
+    private var most = 1_024
+
+    mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isInMemory: (EntryKey) -> Bool) {
+        if keys.count >= most {
+            keys = keys.filter { isInMemory($0.value) }
+            most = max(1_024, 2 * keys.count)
+        }
+        keys[digest] = key
+    }
+
+    mutating func take(_ digests: [KeyDigest]) -> [EntryKey] { digests.compactMap { keys.removeValue(forKey: $0) } }
+
+    mutating func removeAll() { keys = [:] }
+}

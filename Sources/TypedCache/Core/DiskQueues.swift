@@ -1,0 +1,53 @@
+import Dispatch
+
+/// Where asynchronous calls do their disk work: on a few threads of their own, for the threads that run Swift's tasks
+/// are too few to wait for a disk.
+///
+/// Work for one key always goes to the same queue, so it is done in the order in which it was asked for.
+struct DiskQueues: Sendable {
+    private static let count = 4
+    private let queues: [DispatchQueue]
+
+    init(label: String) {
+        queues = (0..<Self.count).map { DispatchQueue(label: "typed-cache.\(label).\($0)", qos: .userInitiated) }
+    }
+
+    /// Has `body` run before long, and does not wait for it.
+    func start(_ key: EntryKey?, _ body: @escaping @Sendable () -> Void) {
+        queue(key).async(execute: body)
+    }
+
+    /// Suspends until `body` has run.
+    nonisolated(nonsending) func run<Result: Sendable>(
+        _ key: EntryKey? = nil,
+        _ body: @escaping @Sendable () -> Result
+    ) async -> Result {
+        await withUnsafeContinuation { continuation in
+            queue(key).async { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// Suspends until `body` has run, and throws what it throws.
+    nonisolated(nonsending) func trying<Result: Sendable>(
+        _ key: EntryKey? = nil,
+        _ body: @escaping @Sendable () throws(CacheError) -> Result
+    ) async throws(CacheError) -> Result {
+        try await run(key) { Swift.Result { () throws(CacheError) in try body() } }.get()
+    }
+
+    /// Waits until all that was started before has run. Must not be called by what runs here.
+    func drain() {
+        for queue in queues { queue.sync {} }
+    }
+
+    /// Suspends until all that was started before has run.
+    nonisolated(nonsending) func drained() async {
+        for queue in queues {
+            await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
+        }
+    }
+
+    private func queue(_ key: EntryKey?) -> DispatchQueue {
+        queues[key.map { Int(truncatingIfNeeded: $0.hash >> 32) & (Self.count - 1) } ?? 0]
+    }
+}

@@ -1,0 +1,60 @@
+import ArchiveStore
+import Foundation
+import Synchronization
+
+/// The times of an entry in memory that has more of them than a deadline.
+///
+/// An idle deadline moves with each reading, in memory exactly. On disk it follows when it lags by more than an eighth
+/// of the idle time, so that many readings write little; nothing is removed from disk before that eighth has passed as
+/// well.
+final class EntryTiming: Sendable {
+    private struct State {
+        var deadline: TimeInterval
+        /// The entry on disk, as far as it is known to be there still.
+        var entry: EntryInformation?
+        var isMoving = false
+    }
+
+    private let idleTime: TimeInterval?
+    /// How many seconds it took to load the value.
+    let loadTime: TimeInterval
+    private let state: Mutex<State>
+
+    /// `nil` if there is nothing to keep but the deadline.
+    init?(_ attributes: EntryAttributes, entry: EntryInformation? = nil) {
+        guard attributes.idleTime != nil || attributes.loadTime > 0, let deadline = attributes.expiresAt else {
+            return nil
+        }
+        idleTime = attributes.idleTime
+        loadTime = attributes.loadTime
+        state = Mutex(State(deadline: deadline.timeIntervalSinceReferenceDate, entry: entry))
+    }
+
+    /// Takes in what the store knows of the entry, once it is saved.
+    func saved(_ entry: EntryInformation?) { state.withLock { $0.entry = entry } }
+
+    var deadline: TimeInterval { state.withLock { $0.deadline } }
+
+    /// Whether the entry is fresh, which moves an idle deadline; and the entry on disk, if that has to be told.
+    func use(at now: TimeInterval) -> (isFresh: Bool, toMove: EntryInformation?) {
+        state.withLock { state in
+            guard now < state.deadline else { return (false, nil) }
+            guard let idleTime else { return (true, nil) }
+            // Set, not only moved forward: after the clock was set back, the idle time counts from now as well.
+            state.deadline = now + idleTime
+            guard let entry = state.entry, !state.isMoving, let onDisk = entry.expiresAt else { return (true, nil) }
+            let lag = abs(state.deadline - onDisk.timeIntervalSinceReferenceDate)
+            guard lag > idleTime * EntryAttributes.idleLag else { return (true, nil) }
+            state.isMoving = true
+            return (true, entry)
+        }
+    }
+
+    /// Ends what ``use(at:)`` asked for.
+    func moved(_ entry: EntryInformation?) {
+        state.withLock { state in
+            state.isMoving = false
+            state.entry = entry
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Is told what a cache does while it does it: for metrics, tracing or signposts.
+///
+/// ```swift
+/// struct Metrics: CacheObserver {
+///     func cache(_ name: String, did event: CacheEvent) { counters.increment(name, event.kind) }
+///     func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { tracer.span(operation) }
+///     func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) { (token as? Span)?.end() }
+/// }
+/// ```
+///
+/// All of them are called on the thread that does the work, without a lock held, and hold it up as long as they take;
+/// hits in memory included. An observer must not use the cache that it observes.
+public protocol CacheObserver: Sendable {
+    /// Something was done.
+    func cache(_ name: String, did event: CacheEvent)
+    /// Work that may take a while begins.
+    ///
+    /// - Returns: what ``cache(_:didEnd:_:)-(_,CacheOperation,_)`` is given; `nil` by default.
+    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)?
+    /// The work that returned this token has ended, however it did.
+    func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?)
+}
+
+extension CacheObserver {
+    public func cache(_ name: String, did event: CacheEvent) {}
+    public func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { nil }
+    public func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {}
+}
+
+/// Work of a cache that may take a while. New cases may be added: always keep a `default` when switching.
+public enum CacheOperation: String, Sendable, Hashable {
+    /// Reading an entry from disk.
+    case read
+    /// Writing an entry to disk.
+    case write
+    /// Removing one or all entries from disk.
+    case remove
+    /// A producer's run.
+    case load
+    /// Looking for expired entries.
+    case sweep
+}

@@ -1,0 +1,85 @@
+import Synchronization
+
+/// Everybody who is told what a cache does. Costs one look at a flag where there is nobody.
+final class Listeners: Sendable {
+    private struct State {
+        var streams: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
+        var next = 0
+    }
+
+    /// How many events wait for a listener at most; the oldest ones are dropped then.
+    private static let bufferCount = 4_096
+
+    private let cacheName: String
+    private let observer: (any CacheObserver)?
+    private let isNeeded: Atomic<Bool>
+    private let state = Mutex(State())
+
+    init(cacheName: String, observer: (any CacheObserver)?) {
+        self.cacheName = cacheName
+        self.observer = observer
+        isNeeded = Atomic(observer != nil)
+    }
+
+    deinit {
+        for stream in state.withLock({ $0.streams }).values { stream.finish() }
+    }
+
+    /// Whether anybody listens.
+    var isActive: Bool { isNeeded.load(ordering: .relaxed) }
+
+    func tell(_ kind: CacheEvent.Kind, _ key: EntryKey?, _ cause: (any Error)? = nil) {
+        guard isActive else { return }
+        let event = CacheEvent(kind, key: key?.text ?? "", cause: cause)
+        observer?.cache(cacheName, did: event)
+        for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
+    }
+
+    /// A stream of its own for one listener.
+    func stream() -> AsyncStream<CacheEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheEvent.self,
+            bufferingPolicy: .bufferingNewest(Self.bufferCount)
+        )
+        let number = state.withLock { state in
+            state.next += 1
+            state.streams[state.next] = continuation
+            isNeeded.store(true, ordering: .relaxed)
+            return state.next
+        }
+        continuation.onTermination = { [weak self] _ in self?.forget(number) }
+        return stream
+    }
+
+    private func forget(_ number: Int) {
+        let former = state.withLock { state in
+            let former = state.streams.removeValue(forKey: number)
+            isNeeded.store(observer != nil || !state.streams.isEmpty, ordering: .relaxed)
+            return former
+        }
+        _ = consume former
+    }
+
+    // MARK: Operations
+
+    /// Has the observer see the beginning and the end of `body`.
+    func observing<Result, Failure: Error>(
+        _ operation: CacheOperation,
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let observer else { return try body() }
+        let token = observer.cache(cacheName, willBegin: operation)
+        defer { observer.cache(cacheName, didEnd: operation, token) }
+        return try body()
+    }
+
+    nonisolated(nonsending) func observing<Result, Failure: Error>(
+        _ operation: CacheOperation,
+        _ body: nonisolated(nonsending) () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard let observer else { return try await body() }
+        let token = observer.cache(cacheName, willBegin: operation)
+        defer { observer.cache(cacheName, didEnd: operation, token) }
+        return try await body()
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import Synchronization
+
+/// What became of loading a key.
+enum LoadOutcome: Sendable {
+    /// As memory would have it, whether or not it was saved.
+    case loaded(MemoryEntry)
+    /// The producer gave nothing for this key.
+    case absent
+    case failed(any Error)
+    /// The one who asked does not want it any more.
+    case cancelled
+}
+
+/// A key that is being loaded, and everybody who waits for it.
+///
+/// Unchecked: what may change is touched under the lock of ``Flights`` only.
+final class Flight: @unchecked Sendable {
+    let key: EntryKey
+    /// When the load began, as far as the key is concerned.
+    let ticket: MemoryTier.Ticket
+    fileprivate let load: Load
+    fileprivate var outcome: LoadOutcome?
+    fileprivate var waiters: [Int: UnsafeContinuation<LoadOutcome, Never>] = [:]
+
+    fileprivate init(_ key: EntryKey, _ ticket: MemoryTier.Ticket, _ load: Load) {
+        self.key = key
+        self.ticket = ticket
+        self.load = load
+    }
+}
+
+/// One run of a producer, for one key or for many.
+///
+/// Unchecked: as ``Flight``.
+private final class Load: @unchecked Sendable {
+    /// Nobody has to wait for it: it goes on by itself.
+    let isBackground: Bool
+    var flights: [Flight] = []
+    var task: Task<Void, Never>?
+    /// How many still wait.
+    var interest = 0
+    var isGivenUp = false
+
+    init(isBackground: Bool) { self.isBackground = isBackground }
+}
+
+/// The keys that are being loaded: one producer for each, however many ask.
+final class Flights: Sendable {
+    /// The right to wait for one flight, to be used once.
+    struct Seat: Sendable {
+        let flight: Flight
+        fileprivate let number: Int
+    }
+
+    private struct Failure {
+        let error: any Error
+        let until: TimeInterval
+    }
+
+    private struct State {
+        var flights: [EntryKey: Flight] = [:]
+        var failures: [EntryKey: Failure] = [:]
+        var seats = 0
+        var cancelled: Set<Int> = []
+    }
+
+    /// How many failures are remembered at most; all are forgotten when there would be more.
+    private static let mostFailures = 10_000
+    private let state = Mutex(State())
+    private let failureCount = Atomic<Int>(0)
+
+    // MARK: Loading
+
+    /// Whether no key is being loaded.
+    var isEmpty: Bool { state.withLock { $0.flights.isEmpty } }
+
+    /// Joins the flights of some keys, and makes those that there are none for.
+    ///
+    /// - Parameters:
+    ///   - isBackground: whether nobody waits: only new flights are of interest then.
+    ///   - begin: called for each new flight; must not block.
+    ///   - start: called with the new flights, if there are any: starts the producer, which ends with
+    ///     ``land(_:_:)`` for each of them.
+    func board(
+        _ keys: [EntryKey],
+        isBackground: Bool,
+        begin: (EntryKey) -> MemoryTier.Ticket,
+        start: ([Flight]) -> Task<Void, Never>
+    ) -> [Seat] {
+        let (seats, load) = state.withLock { state -> ([Seat], Load?) in
+            let load = Load(isBackground: isBackground)
+            var seats: [Seat] = []
+            for key in keys {
+                let flight: Flight
+                if let known = state.flights[key] {
+                    flight = known
+                } else {
+                    flight = Flight(key, begin(key), load)
+                    load.flights.append(flight)
+                    state.flights[key] = flight
+                }
+                if isBackground { continue }
+                state.seats += 1
+                flight.load.interest += 1
+                seats.append(Seat(flight: flight, number: state.seats))
+            }
+            return (seats, load.flights.isEmpty ? nil : load)
+        }
+        guard let load else { return seats }
+        let task = start(load.flights)
+        let isGivenUp = state.withLock { _ in
+            load.task = task
+            return load.isGivenUp
+        }
+        if isGivenUp { task.cancel() }
+        return seats
+    }
+
+    /// Suspends until a flight has landed, or the current task is cancelled.
+    ///
+    /// When all who waited for a load were cancelled, so is its producer.
+    nonisolated(nonsending) func outcome(of seat: Seat) async -> LoadOutcome {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let known = state.withLock { state -> LoadOutcome? in
+                    if state.cancelled.remove(seat.number) != nil { return .cancelled }
+                    if let outcome = seat.flight.outcome { return outcome }
+                    seat.flight.waiters[seat.number] = continuation
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            leave(seat)
+        }
+    }
+
+    private func leave(_ seat: Seat) {
+        let left = state.withLock { Self.leave(seat, &$0) }
+        left.task?.cancel()
+        left.waiter?.resume(returning: LoadOutcome.cancelled)
+    }
+
+    private typealias Waiter = UnsafeContinuation<LoadOutcome, Never>
+
+    /// Takes one back who waits, and gives up a load for which nobody waits any more.
+    private static func leave(_ seat: Seat, _ state: inout State) -> (waiter: Waiter?, task: Task<Void, Never>?) {
+        let flight = seat.flight
+        guard flight.outcome == nil else { return (nil, nil) }
+        let waiter = flight.waiters.removeValue(forKey: seat.number)
+        // Cancelled before it began to wait.
+        if waiter == nil { state.cancelled.insert(seat.number) }
+        let load = flight.load
+        load.interest -= 1
+        guard load.interest == 0, !load.isBackground else { return (waiter, nil) }
+        // Who comes now must not wait for a producer that was told to stop.
+        load.isGivenUp = true
+        for flight in load.flights where state.flights[flight.key] === flight { state.flights[flight.key] = nil }
+        return (waiter, load.task)
+    }
+
+    /// Ends a flight.
+    func land(_ flight: Flight, _ outcome: LoadOutcome) {
+        let waiters = state.withLock { state in
+            if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
+            flight.outcome = outcome
+            defer { flight.waiters = [:] }
+            return flight.waiters.values
+        }
+        for waiter in waiters { waiter.resume(returning: outcome) }
+    }
+
+    // MARK: Failures
+
+    /// The error that is thrown again for a key at this time.
+    func failure(_ key: EntryKey, at now: TimeInterval) -> (any Error)? {
+        guard failureCount.load(ordering: .relaxed) > 0 else { return nil }
+        return state.withLock { state in
+            guard let failure = state.failures[key] else { return nil }
+            if now < failure.until { return failure.error }
+            remove(key, &state)
+            return nil
+        }
+    }
+
+    func remember(_ error: any Error, of key: EntryKey, until: TimeInterval) {
+        state.withLock { state in
+            if state.failures.count >= Self.mostFailures { state.failures = [:] }
+            state.failures[key] = Failure(error: error, until: until)
+            failureCount.store(state.failures.count, ordering: .relaxed)
+        }
+    }
+
+    func forgetFailure(_ key: EntryKey) {
+        guard failureCount.load(ordering: .relaxed) > 0 else { return }
+        state.withLock { remove(key, &$0) }
+    }
+
+    func forgetFailures() {
+        state.withLock { state in
+            state.failures = [:]
+            failureCount.store(0, ordering: .relaxed)
+        }
+    }
+
+    private func remove(_ key: EntryKey, _ state: inout State) {
+        state.failures[key] = nil
+        failureCount.store(state.failures.count, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,154 @@
+import ArchiveStore
+import Foundation
+
+/// How the keys of one fetch are loaded.
+struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
+    /// What loading a key came to.
+    enum Loaded {
+        case fresh(MemoryEntry)
+        case stale(Value)
+    }
+
+    private let core: CacheCore
+    private let sharesValues: Bool
+    private let loading: LoadSettings
+    private let expiration: Expiration
+    private let tags: [String]
+    private let producer: @Sendable ([String]) async throws -> [String: Value]
+
+    /// - Throws: `.invalidExpiration`, `.invalidTag`.
+    init(
+        _ cache: Cache<Value>,
+        _ loading: LoadSettings,
+        _ expiration: Expiration?,
+        _ tags: Set<String>,
+        _ producer: @escaping @Sendable ([String]) async throws -> [String: Value]
+    ) throws(CacheError) {
+        core = cache.core
+        sharesValues = cache.sharesValues
+        self.loading = loading
+        self.expiration = expiration ?? cache.defaultExpiration
+        self.tags = try EntryTags.check(tags)
+        self.producer = producer
+        _ = try self.expiration.attributes(savedAt: core.clock.now)
+    }
+
+    /// Whether to load anew what stays fresh until `deadline`.
+    func isDue(_ loadTime: TimeInterval?, _ deadline: TimeInterval) -> Bool {
+        guard loading.refreshAhead != nil, let loadTime else { return false }
+        let chance = 1 - Double.random(in: 0..<1)
+        return loading.refreshes(loadTime: loadTime, deadline: deadline, now: core.now, chance: chance)
+    }
+
+    /// Loads keys that nobody waits for, except those that are being loaded already.
+    func startAhead(_ keys: [EntryKey]) {
+        let (now, flights) = (core.now, core.flights)
+        let wanted = keys.filter { flights.failure($0, at: now) == nil }
+        if !wanted.isEmpty { _ = board(wanted, isBackground: true) }
+    }
+
+    /// Loads keys, and suspends until all of them are.
+    ///
+    /// - Parameter stale: what may be served where loading fails.
+    /// - Returns: what was loaded; keys that the producer has nothing for are left out.
+    nonisolated(nonsending) func load(
+        _ keys: [EntryKey],
+        _ stale: [String: Value]
+    ) async throws -> [String: Loaded] {
+        var loaded: [String: Loaded] = [:]
+        var failure: (any Error)?
+        func fail(_ key: EntryKey, _ error: any Error) {
+            if let value = stale[key.text] {
+                loaded[key.text] = .stale(value)
+                core.record(.servedStale, key)
+            } else {
+                failure = failure ?? error
+            }
+        }
+        let now = core.now
+        var wanted: [EntryKey] = []
+        for key in keys {
+            if let error = core.flights.failure(key, at: now) { fail(key, error) } else { wanted.append(key) }
+        }
+        if failure == nil {
+            // Everybody who boarded waits, or leaves by being cancelled.
+            for seat in board(wanted, isBackground: false) {
+                let key = seat.flight.key
+                switch await core.flights.outcome(of: seat) {
+                case .loaded(let entry):
+                    loaded[key.text] = .fresh(entry)
+                    if stale[key.text] != nil { core.record(.missed, key) }
+                case .absent: if stale[key.text] != nil { core.record(.missed, key) }
+                case .failed(let error): fail(key, error)
+                case .cancelled: failure = CancellationError()
+                }
+            }
+        }
+        if let failure { throw failure }
+        return loaded
+    }
+
+    private func board(_ keys: [EntryKey], isBackground: Bool) -> [Flights.Seat] {
+        core.flights.board(keys, isBackground: isBackground) { key in
+            core.memory.withLock { $0.beginRead(key) }
+        } start: { flights in
+            Task { await run(flights) }
+        }
+    }
+
+    /// Runs the producer, saves what it gives, and ends the flights.
+    private func run(_ flights: [Flight]) async {
+        let start = ContinuousClock.now
+        let values: [String: Value]
+        do {
+            values = try await core.listeners.observing(.load) { try await producer(flights.map(\.key.text)) }
+        } catch {
+            for flight in flights { fail(flight, error) }
+            return
+        }
+        let loadTime = (ContinuousClock.now - start) / .seconds(1)
+        for flight in flights {
+            guard let value = values[flight.key.text] else {
+                end(flight, .absent)
+                continue
+            }
+            do throws(CacheError) {
+                var attributes = try expiration.attributes(savedAt: core.clock.now)
+                attributes.tags = tags
+                if attributes.expiresAt != nil { attributes.loadTime = loadTime }
+                let new = try Cache<Value>.newEntry(value, flight.key, attributes, sharesValues: sharesValues)
+                core.record(.loaded, flight.key)
+                await save(new, flight)
+                end(flight, .loaded(new.entry))
+            } catch {
+                fail(flight, error)
+            }
+        }
+    }
+
+    private func save(_ new: NewEntry, _ flight: Flight) async {
+        let core = core
+        await core.queues.run(flight.key) {
+            do throws(CacheError) {
+                try core.write(new, after: flight.ticket)
+            } catch {
+                // The value is good all the same.
+                core.record(.failed, flight.key, error)
+                core.reporter?(error)
+            }
+        }
+    }
+
+    private func fail(_ flight: Flight, _ error: any Error) {
+        core.record(.loadFailed, flight.key, error)
+        if let time = loading.cachesFailures, !(error is CancellationError) {
+            core.flights.remember(error, of: flight.key, until: core.now + time / .seconds(1))
+        }
+        end(flight, .failed(error))
+    }
+
+    private func end(_ flight: Flight, _ outcome: LoadOutcome) {
+        core.release(core.memory.withLock { $0.endRead(flight.key, flight.ticket) })
+        core.flights.land(flight, outcome)
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// How a fetch loads what is missing.
+public struct LoadSettings: Sendable, Hashable {
+    /// How eagerly a value is loaded anew before it expires; `nil`: only afterwards.
+    ///
+    /// Each fetch decides by chance, the more likely the closer the deadline is and the longer the last load took, so
+    /// that one fetch of many loads ahead and the others never wait. 1 is the usual choice; more than 1 loads earlier,
+    /// less later. The fetch itself returns the value that is there. Entries that were saved, not loaded, are not
+    /// loaded ahead.
+    ///
+    /// Source: Vattani, Chierichetti, Lowenstein: Optimal probabilistic cache stampede prevention, VLDB 2015.
+    public var refreshAhead: Double?
+    /// For how long the error of a producer is thrown again without running one; `nil`: not at all.
+    ///
+    /// Saving or removing the key ends that.
+    public var cachesFailures: Duration?
+
+    /// - Parameters:
+    ///   - refreshAhead: see ``refreshAhead``.
+    ///   - cachesFailures: see ``cachesFailures``.
+    public init(refreshAhead: Double? = nil, cachesFailures: Duration? = nil) {
+        self.refreshAhead = refreshAhead
+        self.cachesFailures = cachesFailures
+    }
+
+    /// Whether to load anew now what stays fresh until `deadline`.
+    ///
+    /// - Parameter chance: greater than 0, up to 1, drawn anew for each decision.
+    func refreshes(loadTime: TimeInterval, deadline: TimeInterval, now: TimeInterval, chance: Double) -> Bool {
+        guard let refreshAhead, loadTime > 0, deadline != .infinity else { return false }
+        return now - loadTime * refreshAhead * log(chance) >= deadline
+    }
+}

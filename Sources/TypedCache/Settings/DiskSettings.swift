@@ -1,0 +1,66 @@
+import ArchiveStore
+
+/// How much a cache may take on disk, and what its saves guarantee.
+public struct DiskSettings: Sendable, Hashable {
+    /// What a save that returned has survived.
+    public enum Durability: Sendable, Hashable {
+        /// The end of the process, however it comes.
+        case process
+        /// A failure of power as well: the entry's file and the directory that names it are on the device. A save waits
+        /// for that, which takes milliseconds on many devices.
+        case power
+    }
+
+    /// When a save writes.
+    public enum Writing: Sendable, Hashable {
+        /// Before it returns.
+        case through
+        /// Later, in the background, while no more than so many bytes of archives wait; a save that would exceed that
+        /// waits itself. Fetches see what waits. What waits is lost with the process, unless ``Cache/flush()`` returned
+        /// after it was saved.
+        case behind(limit: ByteCount)
+    }
+
+    /// The most bytes of all entries' files together; `nil`: no limit.
+    ///
+    /// Never exceeded by more than one entry. An entry that is larger than that is refused.
+    public var bytes: ByteCount?
+    /// The most entries; `nil`: no limit.
+    public var count: Int?
+    /// How much must stay free on the volume: before a save takes more, other entries are given up, and if that is not
+    /// enough the save fails with `.io`.
+    public var minimumFreeSpace: ByteCount
+    /// `.process` by default.
+    public var durability: Durability
+    /// `.through` by default.
+    public var writing: Writing
+    /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
+    /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
+    public var followsOtherProcesses: Bool
+
+    public init(
+        bytes: ByteCount? = nil,
+        count: Int? = nil,
+        minimumFreeSpace: ByteCount = .bytes(0),
+        durability: Durability = .process,
+        writing: Writing = .through,
+        followsOtherProcesses: Bool = false
+    ) {
+        self.bytes = bytes
+        self.count = count.map { max(0, $0) }
+        self.minimumFreeSpace = minimumFreeSpace
+        self.durability = durability
+        self.writing = writing
+        self.followsOtherProcesses = followsOtherProcesses
+    }
+
+    var storeSettings: StoreSettings {
+        var settings = StoreSettings()
+        settings.durability = durability == .power ? .power : .process
+        settings.byteLimit = bytes?.bytes
+        settings.countLimit = count
+        settings.minimumFreeByteCount = minimumFreeSpace.bytes
+        settings.followsOthers = followsOtherProcesses
+        return settings
+    }
+}

@@ -1,0 +1,236 @@
+import Dispatch
+import Foundation
+import StoreTrials
+import Synchronization
+import Testing
+
+@testable import ArchiveStore
+
+/// What is deferred is seen, written in order, and never lost silently.
+@Suite struct WriteBehindTests {
+    /// A store whose saves wait until they are let go, and fail where they are told to.
+    final class SlowStore: ArchiveStore {
+        struct State {
+            var isOpen = false
+            var fails: Set<String> = []
+            var failsRemovals = false
+            var saved: [String] = []
+            var waiting: [DispatchSemaphore] = []
+        }
+
+        let entries = ReferenceStore()
+        let state = Mutex(State())
+
+        private static let failure = StoreError(.io, action: "saving", reason: "no space left", errorNumber: 28)
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for semaphore in waiting { semaphore.signal() }
+        }
+
+        func save(
+            _ archive: [UInt8],
+            forKey key: String,
+            attributes: EntryAttributes,
+            if condition: ((EntryInformation?) -> Bool)?
+        ) throws(StoreError) -> EntryInformation? {
+            let semaphore = state.withLock { state -> DispatchSemaphore? in
+                if state.isOpen { return nil }
+                let semaphore = DispatchSemaphore(value: 0)
+                state.waiting.append(semaphore)
+                return semaphore
+            }
+            semaphore?.wait()
+            if state.withLock({ $0.fails.contains(key) }) { throw Self.failure }
+            state.withLock { $0.saved.append(key) }
+            return try entries.save(archive, forKey: key, attributes: attributes, if: condition)
+        }
+
+        func remove(forKey key: String) throws(StoreError) -> Bool {
+            if state.withLock({ $0.failsRemovals }) { throw Self.failure }
+            return try entries.remove(forKey: key)
+        }
+
+        func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+            try entries.moveDeadline(of: entry, to: date)
+        }
+        func fetch(forKey key: String) throws(StoreError) -> StoredArchive? { try entries.fetch(forKey: key) }
+        func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+            try entries.information(forKey: key)
+        }
+        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try entries.remove(entry) }
+        func removeAll() throws(StoreError) { try entries.removeAll() }
+        func removeDamagedEntries() throws(StoreError) -> Int { 0 }
+        func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
+            try entries.forEachEntry(body)
+        }
+    }
+
+    /// Remembers what failed.
+    final class User: StoreUser {
+        let failures = Mutex<[(key: String, leavesStale: Bool)]>([])
+
+        func isInUse(_ key: String) -> Bool { false }
+        func didEvict(_ entry: EntryInformation) {}
+        func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
+            failures.withLock { $0.append((key, leavesStale)) }
+        }
+    }
+
+    private func save(_ byte: UInt8, _ key: String, in store: some ArchiveStore, count: Int = 1) throws {
+        let archive = [UInt8](repeating: byte, count: count)
+        try store.save(archive, forKey: key, storedAt: .now, expiresAt: nil)
+    }
+
+    @Test func aSaveReturnsBeforeItIsWrittenAndIsSeen() throws {
+        let below = SlowStore()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        for (index, key) in ["a", "b", "a", "a"].enumerated() { try save(UInt8(index), key, in: store) }
+        #expect(try store.fetch(forKey: "a")?.archive == [3])
+        #expect(try store.information(forKey: "b")?.archiveByteCount == 1)
+        #expect(try below.fetch(forKey: "b") == nil)
+        below.open()
+        try store.flush()
+        #expect(try below.fetch(forKey: "a")?.archive == [3])
+        #expect(try below.fetch(forKey: "b")?.archive == [1])
+        // The first one may have been on its way; those behind it are written once for each key.
+        #expect(below.state.withLock { $0.saved.count } <= 3)
+    }
+
+    @Test func aFullQueueHoldsUpTheSaver() throws {
+        let below = SlowStore()
+        let store = WriteBehindStore(over: below, byteLimit: 100)
+        try save(1, "large", in: store, count: 1_000)
+        let isDone = Mutex(false)
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            try? self.save(2, "next", in: store)
+            isDone.withLock { $0 = true }
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        #expect(!isDone.withLock { $0 })
+        below.open()
+        done.wait()
+        try store.flush()
+        #expect(try below.fetch(forKey: "next")?.archive == [2])
+    }
+
+    @Test func whatIsRemovedIsNeverWritten() throws {
+        let below = SlowStore()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        try save(0, "first", in: store)
+        for key in ["a", "b", "c"] { try save(1, key, in: store) }
+        #expect(try store.remove(forKey: "a"))
+        #expect(try !store.remove(forKey: "a"))
+        #expect(try store.fetch(forKey: "a") == nil)
+        let stored = try #require(try store.information(forKey: "b"))
+        below.open()
+        try store.flush()
+        #expect(try store.remove(stored))
+        #expect(below.state.withLock { !$0.saved.contains("a") })
+        #expect(try below.fetch(forKey: "a") == nil && below.fetch(forKey: "b") == nil)
+        try store.removeAll()
+        try save(2, "d", in: store)
+        try store.flush()
+        #expect(try below.fetch(forKey: "c") == nil)
+        #expect(try below.fetch(forKey: "d")?.archive == [2])
+    }
+
+    @Test(arguments: [false, true])
+    func aFailureIsToldAndLeavesNothingStale(failsRemovals: Bool) throws {
+        let below = SlowStore()
+        below.open()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let user = User()
+        store.setUser(user)
+        try save(1, "a", in: store)
+        try store.flush()
+        below.state.withLock { state in
+            state.fails = ["a"]
+            state.failsRemovals = failsRemovals
+        }
+        try save(2, "a", in: store)
+        try save(3, "b", in: store)
+        let error = #expect(throws: StoreError.self) { try store.flush() }
+        #expect(error?.errorNumber == 28)
+        try store.flush()
+        #expect(user.failures.withLock { $0.map(\.key) } == ["a"])
+        #expect(user.failures.withLock { $0.map(\.leavesStale) } == [failsRemovals])
+        #expect(try (below.entries.fetch(forKey: "a") == nil) == !failsRemovals)
+        #expect(try below.entries.fetch(forKey: "b")?.archive == [3])
+    }
+
+    /// A condition sees every save that returned before.
+    @Test func conditionsSeeWhatWasDeferred() throws {
+        let below = ReferenceStore()
+        let store = WriteBehindStore(over: below, byteLimit: 10_000)
+        let faults = Faults()
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for _ in 0..<200 {
+                do {
+                    var isDone = false
+                    while !isDone {
+                        let former = try store.fetch(forKey: "count")
+                        let next = (former?.archive.first ?? 0) &+ 1
+                        let saved = try store.save(
+                            [next],
+                            forKey: "count",
+                            attributes: EntryAttributes(storedAt: .now)
+                        ) { $0?.identity == former?.information.identity }
+                        isDone = saved != nil
+                    }
+                    try self.save(9, "other \(thread)", in: store)
+                } catch {
+                    faults.add("\(error)")
+                }
+            }
+        }
+        #expect(faults.all.isEmpty)
+        #expect(try store.fetch(forKey: "count")?.archive == [UInt8(truncatingIfNeeded: 800)])
+    }
+
+    /// Eight threads, each with keys of its own: what it saved or removed last is there in the end.
+    @Test func theOrderOfEachKeyIsKept() throws {
+        try withTemporaryDirectory { path in
+            let file = try FileStore(directory: path + "/cache", create: true)
+            let store = WriteBehindStore(over: file, byteLimit: 5_000)
+            let faults = Faults()
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                var random = SeededGenerator(seed: thread)
+                var last: [String: UInt8] = [:]
+                do {
+                    for _ in 0..<300 {
+                        let key = "\(thread) \(Int.random(in: 0..<4, using: &random))"
+                        switch Int.random(in: 0..<8, using: &random) {
+                        case 0:
+                            if try store.remove(forKey: key) != (last[key] != nil) {
+                                faults.add("removal of \(key)")
+                            }
+                            last[key] = nil
+                        case 1: try store.flush()
+                        default:
+                            let byte = UInt8.random(in: 0...255, using: &random)
+                            try self.save(byte, key, in: store, count: Int.random(in: 1...400, using: &random))
+                            last[key] = byte
+                        }
+                        if try store.fetch(forKey: key)?.archive.first != last[key] {
+                            faults.add("fetch of \(key)")
+                        }
+                    }
+                    try store.flush()
+                    for (key, byte) in last where try file.fetch(forKey: key)?.archive.first != byte {
+                        faults.add("\(key) on disk")
+                    }
+                } catch {
+                    faults.add("\(error)")
+                }
+            }
+            #expect(faults.all == [])
+        }
+    }
+}
