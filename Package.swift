@@ -70,9 +70,18 @@ let package = Package(
             dependencies: ["ArchiveStore", "StoreTrials"],
             swiftSettings: strict
         ),
+
+        // Works on a cache in a process of its own, and kills, crowds and starves such processes.
+        .executableTarget(
+            name: "CacheWorker",
+            dependencies: ["TypedCache"],
+            path: "Tests/CacheWorker",
+            swiftSettings: strict
+        ),
+
         .testTarget(
             name: "TypedCacheTests",
-            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials"],
+            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "CacheWorker"],
             swiftSettings: strict
         ),
         .testTarget(

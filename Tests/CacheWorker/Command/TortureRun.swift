@@ -1,0 +1,74 @@
+import Foundation
+
+/// Does the parts one after another, and tells what they found.
+struct TortureRun {
+    let options: TortureOptions
+    let executable: URL
+
+    private struct Summary: Codable {
+        let seed: UInt64
+        let parts: [PartReport]
+        let violationCount: Int
+    }
+
+    /// - Returns: the exit code.
+    func run() throws -> Int32 {
+        Interruption.watch()
+        let seed = options.seed ?? UInt64.random(in: 0..<1_000_000)
+        let scratch = try makeScratch()
+        let parts = options.parts.isEmpty ? TortureOptions.Part.allCases : options.parts
+        let weights = parts.map(\.weight).reduce(0, +)
+        // Standard output is for the result alone.
+        func prose(_ line: String) {
+            if options.printsJSON { Terminal.tell(line) } else { Terminal.say(line) }
+        }
+        Terminal.tell("seed \(seed), in \(scratch.path)")
+        var reports: [PartReport] = []
+        for part in parts where Interruption.arrived == 0 {
+            let settings = TortureSettings(
+                executable: executable,
+                scratch: scratch,
+                seed: seed,
+                duration: .seconds(options.seconds * part.weight / weights),
+                kills: options.kills,
+                processCount: options.processCount,
+                isInterrupted: { Interruption.arrived != 0 },
+                progress: { Terminal.tell($0) }
+            )
+            let report =
+                switch part {
+                case .kills: try KillTorture(settings).run()
+                case .processes: try ProcessTorture(settings).run()
+                case .disk: try DiskTorture(settings).run()
+                }
+            reports.append(report)
+            prose(report.prose)
+        }
+        let violations = reports.flatMap(\.violations)
+        if options.printsJSON {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let summary = Summary(seed: seed, parts: reports, violationCount: violations.count)
+            Terminal.say(String(decoding: try encoder.encode(summary), as: UTF8.self))
+        }
+        if violations.isEmpty {
+            try FileManager.default.removeItem(at: scratch)
+            return Interruption.arrived == 0 ? 0 : 128 + Interruption.arrived
+        }
+        let examples = reports.flatMap(\.examples)
+        for example in examples { prose(example) }
+        if violations.count > examples.count { prose("… and \(violations.count - examples.count) more") }
+        let broken = reports.filter { !$0.violations.isEmpty }.map(\.part).joined(separator: " ")
+        prose("Caches and logs are kept in \(scratch.path); again: CacheWorker torture \(broken) --seed \(seed)")
+        return 1
+    }
+
+    private func makeScratch() throws -> URL {
+        let parent =
+            options.scratch.map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? FileManager.default.temporaryDirectory
+        let scratch = parent.appending(path: "cache-torture-\(getpid())", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        return scratch
+    }
+}

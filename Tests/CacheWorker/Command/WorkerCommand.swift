@@ -1,0 +1,92 @@
+import Foundation
+
+/// What the arguments ask for.
+enum WorkerCommand {
+    case help
+    case work(WorkerSettings)
+    case torture(TortureOptions)
+
+    static let helpText = """
+        Processes that work on one cache, and others that kill, crowd and starve them.
+
+          CacheWorker torture [kills] [processes] [disk] [OPTION …]     all parts if none is named
+            --minutes M     how long all parts take together, 5 if not told otherwise
+            --seconds S     the same in seconds
+            --kills N       no more than so many kills in the part “kills”
+            --processes N   so many processes at once in the part “processes”, 8 if not told otherwise
+            --seed S        what is done, and when; a new one for each run if not told otherwise
+            --scratch DIR   where caches and logs lie; a temporary folder if not told otherwise
+            --json          the result as JSON on standard output, and prose on standard error
+
+          CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--memory]
+            does what standard input says: save KEY, fetch KEY, contains KEY, remove KEY, removeAll, keys, count,
+            and “run UNTIL” for operations of its own until a moment of the monotonic clock, in nanoseconds
+
+        torture ends with 0 if nothing is wrong, with 1 if something is: what shows it is kept then, and told. With 2
+        if the arguments are not understood.
+        """
+
+    init(_ arguments: [String]) throws {
+        var words = arguments[...]
+        let command = words.popFirst()
+        if command == nil || command == "help" || arguments.contains("--help") {
+            self = .help
+            return
+        }
+        func next(after option: String) throws -> String {
+            guard let word = words.popFirst() else { throw TortureError("\(option) needs a value") }
+            return word
+        }
+        func number<Number: LosslessStringConvertible & Comparable>(
+            after option: String,
+            from least: Number
+        ) throws -> Number {
+            let word = try next(after: option)
+            guard let number = Number(word), number >= least else {
+                throw TortureError("\(option) \(word) is no such number")
+            }
+            return number
+        }
+        switch command {
+        case "work":
+            var settings = WorkerSettings(directory: "", log: "", writer: 0)
+            while let word = words.popFirst() {
+                switch word {
+                case "--directory": settings.directory = try next(after: word)
+                case "--name": settings.name = try next(after: word)
+                case "--log": settings.log = try next(after: word)
+                case "--writer": settings.writer = try number(after: word, from: 0)
+                case "--seed": settings.seed = try number(after: word, from: 0)
+                case "--keys": settings.keys = try next(after: word).split(separator: ",").map(String.init)
+                case "--memory": settings.usesMemory = true
+                default: throw TortureError("what is \(word)?")
+                }
+            }
+            if settings.directory.isEmpty || settings.log.isEmpty {
+                throw TortureError("--directory and --log are needed")
+            }
+            self = .work(settings)
+        case "torture":
+            var options = TortureOptions()
+            while let word = words.popFirst() {
+                switch word {
+                case "--minutes": options.seconds = try number(after: word, from: 0.0) * 60
+                case "--seconds": options.seconds = try number(after: word, from: 0)
+                case "--kills": options.kills = try number(after: word, from: 1)
+                case "--processes": options.processCount = try number(after: word, from: 1)
+                case "--seed": options.seed = try number(after: word, from: 0)
+                case "--scratch": options.scratch = try next(after: word)
+                case "--json": options.printsJSON = true
+                default:
+                    guard let part = TortureOptions.Part(rawValue: word) else {
+                        throw TortureError("what is \(word)?")
+                    }
+                    options.parts.append(part)
+                }
+            }
+            self = .torture(options)
+        default:
+            throw TortureError("what is \(command ?? "")? One of: torture, work, help")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// Judges what was seen of one key by what was done to it.
+///
+/// An operation took effect at one moment between its begin and its end, and nothing else is known about when. So a
+/// read in [a, b] may have seen what a write left if the write did not begin after b, and if no other write began
+/// after its end and had taken effect before a. A write has taken effect by its end if it was acknowledged, and in
+/// any case by the end of the first read that saw its value; one that was cut off and never seen may not have
+/// happened at all. A value that expires is as good as removed from a moment on that depends on when it was saved.
+struct Judge {
+    private let byValue: [ValueIdentity: Write]
+    /// By when writes had taken effect, in order, with the latest begin among those up to there.
+    private let effects: [(by: MonotonicTime, begin: MonotonicTime, write: Write)]
+    /// Saves, expired or not.
+    private let saves: Candidates
+    private let lastingSaves: Candidates
+    private let expiringSaves: [Write]
+    /// Removals, and saves whose values have expired.
+    private let removals: Candidates
+
+    init(writes: [Write], reads: [Read]) {
+        var firstSeen: [ValueIdentity: MonotonicTime] = [:]
+        for case (.value(let value), let end) in reads.map({ ($0.sight, $0.end) }) {
+            firstSeen[value] = min(end, firstSeen[value] ?? end)
+        }
+        byValue = Dictionary(
+            writes.compactMap { write in write.value.map { ($0, write) } },
+            uniquingKeysWith: { first, _ in first }
+        )
+        var effects: [(by: MonotonicTime, begin: MonotonicTime, write: Write)] = []
+        for write in writes {
+            let seen = write.value.flatMap { firstSeen[$0] }
+            let known = [write.isAcknowledged ? write.end : nil, seen].compactMap { $0 }.min()
+            if let known { effects.append((known, write.begin, write)) }
+        }
+        effects.sort { $0.by < $1.by }
+        for index in effects.indices.dropFirst() where effects[index - 1].begin > effects[index].begin {
+            effects[index].begin = effects[index - 1].begin
+            effects[index].write = effects[index - 1].write
+        }
+        self.effects = effects
+        let saves = writes.filter { $0.value != nil }
+        self.saves = Candidates(saves.map { ($0.begin, $0.end) })
+        lastingSaves = Candidates(saves.filter { $0.lifetime == nil }.map { ($0.begin, $0.end) })
+        expiringSaves = saves.filter { $0.lifetime != nil }
+        let removals = writes.filter { $0.value == nil }.map { ($0.begin, $0.end) }
+        // The value goes later, but until another one takes its place the save is what made the state.
+        let expirations = expiringSaves.map { ($0.begin.advanced(by: $0.lifetime ?? .zero), $0.end) }
+        self.removals = Candidates(removals + expirations)
+    }
+
+    /// What is wrong with a read; `nil` if nothing is.
+    func violation(of read: Read, wasBegun: (ValueIdentity) -> Bool) -> Violation? {
+        let superseding = lastEffect(before: read.begin)
+        // What ended before that is no longer there.
+        let oldest = superseding?.begin ?? .start
+        let latest = superseding.map { "; \($0.source) began later and had ended before" } ?? ""
+        func violation(_ law: Violation.Law, _ saw: String) -> Violation {
+            let times = "[\(read.begin.nanoseconds), \(read.end.nanoseconds)]"
+            return Violation(law: law, evidence: "\(read.source), of \(read.key) in \(times), \(saw)\(latest)")
+        }
+        switch read.sight {
+        case .value(let value):
+            guard let write = byValue[value] else {
+                if wasBegun(value) { return violation(.phantom, "gave \(value) of an earlier time") }
+                return violation(.neverWritten, "gave \(value), which was never saved for it")
+            }
+            if write.begin > read.end { return violation(.phantom, "gave \(value) before its save began") }
+            if let superseding, superseding.begin > write.end { return violation(.phantom, "gave \(value)") }
+            if write.hasExpired(before: read.begin) {
+                return violation(.phantom, "gave \(value), which had expired")
+            }
+        case .absent:
+            if !removals.contain(beginningBy: read.end, endingFrom: oldest) {
+                return violation(.lost, "found nothing")
+            }
+        case .present:
+            let isPossible =
+                lastingSaves.contain(beginningBy: read.end, endingFrom: oldest)
+                || expiringSaves.contains {
+                    $0.begin <= read.end && $0.end >= oldest && !$0.hasExpired(before: read.begin)
+                }
+            if !isPossible { return violation(.phantom, "found something") }
+        case .entry:
+            if !saves.contain(beginningBy: read.end, endingFrom: oldest) {
+                return violation(.phantom, "found something")
+            }
+        }
+        return nil
+    }
+
+    /// Of the writes that had taken effect before `time`, the one that began last.
+    private func lastEffect(before time: MonotonicTime) -> Write? {
+        let count = effects.partitioningIndex { $0.by >= time }
+        return count == 0 ? nil : effects[count - 1].write
+    }
+
+    /// Moments at which a state may have begun, in order, with the latest end among those up to there.
+    private struct Candidates {
+        private var begins: [MonotonicTime] = []
+        private var latestEnds: [MonotonicTime] = []
+
+        init(_ spans: [(begin: MonotonicTime, end: MonotonicTime)]) {
+            for span in spans.sorted(by: { $0.begin < $1.begin }) {
+                begins.append(span.begin)
+                latestEnds.append(max(span.end, latestEnds.last ?? .start))
+            }
+        }
+
+        func contain(beginningBy last: MonotonicTime, endingFrom first: MonotonicTime) -> Bool {
+            let count = begins.partitioningIndex { $0 > last }
+            return count > 0 && latestEnds[count - 1] >= first
+        }
+    }
+}
+
+extension Array {
+    /// The first index whose element, like all that follow, is `true` for `belongsBehind`.
+    fileprivate func partitioningIndex(_ belongsBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if belongsBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension History {
+    /// All that is wrong.
+    ///
+    /// - Parameter wasBegun: whether a value was saved for a key at an earlier time.
+    func judged(wasBegun: (ValueIdentity, String) -> Bool = { _, _ in false }) -> [Violation] {
+        var found = violations
+        let readsByKey = Dictionary(grouping: reads, by: \.key)
+        for (key, reads) in readsByKey.sorted(by: { $0.key < $1.key }) {
+            let judge = Judge(writes: writes[key] ?? [.initial(nil)], reads: reads)
+            for read in reads {
+                if let violation = judge.violation(of: read, wasBegun: { wasBegun($0, key) }) {
+                    found.append(violation)
+                }
+            }
+        }
+        return found
+    }
+}

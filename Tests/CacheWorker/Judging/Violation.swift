@@ -1,0 +1,25 @@
+/// Something that must not be, with what shows it.
+struct Violation: Hashable, CustomStringConvertible {
+    /// Which law is broken.
+    enum Law: String, Hashable {
+        /// A value was fetched that no save ever began for that key.
+        case neverWritten
+        /// A value is not what its save made of it.
+        case torn
+        /// A value was seen that had certainly been saved over or removed, or that was saved only later.
+        case phantom
+        /// What was acknowledged is gone.
+        case lost
+        /// An operation failed, or an entry was damaged, though nothing was wrong outside of the cache.
+        case failed
+        /// Processes that should see the same do not.
+        case disagreement
+        /// Drafts of dead processes stay, or one of a living process went.
+        case drafts
+    }
+
+    let law: Law
+    let evidence: String
+
+    var description: String { "\(law): \(evidence)" }
+}

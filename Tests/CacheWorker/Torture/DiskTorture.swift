@@ -1,0 +1,95 @@
+import Foundation
+import TypedCache
+
+/// Fills a small disk until saves fail, again and again, and sees that no other entry suffers.
+final class DiskTorture {
+    private let settings: TortureSettings
+    private var random: SeededGenerator
+    private var report = PartReport(part: "disk")
+
+    private static let keys = (0..<240).map { "k\($0)" }
+
+    init(_ settings: TortureSettings) throws {
+        self.settings = settings
+        random = SeededGenerator(seed: settings.seed)
+    }
+
+    /// One disk with few bytes, then one with few files; until time is up or something is wrong, but both at least
+    /// once.
+    func run() throws -> PartReport {
+        let begin = MonotonicTime.now
+        let end = begin.advanced(by: settings.duration)
+        var round = 0
+        repeat {
+            for options in ["size=1m", "size=64m,nr_inodes=300"] {
+                round += 1
+                let folder = try settings.folder("disk-\(round)")
+                guard let disk = try SmallDisk(at: folder, options: options) else {
+                    report.skipped = "a small disk cannot be mounted here"
+                    return report
+                }
+                report.add(1, "disks")
+                let violations = try fill(disk, round)
+                report.add(violations, "disk \(round) (\(options)), seed \(settings.seed)")
+            }
+        } while MonotonicTime.now < end && report.violations.isEmpty && !settings.isInterrupted()
+        report.seconds = report.duration(since: begin)
+        return report
+    }
+
+    private func fill(_ disk: SmallDisk, _ round: Int) throws -> [Violation] {
+        let log = try settings.folder("logs").appending(path: "disk-\(round)").path
+        let own = WorkerSettings(
+            directory: disk.folder.path,
+            log: log + ".log",
+            writer: 1,
+            seed: random.next(),
+            keys: Self.keys,
+            usesMemory: Bool.random(using: &random)
+        )
+        let worker = try Worker(own)
+        var violations: [Violation] = []
+        for _ in 0..<3 {
+            var failures = 0
+            // Beyond the first failure, for others hit keys that have a value.
+            for _ in 0..<2_000 where failures < 40 {
+                let key = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
+                if case .failed = worker.perform(.save(key)) {
+                    failures += 1
+                    worker.perform(.fetch(key))
+                    worker.perform(.contains(key))
+                }
+            }
+            if failures == 0 { violations.append(Violation(law: .failed, evidence: "the disk never got full")) }
+            for key in Self.keys { worker.perform(.fetch(key)) }
+
+            guard case .keys(let present) = worker.perform(.keys) else { break }
+            let removed = present.shuffled(using: &random).prefix(present.count / 2 + 1)
+            for key in removed { worker.perform(.remove(key)) }
+            // The shortest of them fit, if any do.
+            let answers = removed.map { worker.perform(.save($0)) }
+            let savedCount = answers.count { $0 == .done }
+            if savedCount < removed.count / 4 {
+                let evidence = "of \(removed.count) entries that were removed \(savedCount) could be saved again"
+                violations.append(Violation(law: .lost, evidence: evidence))
+            }
+            report.add(savedCount, "saves after room was made")
+        }
+        // What another process would find.
+        var anew = own
+        anew.log = log + "-anew.log"
+        anew.writer = 2
+        anew.usesMemory = false
+        let other = try Worker(anew)
+        for key in Self.keys { other.perform(.fetch(key)) }
+        other.perform(.keys)
+
+        var history = History(keys: Self.keys, expectedFailure: ENOSPC)
+        history.add(try LogReader(path: own.log).newRecords(), writer: own.writer)
+        history.add(try LogReader(path: anew.log).newRecords(), writer: anew.writer)
+        report.add(history.failedSaveCount, "saves that failed")
+        report.add(history.operationCount, "operations")
+        report.add(history.reads.count, "reads judged")
+        return violations + history.judged()
+    }
+}

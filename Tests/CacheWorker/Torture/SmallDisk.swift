@@ -1,0 +1,28 @@
+import Foundation
+
+/// A file system of so few bytes or files that it can be filled; unmounted when it goes.
+final class SmallDisk {
+    let folder: URL
+
+    /// - Parameter options: of tmpfs, such as `size=1m`.
+    /// - Returns: `nil` where mounting is not allowed or not possible.
+    init?(at folder: URL, options: String) throws {
+        self.folder = folder
+        guard try Self.system("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.path) == 0 else { return nil }
+    }
+
+    deinit {
+        // What cannot be unmounted is left to whoever removes the folder.
+        _ = try? Self.system("umount", folder.path)
+    }
+
+    private static func system(_ words: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

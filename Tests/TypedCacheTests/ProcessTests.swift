@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+import TypedCache
+
+@testable import CacheWorker
+
+/// Caches that several processes use, living, dead and killed.
+@Suite(.serialized) struct ProcessTests {
+    private let directory = TestDirectory()
+
+    init() throws { try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true) }
+
+    /// Beside the bundle that holds these tests.
+    static var executable: URL {
+        get throws {
+            let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            let tool = folder.appending(path: "CacheWorker")
+            try #require(FileManager.default.isExecutableFile(atPath: tool.path), "no worker at \(tool.path)")
+            return tool
+        }
+    }
+
+    /// A process that has opened the cache `shared`.
+    private func child(_ writer: Int, keys: [String] = []) throws -> ChildWorker {
+        let child = try ChildWorker(
+            executable: Self.executable,
+            WorkerSettings(
+                directory: directory.url.path,
+                name: "shared",
+                log: directory.url.appending(path: "\(writer).log").path,
+                writer: writer,
+                seed: UInt64(writer),
+                keys: keys
+            )
+        )
+        try child.waitUntilOpened()
+        return child
+    }
+
+    private func cache() throws -> Cache<ProvenValue> {
+        try Cache(name: "shared", directory: directory.url, memory: .none)
+    }
+
+    private var drafts: DraftListing {
+        get throws { try DraftListing(cache: directory.url.appending(path: "shared")) }
+    }
+
+    private func value(_ writer: Int, _ number: Int) -> Answer {
+        .value(ValueIdentity(writer: writer, number: number))
+    }
+
+    @Test("1 a value saved under a name is fetched equal by a new process")
+    func fetchedByANewProcess() throws {
+        let keys = (0..<40).map { "key \($0)".replacing(" ", with: $0 % 2 == 0 ? "-" : "/") }
+        let first = try child(1)
+        for key in keys { #expect(try first.perform(.save(key)) == .done) }
+        try first.end()
+        // The worker compares the whole value with what its writer made.
+        let second = try child(2)
+        for (index, key) in keys.enumerated() { #expect(try second.perform(.fetch(key)) == value(1, index + 1)) }
+        #expect(try second.perform(.fetch("none")) == .absent)
+        #expect(try second.perform(.keys) == .keys(keys.sorted()))
+        try second.end()
+
+        let cache = try cache()
+        for (index, key) in keys.enumerated() {
+            let expected = ProvenValue(key: key, identity: ValueIdentity(writer: 1, number: index + 1))
+            let found = try #require(try cache.fetch(forKey: key))
+            #expect(found.payload == expected.payload && found.key == key && found.identity == expected.identity)
+        }
+    }
+
+    @Test("5 SIGKILL mid-write: whole old or whole new value", arguments: [1, 2])
+    func killed(seed: UInt64) throws {
+        let settings = TortureSettings(
+            executable: try Self.executable,
+            scratch: directory.url,
+            seed: seed,
+            duration: .seconds(600),
+            kills: 30
+        )
+        let report = try KillTorture(settings).run()
+        #expect(report.violations == [])
+        #expect(report.figures["kills"] == 30)
+        // What the test is about has happened.
+        #expect(report.figures[KillTorture.cutSaves] ?? 0 > 0)
+        #expect(report.figures["reads judged"] ?? 0 > 30 * 20)
+    }
+
+    @Test("6 orphaned drafts are counted and cleaned")
+    func orphanedDrafts() throws {
+        let living = try child(1)
+        #expect(try living.perform(.save("a")) == .done)
+        #expect(try drafts.drafts.isEmpty)
+        #expect(try drafts.locks.count == 1)
+
+        // Killed again and again while it saves, a process leaves a draft before long.
+        var writer = 1
+        var orphans: [String] = []
+        while orphans.isEmpty, writer < 1_000 {
+            writer += 1
+            let victim = try child(writer, keys: ["a", "b", "c"])
+            try victim.run(until: MonotonicTime(nanoseconds: .max))
+            MonotonicTime.now.advanced(by: .microseconds(writer * 37 % 5_000)).wait()
+            victim.killed()
+            orphans = try drafts.drafts
+        }
+        #expect(orphans.count == 1, "a dead process leaves the draft it was at, and those before it were cleaned")
+        #expect(try drafts.locks.count == 2)
+
+        // Who only reads leaves them alone; who writes takes them away, and nobody else's.
+        let cache = try cache()
+        _ = try cache.fetch(forKey: "a")
+        #expect(try drafts.drafts == orphans)
+        try cache.save(ProvenValue(key: "d", identity: ValueIdentity(writer: 0, number: 1)), forKey: "d")
+        #expect(try drafts.drafts.isEmpty)
+        #expect(try drafts.locks.count == 2)
+        #expect(try living.perform(.save("e")) == .done)
+        #expect(try living.perform(.fetch("d")) == value(0, 1))
+        try living.end()
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test("22 two processes: one's writes and trims are seen by the other, totals right")
+    func twoProcesses() throws {
+        let (one, other) = (try child(1), try child(2))
+        #expect(try one.perform(.save("a")) == .done)
+        #expect(try other.perform(.fetch("a")) == value(1, 1))
+        #expect(try other.perform(.save("a")) == .done)
+        #expect(try one.perform(.fetch("a")) == value(2, 2))
+        #expect(try other.perform(.save("b")) == .done)
+        #expect(try one.perform(.contains("b")) == .present)
+        for process in [one, other] {
+            #expect(try process.perform(.count) == .count(2))
+            #expect(try process.perform(.keys) == .keys(["a", "b"]))
+        }
+        #expect(try one.perform(.remove("a")) == .present)
+        #expect(try other.perform(.fetch("a")) == .absent)
+        #expect(try other.perform(.contains("a")) == .absent)
+        #expect(try other.perform(.remove("a")) == .absent)
+        for process in [one, other] { #expect(try process.perform(.keys) == .keys(["b"])) }
+        #expect(try other.perform(.removeAll) == .done)
+        for process in [one, other] {
+            #expect(try process.perform(.fetch("b")) == .absent)
+            #expect(try process.perform(.count) == .count(0))
+        }
+        // And after its directory was emptied, either goes on.
+        #expect(try one.perform(.save("c")) == .done)
+        #expect(try other.perform(.keys) == .keys(["c"]))
+        for process in [one, other] { try process.end() }
+    }
+
+    @Test(
+        "Eight processes at once, one killed now and then, see only what may be, and agree in the end",
+        arguments: [1, 2]
+    )
+    func eightProcesses(seed: UInt64) throws {
+        let settings = TortureSettings(
+            executable: try Self.executable,
+            scratch: directory.url,
+            seed: seed,
+            duration: .seconds(1)
+        )
+        let report = try ProcessTorture(settings).run()
+        #expect(report.violations == [])
+        #expect(report.figures["processes at once"] == 8)
+        #expect(report.figures["kills"] ?? 0 > 0 && report.figures["agreements of all"] ?? 0 > 0)
+        #expect(report.figures["reads judged"] ?? 0 > 8 * 16)
+    }
+
+    @Test("A full disk: each failure is thrown, no other entry suffers, and room that is made is used")
+    func fullDisk() throws {
+        let settings = TortureSettings(
+            executable: try Self.executable,
+            scratch: directory.url,
+            seed: 1,
+            duration: .zero
+        )
+        let report = try DiskTorture(settings).run()
+        if let reason = report.skipped {
+            print("skipped: \(reason)")
+            return
+        }
+        #expect(report.violations == [])
+        #expect(report.figures["saves that failed"] ?? 0 > 0)
+        #expect(report.figures["saves after room was made"] ?? 0 > 0)
+    }
+}
