@@ -16,8 +16,8 @@ import Synchronization
 /// save that fails leaves nothing behind under its key: the old value is gone, never taken for the new one.
 ///
 /// Entries are files, each a zlib-compressed keyed archive, in a directory of the cache's own. A program may open
-/// a cache in several places: they agree. Several processes may use it at once; what one has in memory does not
-/// notice what another one writes, so use ``MemoryLimit/none`` where others write too.
+/// a cache in several places: they agree. Several processes may use it at once; what one has in memory notices
+/// what another one writes only if ``DiskSettings/followsOtherProcesses`` says so.
 ///
 /// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a hit in
 /// memory neither blocks nor suspends. All calls may be made from any thread.
