@@ -7,7 +7,6 @@ import Testing
         let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
         let programs = Self.blocks("swift", in: readme)
         let program = try #require(programs.first)
-        #expect(programs.count == 1, "one program, since it is built as a whole")
         let expected = try #require(Self.blocks("text", in: readme).first, "what the program prints")
 
         let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
@@ -24,6 +23,32 @@ import Testing
             let run = try Self.run([executable.path], folder)
             #expect(run.status == 0)
             #expect(run.output == expected)
+        }
+    }
+
+    /// The first block is a program; all others are parts of one, which need not do anything here.
+    @Test func theOtherPartsCompile() throws {
+        let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
+        let parts = Self.blocks("swift", in: readme).dropFirst()
+        #expect(!parts.isEmpty)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for part in parts {
+            let source = folder.appending(path: "part.swift")
+            let text = """
+                import TypedCache
+                struct City: Codable, Encoded { var name: String }
+                protocol API: Sendable { func city(_ number: Int) async throws -> City }
+                func part(_ cities: Cache<City>, _ api: some API) async throws {
+                \(part)
+                }
+                """
+            try text.write(to: source, atomically: true, encoding: .utf8)
+            // Nothing is linked.
+            let search = try Self.compilerArguments().filter { !$0.hasSuffix(".o") }
+            let check = try Self.run(["swiftc", "-typecheck", source.path] + search, folder)
+            #expect(check.status == 0, "\(check.output)")
         }
     }
 
