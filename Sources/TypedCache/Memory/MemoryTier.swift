@@ -1,3 +1,4 @@
+import Eviction
 import Foundation
 
 /// What is in memory, and what is on its way between memory and disk.
@@ -53,12 +54,16 @@ struct MemoryTier {
 
     /// Gives up the least useful entries.
     mutating func trim(toCount count: Int, cost: Int) -> [MemoryEntry] {
-        var removed: [MemoryEntry] = []
-        policy.trim(toCount: count, cost: cost, removed: &removed)
+        var victims: [EvictionEntry] = []
+        policy.trim(toCount: count, cost: cost, removed: &victims)
+        let removed = own(victims)
         for entry in removed { _ = table.remove(forKey: entry.key) }
         statistics.evictions += removed.count
         return removed
     }
+
+    /// What the policy gives back, which are entries that it was given here.
+    private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
     func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
 
@@ -129,8 +134,9 @@ struct MemoryTier {
 
     private mutating func keep(_ entry: MemoryEntry, cost: Int) -> [MemoryEntry] {
         let former = remove(forKey: entry.key)
-        var removed: [MemoryEntry] = []
-        policy.insert(entry, cost: cost, removed: &removed)
+        var victims: [EvictionEntry] = []
+        policy.insert(entry, cost: cost, removed: &victims)
+        var removed = own(victims)
         if removed.last !== entry {
             for victim in removed { _ = table.remove(forKey: victim.key) }
             table.insert(entry)
@@ -150,7 +156,7 @@ struct MemoryTier {
     /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
     mutating func removeAll() -> [MemoryEntry] {
         epoch += 1
-        let removed = policy.removeAll()
+        let removed = own(policy.removeAll())
         for entry in removed { _ = table.remove(forKey: entry.key) }
         return removed
     }
