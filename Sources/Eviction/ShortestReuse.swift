@@ -119,6 +119,18 @@ package struct ShortestReuse: EvictionPolicy {
         while self.count > max(0, count) || self.cost > max(0, cost) { removed.append(evict()) }
     }
 
+    /// Gives each entry to `body`: those of the small queue, then those of the main one, the oldest first. Inserted in
+    /// this order, they come to stand about as they do here.
+    package func forEach(_ body: (EvictionEntry) -> Void) {
+        for ends in [small, main] {
+            var place = ends.oldest
+            while place != Self.none {
+                if let entry = nodes[Int(place)].entry { body(entry) }
+                place = nodes[Int(place)].newer
+            }
+        }
+    }
+
     // MARK: Shares
 
     private func hasRoom(for cost: Int) -> Bool { count < countLimit && self.cost <= costLimit - cost }

@@ -6,10 +6,11 @@ extension FileStore {
     package func forEachEntry(
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
-        for (index, shard) in try refreshedShards().enumerated() {
+        guard let directory = try refreshed() else { return }
+        for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             for (name, slot) in try names(in: folder, of: shard, index) {
-                let chain = chain(name, in: folder, of: shard)
+                let chain = chain(name, in: folder, of: shard, directory.journal)
                 let result = Result { () throws(StoreError) in try information(slot, of: chain, shard) }
                 switch result {
                 case .success(nil): continue
@@ -51,11 +52,12 @@ extension FileStore {
     @discardableResult
     package func removeDamagedEntries() throws(StoreError) -> Int {
         var count = 0
-        for (index, shard) in try refreshedShards().enumerated() {
+        guard let directory = try refreshed() else { return 0 }
+        for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             // The last slots first, so that none is moved before its turn.
             for (name, slot) in try names(in: folder, of: shard, index).sorted(by: { $0.slot > $1.slot }) {
-                let chain = chain(name, in: folder, of: shard)
+                let chain = chain(name, in: folder, of: shard, directory.journal)
                 guard try isDamaged(slot, of: chain) else { continue }
                 count += try shard.changing(folder) { () throws(StoreError) in
                     guard try isDamaged(slot, of: chain) else { return 0 }

@@ -52,7 +52,8 @@ extension FileStore {
     /// Implementation: lists one shard after another, and locks it for each name. Only files that are named
     /// as entries, in directories that are named as shards, are removed; the directories stay.
     package func removeAll() throws(StoreError) {
-        for (index, shard) in try refreshedShards().enumerated() {
+        guard let directory = try refreshed() else { return }
+        for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             var lastSlots: [EntryName: Int] = [:]
             for (name, slot) in try names(in: folder, of: shard, index) {
@@ -60,7 +61,7 @@ extension FileStore {
             }
             for (name, slot) in lastSlots {
                 try shard.changing(folder) { () throws(StoreError) in
-                    try chain(name, in: folder, of: shard).removeAll(lastSeen: slot)
+                    try chain(name, in: folder, of: shard, directory.journal).removeAll(lastSeen: slot)
                 }
             }
         }

@@ -28,6 +28,10 @@ package final class FileStore: ArchiveStore {
 
     let naming: @Sendable (StoreKey) -> EntryName
     private let opened: Mutex<StoreDirectory>
+    /// Whom to ask and tell.
+    let user = Mutex(StoreUserReference())
+    /// Where entries are given up before room is needed, and lists are written anew.
+    let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility)
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
     ///
@@ -57,7 +61,11 @@ package final class FileStore: ArchiveStore {
         path = try Self.absolutePath(directory)
         self.settings = settings
         self.naming = naming
-        opened = Mutex(try StoreDirectory(path: path, create: create))
+        opened = Mutex(try StoreDirectory(path: path, create: create, settings: settings))
+    }
+
+    deinit {
+        current.journal.flushUses()
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
@@ -84,7 +92,7 @@ package final class FileStore: ArchiveStore {
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
         if current !== stale { return }
-        let fresh = try StoreDirectory(path: path, create: create)
+        let fresh = try StoreDirectory(path: path, create: create, settings: settings)
         let former = opened.withLock { opened in
             defer { if opened === stale { opened = fresh } }
             return opened
@@ -92,17 +100,17 @@ package final class FileStore: ArchiveStore {
         _ = consume former
     }
 
-    /// The shards of the directory that is at the store's path now; none if there is none.
-    func refreshedShards() throws(StoreError) -> [Shard] {
+    /// The directory that is at the store's path now; `nil` if there is none.
+    func refreshed() throws(StoreError) -> StoreDirectory? {
         let directory = current
-        if try directory.isCurrent() { return directory.shards }
+        if try directory.isCurrent() { return directory }
         do throws(StoreError) {
             try reopen(directory, create: false)
         } catch {
-            if error.isMissingFile { return [] }
+            if error.isMissingFile { return nil }
             throw error
         }
-        return current.shards
+        return current
     }
 
     /// Has `body` run in the shard of `name`; `nil` if it gives `nil`, or there is no such shard.
@@ -117,7 +125,9 @@ package final class FileStore: ArchiveStore {
             let directory = current
             let shard = directory.shards[name.shard]
             let folder = try shard.directory(create: false)
-            if let folder, let result = try body(chain(name, in: folder, of: shard), shard) { return result }
+            if let folder, let result = try body(chain(name, in: folder, of: shard, directory.journal), shard) {
+                return result
+            }
 
             let isCurrent = if let folder { try shard.isNamed(folder) } else { try directory.isCurrent() }
             attempts += 1
@@ -146,8 +156,13 @@ package final class FileStore: ArchiveStore {
         }
     }
 
-    func chain(_ name: EntryName, in folder: Directory, of shard: Shard) -> SlotChain {
+    func chain(
+        _ name: EntryName,
+        in folder: Directory,
+        of shard: Shard,
+        _ journal: Journal
+    ) -> SlotChain {
         let reader = SlotReader(directory: folder, path: shard.path, limit: maximumArchiveByteCount)
-        return SlotChain(reader: reader, name: name, naming: naming)
+        return SlotChain(reader: reader, name: name, naming: naming, journal: journal)
     }
 }

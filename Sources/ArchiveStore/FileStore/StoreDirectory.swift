@@ -14,14 +14,16 @@ import Synchronization
 final class StoreDirectory: Sendable {
     let path: String
     let shards: [Shard]
-    private let root: Directory
+    let root: Directory
+    let journal: Journal
+    let follower: JournalFollower
     private let openSession = Mutex<DraftSession?>(nil)
 
     /// Opens the directory at `path`, made if it is missing and `create` is true.
     ///
     /// - Throws: `.invalidDirectory` if it is not a store's, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`. Nothing in it was touched then.
-    init(path: String, create: Bool) throws(StoreError) {
+    init(path: String, create: Bool, settings: StoreSettings) throws(StoreError) {
         self.path = path
         let root: Directory
         do {
@@ -32,7 +34,10 @@ final class StoreDirectory: Sendable {
         }
         self.root = root
         shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path) }
+        journal = Journal(of: root, path: path, settings: settings)
+        follower = JournalFollower(of: journal)
         try recognize(create: create)
+        journal.setDrafts { [weak self] () throws(StoreError) in try self?.session() }
     }
 
     /// The session of drafts, started at the first call.
