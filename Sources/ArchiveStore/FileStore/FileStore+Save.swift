@@ -87,12 +87,13 @@ extension FileStore {
         let chain = chain(name, in: folder, of: shard, journal)
 
         let draft = try session.write(bytes)
+        let entry = Self.entry(bytes)
         var isSaved: Bool?
         do throws(StoreError) {
             var size = NameSize(byteCount: bytes.count, count: 1)
             for _ in 0..<Self.mostAttempts where isSaved == nil {
                 // Before the shard is locked, for the locks of other shards may be needed.
-                try makeRoom(for: size, of: name, in: directory)
+                try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
                 isSaved = try shard.changing(folder) { () throws(StoreError) in
                     let place = try chain.place(saving: key)
                     if let condition, try !condition(information(place.former, key, chain, slot: place.slot)) {
@@ -104,6 +105,8 @@ extension FileStore {
                         size = try chain.size(former, putting: bytes.count, at: place.slot)
                         guard try journal.announce(name, size) == .recorded else { return nil }
                     }
+                    // Before it is there: who is killed in between leaves a name too much.
+                    try list(entry, name, replacing: place.former?.entry, in: directory)
                     do throws(SystemError) {
                         try session.directory.rename(draft.name, to: name.fileName(slot: place.slot), in: folder)
                     } catch {
@@ -128,7 +131,7 @@ extension FileStore {
             throw error
         }
         keepHeadroom(in: directory)
-        return try information((Self.entry(bytes), draft.status), key, chain, slot: 0)
+        return try information((entry, draft.status), key, chain, slot: 0)
     }
 
     private static func entry(_ bytes: [UInt8]) -> EntryFile {

@@ -17,6 +17,7 @@ final class StoreDirectory: Sendable {
     let root: Directory
     let journal: Journal
     let follower: JournalFollower
+    let lists: EntryLists
     private let openSession = Mutex<DraftSession?>(nil)
 
     /// Opens the directory at `path`, made if it is missing and `create` is true.
@@ -36,6 +37,7 @@ final class StoreDirectory: Sendable {
         shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path) }
         journal = Journal(of: root, path: path, settings: settings)
         follower = JournalFollower(of: journal)
+        lists = EntryLists(of: root, path: path)
         try recognize(create: create)
         journal.setDrafts { [weak self] () throws(StoreError) in try self?.session() }
     }

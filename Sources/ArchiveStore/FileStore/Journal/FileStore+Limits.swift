@@ -16,8 +16,6 @@ extension FileStore {
     private static var mostSpared: Int { 8 }
     /// How many victims may fail to be removed before that is an error of who needs the room.
     private static var mostFailures: Int { 8 }
-    /// Which part of a limit is kept free, so that who saves finds room.
-    private static var headroom: Int { 32 }
 
     // MARK: Room
 
@@ -30,35 +28,71 @@ extension FileStore {
     }
 
     /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
-    func makeRoom(for size: NameSize, of name: EntryName, in directory: StoreDirectory) throws(StoreError) {
+    ///
+    /// - Parameter now: in seconds since 2001-01-01 UTC. What is due goes before all else.
+    func makeRoom(
+        for size: NameSize,
+        of name: EntryName,
+        in directory: StoreDirectory,
+        now: Double
+    ) throws(StoreError) {
         guard settings.isLimited else { return }
         try list(directory)
-        try giveUp(in: directory, told: tellUser) { $0.hasRoom(size, for: name) }
+        let hasRoom = directory.journal.withLedger { $0.hasRoom(size, for: name) }
+        if hasRoom == false, directory.lists.isTimeToSweep(now) {
+            try removeExpired(at: Date(timeIntervalSinceReferenceDate: now), removed: tellUser)
+        }
+        try giveUp(in: directory, told: tellUser) { $0.hasRoom(size, for: name) ? nil : $0.nextVictim() }
     }
 
-    /// Gives up entries, the least useful first, until `isEnough` says so, or nothing is left.
+    /// Gives up entries until no victim is chosen any more.
     ///
-    /// - Parameter told: is given each entry after its removal, without any lock held.
+    /// - Parameters:
+    ///   - told: Is given each entry after its removal, without any lock held.
+    ///   - choose: The next victim.
     func giveUp(
         in directory: StoreDirectory,
         told: (EntryInformation) -> Void,
-        until isEnough: (Ledger) -> Bool
+        choosing choose: @escaping (inout Ledger) -> EntryName?
     ) throws(StoreError) {
-        var spared = 0
+        try giveUp(in: directory, told: told, by: directory.journal.withLedger, choosing: choose)
+    }
+
+    /// As ``giveUp(in:told:choosing:)``, by a ledger that `withLedger` gives.
+    func giveUp(
+        in directory: StoreDirectory,
+        told: (EntryInformation) -> Void,
+        by withLedger: ((inout Ledger) -> EntryName?) -> EntryName??,
+        choosing choose: @escaping (inout Ledger) -> EntryName?
+    ) throws(StoreError) {
+        // Victims that stay are kept apart until the end, lest they are the next ones again.
+        var spared: Set<EntryName> = []
+        var sparings = 0
         var failures = 0
-        func victim() -> EntryName? {
-            directory.journal.withLedger { isEnough($0) ? nil : $0.nextVictim() } ?? nil
+        defer {
+            _ = withLedger { ledger in
+                for name in spared { ledger.spare(name) }
+                return nil
+            }
         }
-        while let name = victim() {
+        while let name = withLedger(choose) ?? nil {
             do throws(StoreError) {
-                if try !evict(name, in: directory, sparing: spared < Self.mostSpared, told: told) {
-                    spared += 1
-                    _ = directory.journal.withLedger { $0.spare(name) }
+                if try !evict(name, in: directory, sparing: sparings < Self.mostSpared, told: told) {
+                    sparings += 1
+                    spared.insert(name)
+                    continue
                 }
             } catch {
                 failures += 1
-                _ = directory.journal.withLedger { $0.spare(name) }
+                spared.insert(name)
                 if failures >= Self.mostFailures { throw error }
+                continue
+            }
+            spared.remove(name)
+            // One that does not follow the journal hears of a removal here only.
+            _ = withLedger { ledger in
+                if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+                return nil
             }
         }
     }
@@ -67,7 +101,7 @@ extension FileStore {
         user.withLock { $0.user }?.didEvict(entry)
     }
 
-    /// Removes the entries of a name, to make room.
+    /// Removes the entries of a name, to make room, unless they were saved over meanwhile.
     ///
     /// - Returns: `false` if one of them is in use, and those are spared.
     private func evict(
@@ -84,6 +118,7 @@ extension FileStore {
             for entry in try entries(of: chain) where user.isInUse(entry.key) { return false }
         }
         let removed = try shard.changing(folder) { () throws(StoreError) in
+            guard try directory.journal.isStillVictim(name) else { return [EntryInformation]() }
             let entries = try entries(of: chain)
             let size = try chain.size()
             try chain.removeAll(lastSeen: max(0, size.count - 1))
@@ -111,19 +146,14 @@ extension FileStore {
         }
     }
 
-    /// Gives up entries in the background where room is about to run out.
+    /// Gives up, in the background, what the policy wants to be given up before the limits are reached.
     func keepHeadroom(in directory: StoreDirectory) {
-        @Sendable func free(_ limit: Int, _ share: Int) -> Int { limit == .max ? .max : limit - limit / share }
-        let limit = NameSize(byteCount: settings.byteLimit ?? .max, count: settings.countLimit ?? .max)
-        @Sendable func isBelow(_ total: NameSize, _ share: Int) -> Bool {
-            total.byteCount <= free(limit.byteCount, share) && total.count <= free(limit.count, share)
-        }
-        guard directory.journal.withLedger({ isBelow($0.total, 2 * Self.headroom) }) == false else { return }
+        guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
         upkeep.async { [weak self, weak directory] in
             guard let self, let directory else { return }
             // What cannot be given up now is given up, or told, when a save needs the room.
             _ = Result { () throws(StoreError) in
-                try self.giveUp(in: directory, told: self.tellUser) { isBelow($0.total, Self.headroom) }
+                try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }
             }
         }
     }
@@ -155,7 +185,9 @@ extension FileStore {
         try list(directory)
         guard let total = directory.journal.withLedger({ $0.total }), total.count > 0 else { return false }
         let enough = max(0, total.byteCount - byteCount)
-        try giveUp(in: directory, told: tellUser) { $0.total.byteCount <= enough }
+        try giveUp(in: directory, told: tellUser) {
+            $0.total.byteCount <= enough ? nil : $0.nextVictim()
+        }
         return true
     }
 
@@ -180,7 +212,7 @@ extension FileStore {
         }
     }
 
-    private func sizes(
+    func sizes(
         in folder: Directory,
         of shard: Shard,
         _ index: Int

@@ -37,7 +37,7 @@ extension Journal {
             try replace(by: ledger.records(writer: writer), &state)
         } else if PowerOfTwo.isCrossed(from: start, to: end, least: Self.leastCompactedByteCount) {
             // Who keeps no ledger looks each time the journal has doubled.
-            var ledger = Ledger(limit: NameSize(byteCount: .max, count: .max))
+            var ledger = Ledger(limit: .unlimited)
             guard try file.read(from: 0, to: end, { ledger.apply($0) }), isLong(ledger) else { return }
             try replace(by: ledger.records(writer: writer), &state)
         }

@@ -126,6 +126,15 @@ final class Journal: Sendable {
         }
     }
 
+    /// What the journal says, for who keeps no ledger; `nil` if there is no journal, or one that cannot be read.
+    func read() throws(StoreError) -> Ledger? {
+        guard try isKept() else { return nil }
+        return try changing(create: false) { (_, file) throws(SystemError) in
+            var ledger = Ledger(limit: .unlimited)
+            return try file.read(from: 0, to: file.byteCount()) { ledger.apply($0) } ? ledger : nil
+        } ?? nil
+    }
+
     /// Writes down what was fetched and is not in the journal yet, at the end of a store.
     func flushUses() {
         guard limit != nil else { return }
@@ -151,6 +160,13 @@ final class Journal: Sendable {
             defer { state.ledger = ledger }
             return body(&ledger)
         }
+    }
+
+    /// Whether a victim of the ledger is one still, after what others have written was heard. Asked while its shard is
+    /// locked.
+    func isStillVictim(_ name: EntryName) throws(StoreError) -> Bool {
+        guard limit != nil else { return true }
+        return try changing { (state, _) throws(SystemError) in state.ledger?.isDeparting(name) ?? true }
     }
 
     private func postpone(_ record: JournalRecord, _ state: inout State) {
@@ -201,10 +217,15 @@ final class Journal: Sendable {
                 return nil
             }
             try file.file.lock(waits: true)
-            if try file.isCurrent(in: root) {
-                if state.file == nil { begin(&state) }
-                state.file = file
-                return file
+            do throws(SystemError) {
+                if try file.isCurrent(in: root) {
+                    if known == nil { begin(&state) }
+                    state.file = file
+                    return file
+                }
+            } catch {
+                file.file.unlock()
+                throw error
             }
             file.file.unlock()
             state.file = nil
@@ -231,7 +252,7 @@ final class Journal: Sendable {
     }
 
     private func begin(_ state: inout State) {
-        state.ledger = limit.map { Ledger(limit: $0) }
+        state.ledger = limit.map { Ledger(limit: $0, isFollowing: true) }
         state.isListed = false
         state.generation += 1
         state.position = 0

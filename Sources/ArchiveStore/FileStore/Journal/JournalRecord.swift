@@ -92,6 +92,7 @@ struct JournalRecord: Hashable {
 /// What the entries of one name take: mostly one file, more only if keys share the name.
 struct NameSize: Hashable {
     static let zero = NameSize(byteCount: 0, count: 0)
+    static let unlimited = NameSize(byteCount: .max, count: .max)
 
     var byteCount: Int
     var count: Int

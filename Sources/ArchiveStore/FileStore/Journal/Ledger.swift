@@ -25,14 +25,29 @@ struct Ledger {
     private var departing: [EntryName: LedgerEntry] = [:]
     /// The same, the first to go first, and maybe others that are gone or have come back.
     private var queue: ArraySlice<EntryName> = []
-    private var limit: NameSize
+    private let limit: NameSize
+    /// Where the policy begins to give up entries: a little less, so that who saves finds room.
+    private let bound: NameSize
+    /// Whether it hears what is written to the journal.
+    let isFollowing: Bool
 
-    init(limit: NameSize) {
+    init(limit: NameSize, isFollowing: Bool = false) {
         self.limit = limit
-        policy = ShortestReuse(count: limit.count, cost: limit.byteCount)
+        self.isFollowing = isFollowing
+        bound = NameSize(
+            byteCount: limit.byteCount - limit.byteCount / Self.headroom,
+            count: limit.count - limit.count / Self.headroom
+        )
+        policy = ShortestReuse(count: bound.count, cost: bound.byteCount)
     }
 
+    /// Which part of a limit is kept free.
+    private static var headroom: Int { 32 }
+
     var nameCount: Int { entries.count }
+
+    /// Whether there may be names that should go.
+    var isOverfull: Bool { !queue.isEmpty }
 
     func size(of name: EntryName) -> NameSize { entries[name]?.size ?? .zero }
 
@@ -92,7 +107,8 @@ struct Ledger {
         departing[entry.name] = nil
         entry.isHeld = true
         var removed: [EvictionEntry] = []
-        policy.insert(entry, cost: entry.size.byteCount, removed: &removed)
+        // One that takes more than all should is no reason to refuse it: it is there.
+        policy.insert(entry, cost: min(entry.size.byteCount, bound.byteCount), removed: &removed)
         depart(removed)
     }
 
@@ -113,20 +129,29 @@ struct Ledger {
 
     // MARK: Victims
 
-    /// The name that should go next; it counts until ``apply(_:)`` hears that it is gone. `nil` if there is none.
-    mutating func nextVictim() -> EntryName? {
-        if queue.isEmpty, policy.count > 0 {
-            var removed: [EvictionEntry] = []
-            policy.trim(toCount: policy.count - 1, cost: .max, removed: &removed)
-            depart(removed)
-        }
+    /// The next of the names that the policy has given up already.
+    mutating func nextDeparting() -> EntryName? {
         while let name = queue.popFirst() {
             if departing[name] != nil { return name }
         }
-        if policy.count > 0 { return nextVictim() }
+        return nil
+    }
+
+    /// The name that should go next; it counts until ``apply(_:)`` hears that it is gone. `nil` if there is none.
+    mutating func nextVictim() -> EntryName? {
+        if let name = nextDeparting() { return name }
+        if policy.count > 0 {
+            var removed: [EvictionEntry] = []
+            policy.trim(toCount: policy.count - 1, cost: .max, removed: &removed)
+            depart(removed)
+            return nextDeparting()
+        }
         // Others are at work on what is left: whoever has one of these too finds it gone when they are done.
         return departing.keys.first
     }
+
+    /// Whether a victim was not saved over since it was chosen.
+    func isDeparting(_ name: EntryName) -> Bool { departing[name] != nil }
 
     /// Takes back a victim that is spared, as one that was used just now.
     mutating func spare(_ name: EntryName) {
