@@ -254,7 +254,11 @@ final class TestUser: StoreUser {
             let store = try FileStore(directory: path, create: true, settings: settings(bytes: 10_000))
             try save([1], "key", in: store)
             let phantom = JournalRecord(
-                .announced, EntryName(high: 5 << 56, low: 6), NameSize(byteCount: 9_900, count: 1), writer: 7)
+                .announced,
+                EntryName(high: 5 << 56, low: 6),
+                NameSize(byteCount: 9_900, count: 1),
+                writer: 7
+            )
             let handle = try #require(FileHandle(forWritingAtPath: path + "/journal"))
             try handle.seekToEnd()
             try handle.write(contentsOf: Data(JournalRecord.bytes([phantom])))

@@ -29,7 +29,9 @@ extension FileStore {
         guard let directory = try refreshed() else { return }
         try listAll(in: directory)
         let name = EntryLists.list(ofTag: tag)
-        try work(on: EntryLists.tagsName, in: directory, told: removed) { $0 == name } deciding: { attributes in
+        try work(on: EntryLists.tagsName, in: directory, told: removed) {
+            $0 == name
+        } deciding: { attributes in
             attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } ? .removed : .left
         }
     }
@@ -58,7 +60,9 @@ extension FileStore {
             guard let self, let directory else { return }
             // If it fails, the list stays as long as it is, in two files at worst.
             _ = Result { () throws(StoreError) in
-                try self.work(on: folder, in: directory, told: { _ in }) { $0 == list } deciding: { attributes in
+                try self.work(on: folder, in: directory, told: { _ in }) {
+                    $0 == list
+                } deciding: { attributes in
                     if let bucket = WheelBucket(list) {
                         guard let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate else {
                             return .left

@@ -23,7 +23,8 @@ struct WheelBucket: Hashable {
     }
 
     init?(_ name: String) {
-        guard let dash = name.firstIndex(of: "-"), let level = Int(name[..<dash]), (0..<Self.levels).contains(level),
+        guard let dash = name.firstIndex(of: "-"), let level = Int(name[..<dash]),
+            (0..<Self.levels).contains(level),
             let number = Int(name[name.index(after: dash)...])
         else { return nil }
         self.level = level
