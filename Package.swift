@@ -32,11 +32,18 @@ let package = Package(
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(name: "KeyedArchive", dependencies: ["CStack", "CInstance"], swiftSettings: strict),
 
+        // What a full tier gives up. Knows neither keys nor values.
+        .target(name: "Eviction", swiftSettings: strict),
+
         // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
-        .target(name: "ArchiveStore", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(name: "ArchiveStore", dependencies: ["CZlib", "Eviction"], swiftSettings: strict),
 
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
-        .target(name: "TypedCache", dependencies: ["KeyedArchive", "ArchiveStore"], swiftSettings: strict),
+        .target(
+            name: "TypedCache",
+            dependencies: ["KeyedArchive", "ArchiveStore", "Eviction"],
+            swiftSettings: strict
+        ),
 
         // The command's logic, apart from its entry point so that tests can call it.
         .target(name: "CacheCommand", dependencies: ["TypedCache", "KeyedArchive"], swiftSettings: strict),
@@ -65,6 +72,7 @@ let package = Package(
             dependencies: ["KeyedArchive", "ArchiveTrials"],
             swiftSettings: strict
         ),
+        .testTarget(name: "EvictionTests", dependencies: ["Eviction"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: ["ArchiveStore", "StoreTrials"],

@@ -21,6 +21,9 @@ package struct StoreSettings: Sendable {
     package var followsOthers = false
 
     package init() {}
+
+    /// Whether entries may have to be given up.
+    var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 }
 
 /// Who uses a store, as far as the store asks and tells. Called without a lock held, on any thread.

@@ -76,7 +76,7 @@ import Testing
 
     @Test func refusesLaterVersions() throws {
         try withTemporaryDirectory { path in
-            for text in ["typed-cache file store, format 2\n", "typed-cache file store, format 10 and more"] {
+            for text in ["typed-cache file store, format 3\n", "typed-cache file store, format 10 and more"] {
                 try writeFile(Array(text.utf8), path + "/format")
                 #expect(
                     error { _ = try FileStore(directory: path, create: true) }?.code == .unsupportedVersion
@@ -89,6 +89,22 @@ import Testing
                 #expect(error { _ = try FileStore(directory: path, create: true) }?.code == .invalidDirectory)
             }
             #expect(try files.contentsOfDirectory(atPath: path) == ["format"])
+        }
+    }
+
+    @Test func takesOverTheFormerVersion() throws {
+        try withTemporaryDirectory { path in
+            do { try save(1, in: FileStore(directory: path, create: true)) }
+            let marker = try readFile(path + "/format")
+            #expect(String(decoding: marker, as: UTF8.self) == "typed-cache file store, format 2\n")
+            let former = Array("typed-cache file store, format 1\n".utf8)
+            try writeFile(former, path + "/format")
+            let reader = try FileStore(directory: path, create: false)
+            #expect(try reader.fetch(forKey: "key")?.archive == [1])
+            #expect(try readFile(path + "/format") == former)
+            let store = try FileStore(directory: path, create: true)
+            #expect(try store.fetch(forKey: "key")?.archive == [1])
+            #expect(try readFile(path + "/format") == marker)
         }
     }
 

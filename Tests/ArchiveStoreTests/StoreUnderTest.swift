@@ -12,6 +12,19 @@ enum StoreUnderTest: CaseIterable {
     case behind
     /// As `behind`, with room for hardly anything.
     case narrowBehind
+    /// A file store with limits that are never reached, so that it keeps a journal.
+    case limitedFile
+    case collidingLimitedFile
+
+    private var settings: StoreSettings {
+        var settings = StoreSettings()
+        if self == .limitedFile || self == .collidingLimitedFile {
+            settings.byteLimit = 1 << 30
+            settings.countLimit = 1 << 20
+            settings.minimumFreeByteCount = 1
+        }
+        return settings
+    }
 
     /// Has `body` run with a function that opens one and the same place each time it is called.
     func withPlace(_ body: (_ open: () throws -> any ArchiveStore) throws -> Void) throws {
@@ -19,19 +32,21 @@ enum StoreUnderTest: CaseIterable {
         case .reference:
             let store = ReferenceStore()
             try body { store }
-        case .file:
+        case .file, .limitedFile:
             try withTemporaryDirectory { path in
-                try body { try FileStore(directory: path + "/cache", create: true) }
+                try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
+                try checkLedger(path + "/cache")
             }
         case .behind: try Self.withPlaceBehind(byteLimit: 1 << 20, body)
         case .narrowBehind: try Self.withPlaceBehind(byteLimit: 1_000, body)
-        case .collidingFile:
+        case .collidingFile, .collidingLimitedFile:
             try withTemporaryDirectory { path in
                 try body {
-                    try FileStore(directory: path + "/cache", create: true) { key in
+                    try FileStore(directory: path + "/cache", create: true, settings: settings) { key in
                         EntryName(high: 0xab << 56, low: UInt64(key.bytes.reduce(0, ^) % 3))
                     }
                 }
+                try checkLedger(path + "/cache")
             }
         }
     }

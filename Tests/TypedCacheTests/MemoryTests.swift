@@ -4,7 +4,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What memory is made of: its table, its ghosts, and that it can be told to shrink.
+/// What memory is made of: its table, and that it can be told to shrink.
 @Suite struct MemoryTests {
     /// Keys of all lengths around those at which they are stored and hashed differently.
     private static let keys: [String] = (1...70).flatMap { length in
@@ -55,28 +55,6 @@ import Testing
                 slots.insert(made)
             }
             for text in texts { try #expect(slots.entry(forKey: EntryKey(text)) === model[text], "seed \(seed)") }
-        }
-    }
-
-    @Test(arguments: 1...20) func ghostsAreTheLatestOnes(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
-        var ghosts = Ghosts()
-        // The hash and the time of each that was added, the oldest first; `nil` where it was taken.
-        var model: [(hash: UInt64, time: UInt32)?] = []
-        var limit = 8
-        for time in 0..<UInt32(2_000) {
-            if time % 200 == 0 { limit = Int.random(in: 1...50, using: &random) }
-            let hash = UInt64.random(in: 0..<60, using: &random) << 20
-            let known = model.lastIndex { $0?.hash == hash }
-            if Bool.random(using: &random) {
-                #expect(ghosts.take(hash)?.usedAt == known.flatMap { model[$0]?.time }, "seed \(seed)")
-                if let known { model[known] = nil as (UInt64, UInt32)? }
-            } else {
-                if let known { model[known] = nil as (UInt64, UInt32)? }
-                ghosts.add(Ghost(hash: hash, usedAt: time, leftAt: time, origin: .small), limit: limit)
-                model.append((hash, time))
-                model.removeFirst(max(0, model.count - limit))
-            }
         }
     }
 

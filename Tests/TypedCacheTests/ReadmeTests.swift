@@ -74,7 +74,7 @@ import Testing
             $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         }
         let library = objects.filter { object in
-            ["TypedCache", "ArchiveStore", "KeyedArchive", "CStack", "CInstance"].contains {
+            ["TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance"].contains {
                 object.contains("/\($0).build/")
             }
         }

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// It is the directory that was opened, wherever it is moved, even after it was removed.
 final class Directory: Sendable {
-    private let file: OpenFile
+    let file: OpenFile
     let identity: FileIdentity
     private let reservation: DescriptorReservation?
     /// How many names were changed through this.

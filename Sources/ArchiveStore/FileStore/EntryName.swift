@@ -10,8 +10,8 @@
 struct EntryName: Hashable {
     static let shardCount = 256
 
-    private let high: UInt64
-    private let low: UInt64
+    let high: UInt64
+    let low: UInt64
 
     init(high: UInt64, low: UInt64) {
         self.high = high

@@ -6,8 +6,9 @@ extension FileStore {
     package func forEachEntry(
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
-        for (index, shard) in try refreshedShards().enumerated() {
-            guard try forEachEntry(of: shard, index, body) else { return }
+        guard let directory = try refreshed() else { return }
+        for index in directory.shards.indices {
+            guard try forEachEntry(of: directory, index, body) else { return }
         }
     }
 
@@ -15,10 +16,9 @@ extension FileStore {
 
     /// Implementation: a part is a shard.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        let shards = try refreshedShards()
-        guard shards.indices.contains(part) else { return [] }
+        guard let directory = try refreshed(), directory.shards.indices.contains(part) else { return [] }
         var entries: [Result<EntryInformation, StoreError>] = []
-        _ = try forEachEntry(of: shards[part], part) { entry in
+        _ = try forEachEntry(of: directory, part) { entry in
             entries.append(entry)
             return true
         }
@@ -27,13 +27,14 @@ extension FileStore {
 
     /// Gives the entries of one shard to `body`, and says whether that never returned `false`.
     private func forEachEntry(
-        of shard: Shard,
+        of directory: StoreDirectory,
         _ index: Int,
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) -> Bool {
+        let shard = directory.shards[index]
         guard let folder = try shard.refreshedDirectory() else { return true }
         for (name, slot) in try names(in: folder, of: shard, index) {
-            let chain = chain(name, in: folder, of: shard)
+            let chain = chain(name, in: folder, of: shard, directory.journal)
             switch Result(catching: { () throws(StoreError) in try information(slot, of: chain, shard) }) {
             case .success(nil): continue
             case .success(let information?): guard body(.success(information)) else { return false }
@@ -74,11 +75,12 @@ extension FileStore {
     @discardableResult
     package func removeDamagedEntries() throws(StoreError) -> Int {
         var count = 0
-        for (index, shard) in try refreshedShards().enumerated() {
+        guard let directory = try refreshed() else { return 0 }
+        for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             // The last slots first, so that none is moved before its turn.
             for (name, slot) in try names(in: folder, of: shard, index).sorted(by: { $0.slot > $1.slot }) {
-                let chain = chain(name, in: folder, of: shard)
+                let chain = chain(name, in: folder, of: shard, directory.journal)
                 guard try isDamaged(slot, of: chain) else { continue }
                 count += try shard.changing(folder) { () throws(StoreError) in
                     guard try isDamaged(slot, of: chain) else { return 0 }

@@ -10,6 +10,7 @@ extension FileStore {
             let information = try information(entry, status, key, chain, slot: 0)
             do throws(EntryFault) {
                 let archive = try entry.archive(limit: maximumArchiveByteCount)
+                chain.journal.markUse(of: chain.name)
                 return StoredArchive(archive: archive, information: information)
             } catch {
                 // Rightly sealed, but not by a store: its checksum says nothing about what is in it.

@@ -55,7 +55,8 @@ extension FileStore {
     /// as entries, in directories that are named as shards, are removed; the directories stay. What is in quarantine
     /// goes as well, since it was an entry's once.
     package func removeAll() throws(StoreError) {
-        for (index, shard) in try refreshedShards().enumerated() {
+        guard let directory = try refreshed() else { return }
+        for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             var lastSlots: [EntryName: Int] = [:]
             for (name, slot) in try names(in: folder, of: shard, index) {
@@ -63,7 +64,7 @@ extension FileStore {
             }
             for (name, slot) in lastSlots {
                 try shard.changing(folder, waits: false) { () throws(StoreError) in
-                    try chain(name, in: folder, of: shard).removeAll(lastSeen: slot)
+                    try chain(name, in: folder, of: shard, directory.journal).removeAll(lastSeen: slot)
                 }
             }
             try shard.wait(for: folder)

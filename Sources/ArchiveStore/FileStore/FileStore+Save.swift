@@ -24,9 +24,7 @@ extension FileStore {
             throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
         }
         let bytes = try EntryFile.bytes(archive: archive, key: key, attributes: attributes)
-        return try writing { directory throws(StoreError) in
-            try save(bytes, of: key, in: directory, if: condition)
-        }
+        return try save(bytes, of: key, if: condition)
     }
 
     /// Implementation: as a save, but for the archive, which stays compressed as it is.
@@ -43,10 +41,33 @@ extension FileStore {
             return file.bytes(expiresAt: deadline)
         }
         guard let moved else { return nil }
+        return try save(moved, of: key) { $0?.identity == entry.identity }
+    }
+
+    private func save(
+        _ bytes: [UInt8],
+        of key: StoreKey,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
+        try checkFits(bytes.count)
         return try writing { directory throws(StoreError) in
-            try save(moved, of: key, in: directory) { $0?.identity == entry.identity }
+            try makeFreeSpace(for: bytes.count, in: directory)
+            do throws(StoreError) {
+                return try save(bytes, of: key, in: directory, if: condition)
+            } catch {
+                // Full after all: room for this one and a few more, once.
+                guard error.errorNumber == ENOSPC, settings.isLimited,
+                    try giveUp(atLeast: bytes.count * 2 + Self.spareByteCount, in: directory)
+                else { throw error }
+                return try save(bytes, of: key, in: directory, if: condition)
+            }
         }
     }
+
+    /// What is given up at least where the volume turns out to be full.
+    private static var spareByteCount: Int { 1 << 16 }
+    /// How often room is made for a save that others take away again.
+    private static var mostAttempts: Int { 10_000 }
 
     private func save(
         _ bytes: [UInt8],
@@ -62,21 +83,44 @@ extension FileStore {
             throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "saving an archive")
         }
         let session = try directory.session()
-        let chain = chain(name, in: folder, of: shard)
+        let journal = directory.journal
+        let chain = chain(name, in: folder, of: shard, journal)
 
         let draft = try session.write(bytes, synchronized: settings.durability == .power)
+        let entry = Self.entry(bytes)
+        var isSaved: Bool?
         do throws(StoreError) {
-            let isSaved = try shard.changing(folder) { () throws(StoreError) in
-                let place = try chain.place(saving: key)
-                if let condition, try !condition(information(place.former, key, chain, slot: place.slot)) {
-                    return false
+            var size = NameSize(byteCount: bytes.count, count: 1)
+            for _ in 0..<Self.mostAttempts where isSaved == nil {
+                // Before the shard is locked, for the locks of other shards may be needed.
+                try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
+                isSaved = try shard.changing(folder) { () throws(StoreError) in
+                    let place = try chain.place(saving: key)
+                    if let condition, try !condition(information(place.former, key, chain, slot: place.slot)) {
+                        return false
+                    }
+                    let isKept = try journal.isKept()
+                    let former = isKept ? try chain.size() : .zero
+                    if isKept {
+                        size = try chain.size(former, putting: bytes.count, at: place.slot)
+                        guard try journal.announce(name, size) == .recorded else { return nil }
+                    }
+                    // Before it is there: who is killed in between leaves a name too much.
+                    try list(entry, name, replacing: place.former?.entry, in: directory)
+                    do throws(SystemError) {
+                        try session.directory.rename(draft.name, to: name.fileName(slot: place.slot), in: folder)
+                    } catch {
+                        if isKept { journal.tell(name, former) }
+                        throw StoreError(error, path: chain.path(place.slot), action: "renaming a draft into place")
+                    }
+                    // Who began a journal meanwhile may have read the old entry before it was replaced.
+                    if isKept { journal.tell(name, size) } else { chain.tell() }
+                    return true
                 }
-                do throws(SystemError) {
-                    try session.directory.rename(draft.name, to: name.fileName(slot: place.slot), in: folder)
-                } catch {
-                    throw StoreError(error, path: chain.path(place.slot), action: "renaming a draft into place")
-                }
-                return true
+            }
+            guard let isSaved else {
+                let reason = "others have taken all room"
+                throw StoreError(.io, path: chain.path(0), action: "saving an archive", reason: reason)
             }
             if !isSaved {
                 session.discard(draft.name)
@@ -86,7 +130,8 @@ extension FileStore {
             session.discard(draft.name)
             throw error
         }
-        return try information((Self.entry(bytes), draft.status), key, chain, slot: 0)
+        keepHeadroom(in: directory)
+        return try information((entry, draft.status), key, chain, slot: 0)
     }
 
     private static func entry(_ bytes: [UInt8]) -> EntryFile {

@@ -30,6 +30,10 @@ package final class FileStore: ArchiveStore {
     let naming: @Sendable (StoreKey) -> EntryName
     private let layer: FileLayer
     private let opened: Mutex<StoreDirectory>
+    /// Whom to ask and tell.
+    let user = Mutex(StoreUserReference())
+    /// Where entries are given up before room is needed, and lists are written anew.
+    let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility)
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
     ///
@@ -66,6 +70,10 @@ package final class FileStore: ArchiveStore {
         opened = Mutex(try StoreDirectory(path: path, create: create, settings: settings, layer: layer))
     }
 
+    deinit {
+        current.journal.flushUses()
+    }
+
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
 
     static func absolutePath(_ directory: String) throws(StoreError) -> String {
@@ -98,17 +106,17 @@ package final class FileStore: ArchiveStore {
         _ = consume former
     }
 
-    /// The shards of the directory that is at the store's path now; none if there is none.
-    func refreshedShards() throws(StoreError) -> [Shard] {
+    /// The directory that is at the store's path now; `nil` if there is none.
+    func refreshed() throws(StoreError) -> StoreDirectory? {
         let directory = current
-        if try directory.isCurrent() { return directory.shards }
+        if try directory.isCurrent() { return directory }
         do throws(StoreError) {
             try reopen(directory, create: false)
         } catch {
-            if error.isMissingFile { return [] }
+            if error.isMissingFile { return nil }
             throw error
         }
-        return current.shards
+        return current
     }
 
     /// Has `body` run in the shard of `name`; `nil` if it gives `nil`, or there is no such shard.
@@ -123,7 +131,9 @@ package final class FileStore: ArchiveStore {
             let directory = current
             let shard = directory.shards[name.shard]
             let folder = try shard.directory(create: false)
-            if let folder, let result = try body(chain(name, in: folder, of: shard), shard) { return result }
+            if let folder, let result = try body(chain(name, in: folder, of: shard, directory.journal), shard) {
+                return result
+            }
 
             let isCurrent = if let folder { try shard.isNamed(folder) } else { try directory.isCurrent() }
             attempts += 1
@@ -152,8 +162,19 @@ package final class FileStore: ArchiveStore {
         }
     }
 
-    func chain(_ name: EntryName, in folder: Directory, of shard: Shard) -> SlotChain {
+    func chain(
+        _ name: EntryName,
+        in folder: Directory,
+        of shard: Shard,
+        _ journal: Journal
+    ) -> SlotChain {
         let reader = SlotReader(directory: folder, path: shard.path, limit: maximumArchiveByteCount)
-        return SlotChain(reader: reader, quarantine: shard.quarantine, name: name, naming: naming)
+        return SlotChain(
+            reader: reader,
+            quarantine: shard.quarantine,
+            name: name,
+            naming: naming,
+            journal: journal
+        )
     }
 }

@@ -9,6 +9,8 @@ struct SlotChain {
     let name: EntryName
     /// The name that a key should have.
     let naming: @Sendable (StoreKey) -> EntryName
+    /// Is told of every change.
+    let journal: Journal
 
     /// What a search found.
     struct Found {
@@ -78,6 +80,39 @@ struct SlotChain {
         try changing(slot) { () throws(SystemError) in
             if last > slot { try move(last, to: slot) } else { try remove(slot) }
         }
+        tell()
+    }
+
+    /// What the files of this name take.
+    func size() throws(StoreError) -> NameSize {
+        var size = NameSize.zero
+        while true {
+            let slot = size.count
+            let status = try changing(slot) { () throws(SystemError) in
+                try reader.directory.status(name.fileName(slot: slot))
+            }
+            guard let status else { return size }
+            size.byteCount += min(status.byteCount, JournalRecord.mostBytes)
+            size.count += 1
+        }
+    }
+
+    /// What they take with a file of so many bytes at `slot`, if they take `former` now.
+    func size(_ former: NameSize, putting byteCount: Int, at slot: Int) throws(StoreError) -> NameSize {
+        guard slot < former.count else {
+            return NameSize(byteCount: former.byteCount + byteCount, count: former.count + 1)
+        }
+        let status = try changing(slot) { () throws(SystemError) in
+            try reader.directory.status(name.fileName(slot: slot))
+        }
+        let replaced = min(status?.byteCount ?? 0, JournalRecord.mostBytes)
+        return NameSize(byteCount: former.byteCount - replaced + byteCount, count: former.count)
+    }
+
+    /// Tells the journal what was changed, if there is one. What was done stays done: nothing fails by it.
+    func tell() {
+        let size = Result { () throws(StoreError) in try journal.isKept() ? try self.size() : nil }
+        if case .success(let size?) = size { journal.tell(name, size) }
     }
 
     private func exists(_ slot: Int) throws(SystemError) -> Bool {
@@ -111,6 +146,7 @@ struct SlotChain {
         for slot in stride(from: last, through: 0, by: -1) {
             try changing(slot) { () throws(SystemError) in try remove(slot) }
         }
+        tell()
     }
 
     /// Gives the damaged file at `slot` a name in quarantine as well, if that can be done: it is lost anyway.

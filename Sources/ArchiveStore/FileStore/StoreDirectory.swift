@@ -14,7 +14,10 @@ import Synchronization
 final class StoreDirectory: Sendable {
     let path: String
     let shards: [Shard]
-    private let root: Directory
+    let root: Directory
+    let journal: Journal
+    let follower: JournalFollower
+    let lists: EntryLists
     private let isDurable: Bool
     private let openSession = Mutex<DraftSession?>(nil)
 
@@ -40,7 +43,11 @@ final class StoreDirectory: Sendable {
         }
         self.root = root
         shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path, isDurable: isDurable) }
+        journal = Journal(of: root, path: path, settings: settings)
+        follower = JournalFollower(of: journal)
+        lists = EntryLists(of: root, path: path)
         try recognize(create: create)
+        journal.setDrafts { [weak self] () throws(StoreError) in try self?.session() }
     }
 
     /// The session of drafts, started at the first call.
@@ -76,13 +83,21 @@ final class StoreDirectory: Sendable {
     }
 
     private func recognize(create: Bool) throws(StoreError) {
-        if try hasMarker() { return }
+        if let version = try markedVersion() {
+            // Who may not make anything leaves that to others.
+            if create, version < StoreMarker.version { try mark() }
+            return
+        }
         guard create, try isEmpty() else {
             // Another process may have made the directory a store's meanwhile.
-            if try hasMarker() { return }
+            if try markedVersion() != nil { return }
             let reason = "it has no file “\(StoreMarker.fileName)”, so it is not a store's"
             throw StoreError(.invalidDirectory, path: path, action: "opening a store", reason: reason)
         }
+        try mark()
+    }
+
+    private func mark() throws(StoreError) {
         let session = try session()
         // The one file that is waited for: were it lost with the power, the whole store would be
         // unrecognizable.
@@ -98,14 +113,16 @@ final class StoreDirectory: Sendable {
 
     private var markerPath: String { path + "/" + StoreMarker.fileName }
 
+    /// The version that the directory is marked with; `nil` if it is not.
+    ///
     /// - Throws: as ``init(path:create:settings:layer:)``.
-    private func hasMarker() throws(StoreError) -> Bool {
+    private func markedVersion() throws(StoreError) -> Int? {
         let bytes: [UInt8]
         do {
             let file = try root.file(StoreMarker.fileName)
             bytes = try file.status().isRegular ? file.read(StoreMarker.largestByteCount, at: 0) : []
         } catch {
-            if error.number == ENOENT { return false }
+            if error.number == ENOENT { return nil }
             throw StoreError(directory: error, path: markerPath, action: "reading a store's format")
         }
         guard let version = StoreMarker.version(of: bytes) else {
@@ -117,11 +134,11 @@ final class StoreDirectory: Sendable {
                 reason: reason
             )
         }
-        guard version == StoreMarker.version else {
+        guard version <= StoreMarker.version else {
             let reason = "the store has format version \(version), this is \(StoreMarker.version)"
             throw StoreError(.unsupportedVersion, path: markerPath, action: "opening a store", reason: reason)
         }
-        return true
+        return version
     }
 
     /// What may be in a directory that counts as empty, as after a process was killed just when it made a store.

@@ -1,11 +1,15 @@
 /// The file `format` of a store's directory: one line that says whose directory it is, and in which version.
 ///
-///     typed-cache file store, format 1
+///     typed-cache file store, format 2
 ///
 /// Without it nothing in a directory is touched. What follows the number is up to later versions.
+///
+/// Version 2 is version 1 with a journal and lists beside the entries, which whoever knew version 1 only would not
+/// keep. A directory of version 1 is one of version 2 without them: it is taken over by writing the marker anew.
 enum StoreMarker {
     static let fileName = "format"
-    static let version = 1
+    static let version = 2
+    static let formerVersion = 1
 
     private static let prefix = Array("typed-cache file store, format ".utf8)
 

@@ -1,3 +1,4 @@
+import Eviction
 import Foundation
 
 /// What is in memory, and what is on its way between memory and disk.
@@ -68,12 +69,16 @@ struct MemoryTier {
 
     /// Gives up the least useful entries.
     mutating func trim(toCount count: Int, cost: Int) -> Dropped {
-        var dropped = Dropped()
-        policy.trim(toCount: count, cost: cost, removed: &dropped.evicted)
+        var victims: [EvictionEntry] = []
+        policy.trim(toCount: count, cost: cost, removed: &victims)
+        let dropped = Dropped(evicted: own(victims))
         for entry in dropped.evicted { _ = table.remove(forKey: entry.key) }
         statistics.count(.evicted(.memory), times: dropped.evicted.count)
         return dropped
     }
+
+    /// What the policy gives back, which are entries that it was given here.
+    private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
     func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
 
@@ -160,8 +165,9 @@ struct MemoryTier {
     private mutating func keep(_ entry: MemoryEntry, cost: Int) -> Dropped {
         var dropped = Dropped()
         if let former = remove(forKey: entry.key) { dropped.others.append(former) }
-        var removed: [MemoryEntry] = []
-        policy.insert(entry, cost: cost, removed: &removed)
+        var victims: [EvictionEntry] = []
+        policy.insert(entry, cost: cost, removed: &victims)
+        let removed = own(victims)
         if removed.last === entry {
             dropped.others += removed
             return dropped
@@ -191,7 +197,7 @@ struct MemoryTier {
     /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
     mutating func removeAll() -> Dropped {
         epoch += 1
-        let removed = policy.removeAll()
+        let removed = own(policy.removeAll())
         for entry in removed { _ = table.remove(forKey: entry.key) }
         return Dropped(others: removed)
     }

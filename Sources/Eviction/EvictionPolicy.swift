@@ -1,10 +1,10 @@
-/// Decides what a full memory tier gives up.
+/// Decides what a full tier gives up.
 ///
 /// A policy is a plain value without locks: whoever holds it guards it. It knows entries, not their keys' text,
 /// so that finding an entry needs no policy: a hit marks its entry, and no more. It never runs user code, and
 /// hands back what it gives up, so that values are released outside any lock. The same calls and the same uses
 /// lead to the same victims.
-protocol EvictionPolicy {
+package protocol EvictionPolicy {
     /// - Parameters:
     ///   - count: the most entries, zero or more.
     ///   - cost: the most cost, zero or more.
@@ -19,14 +19,14 @@ protocol EvictionPolicy {
     /// - Parameter removed: receives the entries that are given up to make room, or the entry itself if it is
     ///   refused: that one is the only one then.
     /// - Precondition: the entry was not taken in before, and none with its key is there.
-    mutating func insert(_ entry: MemoryEntry, cost: Int, removed: inout [MemoryEntry])
+    mutating func insert(_ entry: EvictionEntry, cost: Int, removed: inout [EvictionEntry])
 
     /// Takes an entry out that is there.
-    mutating func remove(_ entry: MemoryEntry)
+    mutating func remove(_ entry: EvictionEntry)
 
     /// Removes and returns every entry.
-    mutating func removeAll() -> [MemoryEntry]
+    mutating func removeAll() -> [EvictionEntry]
 
     /// Gives up the least useful entries until no more than so many are left, of no more than so much cost.
-    mutating func trim(toCount count: Int, cost: Int, removed: inout [MemoryEntry])
+    mutating func trim(toCount count: Int, cost: Int, removed: inout [EvictionEntry])
 }

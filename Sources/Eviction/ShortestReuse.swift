@@ -24,14 +24,14 @@
 /// Sources: the queues are those of S3-FIFO (Yang and others: FIFO queues are all you need for cache eviction,
 /// SOSP 2023), the comparison of distances is that of LIRS (Jiang, Zhang: LIRS, SIGMETRICS 2002), the balance by
 /// ghosts that of ARC (Megiddo, Modha: ARC, FAST 2003).
-struct ShortestReuse: EvictionPolicy {
+package struct ShortestReuse: EvictionPolicy {
     private enum Queue {
         case small
         case main
     }
 
     private struct Node {
-        var entry: MemoryEntry?
+        var entry: EvictionEntry?
         var cost: Int
         /// When the entry came in or was last seen to have been used, in insertions.
         var usedAt: UInt32
@@ -72,17 +72,17 @@ struct ShortestReuse: EvictionPolicy {
     /// The number of insertions; wraps around, which leads to a wrong guess at most.
     private var now: UInt32 = 0
 
-    init(count: Int, cost: Int) {
+    package init(count: Int, cost: Int) {
         countLimit = count
         costLimit = cost
     }
 
-    var count: Int { small.count + main.count }
-    var cost: Int { small.cost + main.cost }
+    package var count: Int { small.count + main.count }
+    package var cost: Int { small.cost + main.cost }
 
-    mutating func insert(_ entry: MemoryEntry, cost: Int, removed: inout [MemoryEntry]) {
+    package mutating func insert(_ entry: EvictionEntry, cost: Int, removed: inout [EvictionEntry]) {
         now &+= 1
-        let ghost = ghosts.take(entry.key.hash)
+        let ghost = ghosts.take(entry.hash)
         guard countLimit > 0, cost <= costLimit else {
             removed.append(entry)
             return
@@ -105,18 +105,30 @@ struct ShortestReuse: EvictionPolicy {
         add(entry, cost, to: queue)
     }
 
-    mutating func remove(_ entry: MemoryEntry) {
+    package mutating func remove(_ entry: EvictionEntry) {
         _ = take(entry.place)
     }
 
-    mutating func removeAll() -> [MemoryEntry] {
+    package mutating func removeAll() -> [EvictionEntry] {
         let taken = nodes.compactMap(\.entry)
         self = ShortestReuse(count: countLimit, cost: costLimit)
         return taken
     }
 
-    mutating func trim(toCount count: Int, cost: Int, removed: inout [MemoryEntry]) {
+    package mutating func trim(toCount count: Int, cost: Int, removed: inout [EvictionEntry]) {
         while self.count > max(0, count) || self.cost > max(0, cost) { removed.append(evict()) }
+    }
+
+    /// Gives each entry to `body`: those of the small queue, then those of the main one, the oldest first. Inserted in
+    /// this order, they come to stand about as they do here.
+    package func forEach(_ body: (EvictionEntry) -> Void) {
+        for ends in [small, main] {
+            var place = ends.oldest
+            while place != Self.none {
+                if let entry = nodes[Int(place)].entry { body(entry) }
+                place = nodes[Int(place)].newer
+            }
+        }
     }
 
     // MARK: Shares
@@ -152,7 +164,7 @@ struct ShortestReuse: EvictionPolicy {
     // MARK: Victims
 
     /// - Precondition: there is an entry.
-    private mutating func evict() -> MemoryEntry {
+    private mutating func evict() -> EvictionEntry {
         while true {
             if small.count == 0 || mainIsOverfull && main.count > 0 {
                 _ = mainGivesWay(to: nil)
@@ -193,7 +205,7 @@ struct ShortestReuse: EvictionPolicy {
         return idle == nil
     }
 
-    private mutating func replaceMain(by place: Int32) -> MemoryEntry {
+    private mutating func replaceMain(by place: Int32) -> EvictionEntry {
         let victim = giveUp(main.oldest, .main)
         move(place, to: .main)
         return victim
@@ -203,17 +215,17 @@ struct ShortestReuse: EvictionPolicy {
 
     private func uses(_ place: Int32) -> UInt8 { nodes[Int(place)].entry?.uses ?? 0 }
 
-    private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> MemoryEntry {
+    private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> EvictionEntry {
         let usedAt = nodes[Int(place)].usedAt
         let limit = Self.ghostsPerEntry * count
         let entry = take(place)
-        ghosts.add(Ghost(hash: entry.key.hash, usedAt: usedAt, leftAt: now, origin: origin), limit: limit)
+        ghosts.add(Ghost(hash: entry.hash, usedAt: usedAt, leftAt: now, origin: origin), limit: limit)
         return entry
     }
 
     // MARK: Places
 
-    private mutating func add(_ entry: MemoryEntry, _ cost: Int, to queue: Queue) {
+    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue) {
         let node = Node(
             entry: entry,
             cost: cost,
@@ -234,7 +246,7 @@ struct ShortestReuse: EvictionPolicy {
     }
 
     /// Takes an entry out altogether.
-    private mutating func take(_ place: Int32) -> MemoryEntry {
+    private mutating func take(_ place: Int32) -> EvictionEntry {
         unlink(place)
         free.append(place)
         guard let entry = nodes[Int(place)].entry.take() else {

@@ -1,12 +1,12 @@
 import Testing
 
-@testable import TypedCache
+@testable import Eviction
 
 @Suite struct PolicyTests {
     /// A policy as the memory tier uses it: a table finds the entries, and marks those that are used.
     private struct Tier<Policy: EvictionPolicy> {
         var policy: Policy
-        var entries: [Int: ValueEntry<Int>] = [:]
+        var entries: [Int: TestEntry] = [:]
 
         init(count: Int = .max, cost: Int = .max) { policy = Policy(count: count, cost: cost) }
 
@@ -18,8 +18,8 @@ import Testing
         /// - Returns: the keys that were given up, or the key itself if it was refused.
         mutating func insert(_ value: Int, forKey key: Int, cost: Int = 1) throws -> [Int] {
             remove(forKey: key)
-            let entry = try ValueEntry(value, key: EntryKey("\(key)"), deadline: .infinity, timing: nil)
-            var removed: [MemoryEntry] = []
+            let entry = TestEntry(value, key: key)
+            var removed: [EvictionEntry] = []
             policy.insert(entry, cost: cost, removed: &removed)
             entries[key] = entry
             return drop(removed)
@@ -30,13 +30,13 @@ import Testing
         }
 
         mutating func trim(toCount count: Int, cost: Int) -> [Int] {
-            var removed: [MemoryEntry] = []
+            var removed: [EvictionEntry] = []
             policy.trim(toCount: count, cost: cost, removed: &removed)
             return drop(removed)
         }
 
-        mutating func drop(_ removed: [MemoryEntry]) -> [Int] {
-            let keys = removed.compactMap { Int($0.key.text) }
+        mutating func drop(_ removed: [EvictionEntry]) -> [Int] {
+            let keys = removed.compactMap { ($0 as? TestEntry)?.key }
             for (key, entry) in zip(keys, removed) where entries[key] === entry { entries[key] = nil }
             return keys
         }
@@ -179,17 +179,15 @@ import Testing
     }
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+/// A number under a number.
+private final class TestEntry: EvictionEntry, @unchecked Sendable {
+    let key: Int
+    let value: Int
 
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
+    init(_ value: Int, key: Int) {
+        self.key = key
+        self.value = value
+        var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: key))
+        super.init(hash: random.next())
     }
 }

@@ -1,4 +1,4 @@
-@testable import TypedCache
+@testable import Eviction
 
 /// Gives up first what was not used for longest: the reference that other policies are tested beside.
 ///
@@ -8,7 +8,7 @@ struct LeastRecentlyUsed: EvictionPolicy {
     private let countLimit: Int
     private let costLimit: Int
     /// The oldest first.
-    private var entries: [(entry: MemoryEntry, cost: Int)] = []
+    private var entries: [(entry: EvictionEntry, cost: Int)] = []
 
     init(count: Int, cost: Int) {
         countLimit = count
@@ -18,7 +18,7 @@ struct LeastRecentlyUsed: EvictionPolicy {
     var count: Int { entries.count }
     var cost: Int { entries.reduce(0) { $0 + $1.cost } }
 
-    mutating func insert(_ entry: MemoryEntry, cost: Int, removed: inout [MemoryEntry]) {
+    mutating func insert(_ entry: EvictionEntry, cost: Int, removed: inout [EvictionEntry]) {
         guard countLimit > 0, cost <= costLimit else {
             removed.append(entry)
             return
@@ -27,14 +27,14 @@ struct LeastRecentlyUsed: EvictionPolicy {
         entries.append((entry, cost))
     }
 
-    mutating func remove(_ entry: MemoryEntry) { entries.removeAll { $0.entry === entry } }
+    mutating func remove(_ entry: EvictionEntry) { entries.removeAll { $0.entry === entry } }
 
-    mutating func removeAll() -> [MemoryEntry] {
+    mutating func removeAll() -> [EvictionEntry] {
         defer { entries = [] }
         return entries.map(\.entry)
     }
 
-    mutating func trim(toCount count: Int, cost: Int, removed: inout [MemoryEntry]) {
+    mutating func trim(toCount count: Int, cost: Int, removed: inout [EvictionEntry]) {
         let used = entries.filter { $0.entry.uses > 0 }
         entries = entries.filter { $0.entry.uses == 0 } + used
         for (entry, _) in used { entry.uses = 0 }

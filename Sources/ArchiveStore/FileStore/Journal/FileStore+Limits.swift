@@ -1,0 +1,255 @@
+import Foundation
+
+/// Keeps a store's user only as long as others do.
+struct StoreUserReference: Sendable {
+    weak let user: (any StoreUser)?
+
+    init(_ user: (any StoreUser)? = nil) { self.user = user }
+}
+
+extension FileStore {
+    package func setUser(_ user: any StoreUser) {
+        self.user.withLock { $0 = StoreUserReference(user) }
+    }
+
+    /// How many victims that are in use elsewhere are spared each time that room is made.
+    private static var mostSpared: Int { 8 }
+    /// How many victims may fail to be removed before that is an error of who needs the room.
+    private static var mostFailures: Int { 8 }
+
+    // MARK: Room
+
+    /// Refuses what is larger than all entries together may be.
+    func checkFits(_ byteCount: Int) throws(StoreError) {
+        let limit = min(settings.byteLimit ?? .max, settings.countLimit == 0 ? 0 : .max)
+        guard byteCount > limit else { return }
+        let reason = "\(byteCount) bytes are more than all entries together may have"
+        throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+    }
+
+    /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
+    ///
+    /// - Parameter now: in seconds since 2001-01-01 UTC. What is due goes before all else.
+    func makeRoom(
+        for size: NameSize,
+        of name: EntryName,
+        in directory: StoreDirectory,
+        now: Double
+    ) throws(StoreError) {
+        guard settings.isLimited else { return }
+        try list(directory)
+        let hasRoom = directory.journal.withLedger { $0.hasRoom(size, for: name) }
+        if hasRoom == false, directory.lists.isTimeToSweep(now) {
+            try removeExpired(at: Date(timeIntervalSinceReferenceDate: now), removed: tellUser)
+        }
+        try giveUp(in: directory, told: tellUser) { $0.hasRoom(size, for: name) ? nil : $0.nextVictim() }
+    }
+
+    /// Gives up entries until no victim is chosen any more.
+    ///
+    /// - Parameters:
+    ///   - told: Is given each entry after its removal, without any lock held.
+    ///   - choose: The next victim.
+    func giveUp(
+        in directory: StoreDirectory,
+        told: (EntryInformation) -> Void,
+        choosing choose: @escaping (inout Ledger) -> EntryName?
+    ) throws(StoreError) {
+        try giveUp(in: directory, told: told, by: directory.journal.withLedger, choosing: choose)
+    }
+
+    /// As ``giveUp(in:told:choosing:)``, by a ledger that `withLedger` gives.
+    func giveUp(
+        in directory: StoreDirectory,
+        told: (EntryInformation) -> Void,
+        by withLedger: ((inout Ledger) -> EntryName?) -> EntryName??,
+        choosing choose: @escaping (inout Ledger) -> EntryName?
+    ) throws(StoreError) {
+        // Victims that stay are kept apart until the end, lest they are the next ones again.
+        var spared: Set<EntryName> = []
+        var sparings = 0
+        var failures = 0
+        defer {
+            _ = withLedger { ledger in
+                for name in spared { ledger.spare(name) }
+                return nil
+            }
+        }
+        while let name = withLedger(choose) ?? nil {
+            do throws(StoreError) {
+                if try !evict(name, in: directory, sparing: sparings < Self.mostSpared, told: told) {
+                    sparings += 1
+                    spared.insert(name)
+                    continue
+                }
+            } catch {
+                failures += 1
+                spared.insert(name)
+                if failures >= Self.mostFailures { throw error }
+                continue
+            }
+            spared.remove(name)
+            // One that does not follow the journal hears of a removal here only.
+            _ = withLedger { ledger in
+                if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+                return nil
+            }
+        }
+    }
+
+    func tellUser(_ entry: EntryInformation) {
+        user.withLock { $0.user }?.didEvict(entry)
+    }
+
+    /// Removes the entries of a name, to make room, unless they were saved over meanwhile.
+    ///
+    /// - Returns: `false` if one of them is in use, and those are spared.
+    private func evict(
+        _ name: EntryName,
+        in directory: StoreDirectory,
+        sparing: Bool,
+        told: (EntryInformation) -> Void
+    ) throws(StoreError) -> Bool {
+        let shard = directory.shards[name.shard]
+        // Made if it is missing, for it takes a lock to tell that nothing is there.
+        guard let folder = try shard.directory(create: true) else { return true }
+        let chain = chain(name, in: folder, of: shard, directory.journal)
+        if sparing, let user = user.withLock({ $0.user }) {
+            for entry in try entries(of: chain) where user.isInUse(entry.key) { return false }
+        }
+        let removed = try shard.changing(folder) { () throws(StoreError) in
+            guard try directory.journal.isStillVictim(name) else { return [EntryInformation]() }
+            let entries = try entries(of: chain)
+            let size = try chain.size()
+            try chain.removeAll(lastSeen: max(0, size.count - 1))
+            return entries
+        }
+        removed.forEach(told)
+        return true
+    }
+
+    /// What can be read of the entries of a name.
+    private func entries(of chain: SlotChain) throws(StoreError) -> [EntryInformation] {
+        var entries: [EntryInformation] = []
+        var slot = 0
+        while true {
+            switch try chain.content(slot, .tail) {
+            case .absent: return entries
+            case .fault: break
+            case .entry(let entry, let status):
+                // Damaged ones go untold: whom they belonged to is not known.
+                if case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() }) {
+                    entries.append(try information(entry, status, key, chain, slot: slot))
+                }
+            }
+            slot += 1
+        }
+    }
+
+    /// Gives up, in the background, what the policy wants to be given up before the limits are reached.
+    func keepHeadroom(in directory: StoreDirectory) {
+        guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
+        upkeep.async { [weak self, weak directory] in
+            guard let self, let directory else { return }
+            // What cannot be given up now is given up, or told, when a save needs the room.
+            _ = Result { () throws(StoreError) in
+                try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }
+            }
+        }
+    }
+
+    // MARK: The volume
+
+    /// Gives up entries until so many bytes more leave enough of the volume free.
+    ///
+    /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
+    func makeFreeSpace(for byteCount: Int, in directory: StoreDirectory) throws(StoreError) {
+        guard settings.minimumFreeByteCount > 0 else { return }
+        func shortage() throws(StoreError) -> Int {
+            do {
+                let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
+                return (overflow ? .max : needed) - (try directory.root.freeByteCount())
+            } catch {
+                throw StoreError(error, path: directory.path, action: "looking for free space")
+            }
+        }
+        while case let shortage = try shortage(), shortage > 0 {
+            guard try giveUp(atLeast: shortage, in: directory) else {
+                throw StoreError(SystemError(number: ENOSPC), path: directory.path, action: "saving an archive")
+            }
+        }
+    }
+
+    /// Gives up entries of so many bytes together, and says whether there were any.
+    func giveUp(atLeast byteCount: Int, in directory: StoreDirectory) throws(StoreError) -> Bool {
+        try list(directory)
+        guard let total = directory.journal.withLedger({ $0.total }), total.count > 0 else { return false }
+        let enough = max(0, total.byteCount - byteCount)
+        try giveUp(in: directory, told: tellUser) {
+            $0.total.byteCount <= enough ? nil : $0.nextVictim()
+        }
+        return true
+    }
+
+    // MARK: Listing
+
+    /// Compares the ledger with the entries' files, unless that was done since it was begun.
+    ///
+    /// Lists one shard after another, while it is locked: about a microsecond for each entry.
+    func list(_ directory: StoreDirectory) throws(StoreError) {
+        let journal = directory.journal
+        guard try journal.namesToList() != nil else { return }
+        try journal.listing.withLock { _ throws(StoreError) in
+            while let (names, generation) = try journal.namesToList() {
+                for (index, shard) in directory.shards.enumerated() {
+                    guard let folder = try shard.directory(create: !names[index].isEmpty) else { continue }
+                    try shard.changing(folder) { () throws(StoreError) in
+                        try journal.correct(try sizes(in: folder, of: shard, index), names: names[index])
+                    }
+                }
+                try journal.finishListing(generation)
+            }
+        }
+    }
+
+    func sizes(
+        in folder: Directory,
+        of shard: Shard,
+        _ index: Int
+    ) throws(StoreError) -> [EntryName: NameSize] {
+        var sizes: [EntryName: NameSize] = [:]
+        for (name, slot) in try names(in: folder, of: shard, index) {
+            do {
+                guard let status = try folder.status(name.fileName(slot: slot)) else { continue }
+                sizes[name, default: .zero].byteCount += min(status.byteCount, JournalRecord.mostBytes)
+                sizes[name, default: .zero].count += 1
+            } catch {
+                throw StoreError(error, path: shard.path, action: "listing entries")
+            }
+        }
+        return sizes
+    }
+
+    // MARK: Others
+
+    package func digest(of key: String) -> KeyDigest {
+        // What is no key has no entry, and nothing is ever told of it.
+        guard let key = Result(catching: { () throws(StoreError) in try StoreKey(key) }).success else {
+            return KeyDigest(high: 0, low: 0)
+        }
+        let name = naming(key)
+        return KeyDigest(high: name.high, low: name.low)
+    }
+
+    /// Implementation: one `fstatat` where nothing has changed.
+    package func changesByOthers() throws(StoreError) -> ChangesByOthers {
+        guard settings.followsOthers else { return .keys([]) }
+        return try writing { directory throws(StoreError) in try directory.follower.changes() }
+    }
+}
+
+extension Result {
+    fileprivate var success: Success? {
+        if case .success(let value) = self { value } else { nil }
+    }
+}

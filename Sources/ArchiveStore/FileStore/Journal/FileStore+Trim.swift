@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+
+extension FileStore {
+    /// Implementation: the least useful first, by what the ledger of a store with limits says. One without limits goes
+    /// by the journal of others; if there is none, by when entries were saved, which takes a look at each.
+    package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
+        guard let directory = try refreshed() else { return }
+        if settings.isLimited {
+            try list(directory)
+            try giveUp(in: directory, told: removed) {
+                $0.total.byteCount <= byteCount ? nil : $0.nextVictim()
+            }
+            return
+        }
+        // One of its own, for the time of this call: nothing is written for it.
+        let ledger = Mutex(try temporaryLedger(of: directory))
+        try giveUp(in: directory, told: removed) { body in
+            ledger.withLock { ledger in body(&ledger) }
+        } choosing: {
+            $0.total.byteCount <= byteCount ? nil : $0.nextVictim()
+        }
+    }
+
+    private func temporaryLedger(of directory: StoreDirectory) throws(StoreError) -> Ledger {
+        let known = try directory.journal.read()
+        var ledger = known ?? Ledger(limit: .unlimited)
+        let names = ledger.namesByShard()
+        var found: [(name: EntryName, size: NameSize, storedAt: Double)] = []
+        for (index, shard) in directory.shards.enumerated() {
+            var missing = Set(names[index])
+            if let folder = try shard.refreshedDirectory() {
+                for (name, size) in try sizes(in: folder, of: shard, index) {
+                    missing.remove(name)
+                    let chain = chain(name, in: folder, of: shard, directory.journal)
+                    let storedAt = known == nil ? try chain.storedAt() : 0
+                    found.append((name, size, storedAt))
+                }
+            }
+            for name in missing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+        }
+        if known == nil { found.sort { $0.storedAt < $1.storedAt } }
+        for (name, size, _) in found { ledger.apply(JournalRecord(.holds, name, size, writer: 0)) }
+        return ledger
+    }
+}
+
+extension SlotChain {
+    /// When the entry in the first slot was stored, in seconds since 2001-01-01 UTC; long ago if it cannot be read.
+    fileprivate func storedAt() throws(StoreError) -> Double {
+        if case .entry(let entry, _) = try content(0, .tail) { entry.footer.storedAt } else { -.infinity }
+    }
+}

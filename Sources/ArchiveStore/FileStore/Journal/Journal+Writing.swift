@@ -1,0 +1,115 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+extension Journal {
+    /// A journal is written anew from this length on, if it has several records for each name.
+    private static var leastCompactedByteCount: Int { 1 << 16 }
+    private static var recordsPerName: Int { 4 }
+
+    /// Appends records, which the ledger hears too, and what was put off.
+    func append(
+        _ records: [JournalRecord],
+        _ state: inout State,
+        _ file: JournalFile
+    ) throws(SystemError) {
+        let start = state.ledger == nil ? try file.byteCount() : state.position
+        let bytes = JournalRecord.bytes(state.pending + records)
+        try file.file.write(bytes, at: start)
+        state.pending = []
+        for record in records { state.ledger?.apply(record) }
+        state.position = start + bytes.count
+        try compact(&state, file, from: start)
+    }
+
+    /// Writes the journal anew if most of it says nothing any more.
+    private func compact(_ state: inout State, _ file: JournalFile, from start: Int) throws(SystemError) {
+        let end = state.position
+        func isLong(_ ledger: Ledger) -> Bool {
+            end / JournalRecord.byteCount > Self.recordsPerName * (ledger.nameCount + 1)
+        }
+        if let ledger = state.ledger {
+            guard end >= Self.leastCompactedByteCount, isLong(ledger) else { return }
+            try replace(by: ledger.records(writer: writer), &state)
+        } else if PowerOfTwo.isCrossed(from: start, to: end, least: Self.leastCompactedByteCount) {
+            // Who keeps no ledger looks each time the journal has doubled.
+            var ledger = Ledger(limit: .unlimited)
+            guard try file.read(from: 0, to: end, { ledger.apply($0) }), isLong(ledger) else { return }
+            try replace(by: ledger.records(writer: writer), &state)
+        }
+    }
+
+    /// Puts a journal of these records in place of the one that is there, which is locked. Who has that one open sees
+    /// that it has lost its name.
+    func replace(by records: [JournalRecord], _ state: inout State) throws(SystemError) {
+        state.file = nil
+        let bytes = JournalRecord.bytes([.beginning(writer: writer)] + records)
+        let draft: (name: String, status: FileStatus)
+        let session: DraftSession
+        do throws(StoreError) {
+            guard let found = try draftSession() else { throw failure(SystemError(number: ENOENT)) }
+            session = found
+            draft = try session.write(bytes)
+        } catch {
+            throw SystemError(number: error.errorNumber ?? EIO)
+        }
+        do throws(SystemError) {
+            try session.directory.rename(draft.name, to: JournalFile.name, in: root)
+        } catch {
+            session.discard(draft.name)
+            throw error
+        }
+        // What the ledger has heard is what the new one says, if nobody has replaced that one already.
+        guard !records.isEmpty, let file = try JournalFile.open(in: root, create: false),
+            file.identity == draft.status.identity
+        else { return }
+        state.file = file
+        state.position = bytes.count
+    }
+
+    // MARK: Listing
+
+    /// Whether the entries' files have to be compared with the ledger, and what that has for each shard.
+    func namesToList() throws(StoreError) -> (names: [[EntryName]], generation: Int)? {
+        try changing { (state, _) throws(SystemError) in
+            guard let ledger = state.ledger, !state.isListed else { return nil }
+            return (ledger.namesByShard(), state.generation)
+        }
+    }
+
+    /// Tells what the files of a shard take, while it is locked.
+    ///
+    /// - Parameter names: those that the journal may have in it.
+    func correct(_ sizes: [EntryName: NameSize], names: [EntryName]) throws(StoreError) {
+        try changing { (state, file) throws(SystemError) in
+            guard let ledger = state.ledger else { return }
+            var records: [JournalRecord] = []
+            for (name, size) in sizes {
+                let record = JournalRecord(.holds, name, size, writer: writer)
+                if ledger.size(of: name) != record.size { records.append(record) }
+            }
+            for name in names where sizes[name] == nil && ledger.size(of: name) != .zero {
+                records.append(JournalRecord(.holds, name, writer: writer))
+            }
+            if !records.isEmpty { try append(records, &state, file) }
+        }
+    }
+
+    func finishListing(_ generation: Int) throws(StoreError) {
+        try changing { (state, _) throws(SystemError) in
+            if state.generation == generation { state.isListed = true }
+        }
+    }
+}
+
+/// When something that grows has doubled, told by its length alone.
+enum PowerOfTwo {
+    /// Whether a power of two, `least` or greater, lies above `start` and not above `end`.
+    static func isCrossed(from start: Int, to end: Int, least: Int) -> Bool {
+        end >= least && (start < least || start.leadingZeroBitCount != end.leadingZeroBitCount)
+    }
+}

@@ -1,0 +1,265 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What every process that changes a store's directory writes down, so that totals are right among all of them.
+///
+///     <directory>/journal     records of 32 bytes, see `JournalRecord`
+///
+/// A save is announced before its rename and told after it, a removal is told after it: whoever is killed in between
+/// leaves the journal above the truth, never below. All of that happens while the shard of the name is locked, so
+/// the records of one name are in the order of what was done, and each says all there is to say of its name.
+///
+/// Whoever has limits keeps a ledger of what the records say. It appends while the file is locked (`flock`), after
+/// it has read what others have appended; so of two saves for which there is room for one, one is told. What is no
+/// record, or missing, is made up for by a listing of the entries' files, which are the truth.
+///
+/// The second place where a store does I/O under a lock: what the ledger says and what is appended must be one
+/// step. Order of locks: a shard's, then this one's.
+final class Journal: Sendable {
+    enum Outcome {
+        case recorded
+        /// There is no room.
+        case full
+        /// The entries' files have to be listed before anybody knows.
+        case needsListing
+    }
+
+    struct State {
+        var file: JournalFile?
+        /// How much of the file the ledger has heard.
+        var position = 0
+        var ledger: Ledger?
+        /// Whether the entries' files were compared with the ledger since it was begun.
+        var isListed = false
+        /// Grows with each ledger that is begun.
+        var generation = 0
+        /// What goes with the next record: what the ledger has heard, but no other process has.
+        var pending: [JournalRecord] = []
+    }
+
+    let root: Directory
+    let path: String
+    let writer: UInt32
+    /// What the ledger is kept for; `nil`: there is none.
+    let limit: NameSize?
+    /// Whether the store makes a journal if there is none.
+    let isWanted: Bool
+    private let uses = UseBuffer()
+    let listing = Mutex<Void>(())
+    private let state = Mutex(State())
+    private let drafts = Mutex<(@Sendable () throws(StoreError) -> DraftSession?)?>(nil)
+
+    private static let mostPending = 4_096
+
+    init(of root: Directory, path: String, settings: StoreSettings) {
+        self.root = root
+        self.path = path + "/" + JournalFile.name
+        writer = .random(in: .min ... .max)
+        let isLimited = settings.isLimited
+        limit =
+            isLimited ? NameSize(byteCount: settings.byteLimit ?? .max, count: settings.countLimit ?? .max) : nil
+        isWanted = isLimited || settings.followsOthers
+    }
+
+    /// Whether there is a journal that changes must be recorded in.
+    func isKept() throws(StoreError) -> Bool {
+        if isWanted { return true }
+        do {
+            return try root.status(JournalFile.name) != nil
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// - Parameter drafts: Where a journal is written before it takes the place of another one.
+    func setDrafts(_ drafts: @escaping @Sendable () throws(StoreError) -> DraftSession?) {
+        self.drafts.withLock { $0 = drafts }
+    }
+
+    func draftSession() throws(StoreError) -> DraftSession? {
+        try drafts.withLock { $0 }?()
+    }
+
+    func failure(_ error: SystemError) -> StoreError {
+        StoreError(error, path: path, action: "keeping the journal")
+    }
+
+    // MARK: Records
+
+    /// Marks an entry that was fetched.
+    func markUse(of name: EntryName) {
+        if limit != nil { uses.mark(name) }
+    }
+
+    /// Announces that `name` is about to take `size`, if there is room.
+    func announce(_ name: EntryName, _ size: NameSize) throws(StoreError) -> Outcome {
+        try changing { (state, file) throws(SystemError) in
+            if state.ledger != nil {
+                guard state.isListed else { return .needsListing }
+                guard state.ledger?.hasRoom(size, for: name) == true else { return .full }
+            }
+            try append([JournalRecord(.announced, name, size, writer: writer)], &state, file)
+            return .recorded
+        }
+    }
+
+    /// Tells what `name` takes, after it was changed.
+    ///
+    /// Nothing fails by that: if it cannot be told, the journal stays above the truth.
+    func tell(_ name: EntryName, _ size: NameSize) {
+        let record = JournalRecord(.holds, name, size, writer: writer)
+        let result = Result { () throws(StoreError) in
+            try changing { (state, file) throws(SystemError) in try append([record], &state, file) }
+        }
+        guard case .failure = result else { return }
+        state.withLock { state in
+            // Not the record itself: it may be true no more when it comes to be written.
+            state.ledger?.apply(record)
+            postpone(JournalRecord(.changed, name, writer: writer), &state)
+        }
+    }
+
+    /// What the journal says, for who keeps no ledger; `nil` if there is no journal, or one that cannot be read.
+    func read() throws(StoreError) -> Ledger? {
+        guard try isKept() else { return nil }
+        return try changing(create: false) { (_, file) throws(SystemError) in
+            var ledger = Ledger(limit: .unlimited)
+            return try file.read(from: 0, to: file.byteCount()) { ledger.apply($0) } ? ledger : nil
+        } ?? nil
+    }
+
+    /// Writes down what was fetched and is not in the journal yet, at the end of a store.
+    func flushUses() {
+        guard limit != nil else { return }
+        let marked = uses.take()
+        guard !marked.isEmpty else { return }
+        // Uses are hints: what cannot be written is lost.
+        _ = Result { () throws(StoreError) in
+            try changing(create: false) { (state, file) throws(SystemError) in
+                let records = marked.compactMap { record(use: $0, times: $1, &state) }
+                if !records.isEmpty { try append(records, &state, file) }
+            }
+        }
+    }
+
+    /// Has `body` look at the ledger as far as it is known, without looking at the file; `nil` if there is none.
+    func withLedger<Result>(_ body: (inout Ledger) -> Result) -> Result? {
+        state.withLock { state in
+            guard state.ledger != nil else { return nil }
+            for (name, times) in uses.take() {
+                if let record = record(use: name, times: times, &state) { postpone(record, &state) }
+            }
+            guard var ledger = state.ledger.take() else { return nil }
+            defer { state.ledger = ledger }
+            return body(&ledger)
+        }
+    }
+
+    /// Whether a victim of the ledger is one still, after what others have written was heard. Asked while its shard is
+    /// locked.
+    func isStillVictim(_ name: EntryName) throws(StoreError) -> Bool {
+        guard limit != nil else { return true }
+        return try changing { (state, _) throws(SystemError) in state.ledger?.isDeparting(name) ?? true }
+    }
+
+    private func postpone(_ record: JournalRecord, _ state: inout State) {
+        if state.pending.count < Self.mostPending { state.pending.append(record) }
+    }
+
+    private func record(use name: EntryName, times: UInt8, _ state: inout State) -> JournalRecord? {
+        // Without a ledger, all of them: there are but a few for each name.
+        let counted = state.ledger != nil ? state.ledger?.use(name, times: times) ?? 0 : times
+        return counted > 0 ? JournalRecord(.used, name, uses: counted, writer: writer) : nil
+    }
+
+    // MARK: The file
+
+    /// Has `body` run with the file locked and the ledger up to its end.
+    func changing<Result>(
+        _ body: (inout State, JournalFile) throws(SystemError) -> Result
+    ) throws(StoreError) -> Result {
+        guard let result = try changing(create: true, body) else {
+            throw failure(SystemError(number: ENOENT))
+        }
+        return result
+    }
+
+    /// As ``changing(_:)``; `nil` if there is no journal, and none should be made.
+    func changing<Result>(
+        create: Bool,
+        _ body: (inout State, JournalFile) throws(SystemError) -> Result
+    ) throws(StoreError) -> Result? {
+        try state.withLock { state throws(StoreError) in
+            do throws(SystemError) {
+                while let file = try lockedFile(create: create, &state) {
+                    defer { unlock(file, &state) }
+                    if try follow(&state, file) { return try body(&state, file) }
+                    try replace(by: [], &state)
+                }
+                return nil
+            } catch {
+                throw failure(error)
+            }
+        }
+    }
+
+    private func lockedFile(create: Bool, _ state: inout State) throws(SystemError) -> JournalFile? {
+        while true {
+            let known = state.file
+            guard let file = known == nil ? try JournalFile.open(in: root, create: create) : known else {
+                return nil
+            }
+            try file.file.lock(waits: true)
+            do throws(SystemError) {
+                if try file.isCurrent(in: root) {
+                    if known == nil { begin(&state) }
+                    state.file = file
+                    return file
+                }
+            } catch {
+                unlock(file, &state)
+                throw error
+            }
+            unlock(file, &state)
+            state.file = nil
+        }
+    }
+
+    /// Gives the lock back; by closing the file if it must be.
+    private func unlock(_ file: JournalFile, _ state: inout State) {
+        if (try? file.file.unlock()) == nil { state.file = nil }
+    }
+
+    /// Reads what was appended since.
+    ///
+    /// - Returns: `false` if not all of it are records. Then nothing of it counts.
+    private func follow(_ state: inout State, _ file: JournalFile) throws(SystemError) -> Bool {
+        let end = try file.byteCount()
+        if end == 0 {
+            begin(&state)
+            try file.file.write(JournalRecord.bytes([.beginning(writer: writer)]), at: 0)
+        }
+        guard state.ledger != nil else { return true }
+        let newEnd = max(end, JournalRecord.byteCount)
+        if state.position == newEnd { return true }
+        guard try file.read(from: state.position, to: newEnd, { record in state.ledger?.apply(record) }) else {
+            return false
+        }
+        state.position = newEnd
+        return true
+    }
+
+    private func begin(_ state: inout State) {
+        state.ledger = limit.map { Ledger(limit: $0, isFollowing: true) }
+        state.isListed = false
+        state.generation += 1
+        state.position = 0
+    }
+}

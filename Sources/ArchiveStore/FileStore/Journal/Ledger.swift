@@ -1,0 +1,184 @@
+import Eviction
+
+/// An entry's name as the policy knows it, and what is there under it.
+final class LedgerEntry: EvictionEntry, @unchecked Sendable {
+    let name: EntryName
+    /// Belongs to the ledger.
+    var size = NameSize.zero
+    /// Whether the policy has it; else it is departing.
+    var isHeld = false
+
+    init(_ name: EntryName) {
+        self.name = name
+        super.init(hash: name.low)
+    }
+}
+
+/// What the records of a journal say, all told: what each name takes, and which is the least useful.
+///
+/// A plain value without locks; whoever holds it guards it. All but listing is O(1), choosing victims on average.
+struct Ledger {
+    private(set) var total = NameSize.zero
+    private var entries: [EntryName: LedgerEntry] = [:]
+    private var policy: ShortestReuse
+    /// What the policy has given up, and is there still.
+    private var departing: [EntryName: LedgerEntry] = [:]
+    /// The same, the first to go first, and maybe others that are gone or have come back.
+    private var queue: ArraySlice<EntryName> = []
+    private let limit: NameSize
+    /// Where the policy begins to give up entries: a little less, so that who saves finds room.
+    private let bound: NameSize
+    /// Whether it hears what is written to the journal.
+    let isFollowing: Bool
+
+    init(limit: NameSize, isFollowing: Bool = false) {
+        self.limit = limit
+        self.isFollowing = isFollowing
+        bound = NameSize(
+            byteCount: limit.byteCount - limit.byteCount / Self.headroom,
+            count: limit.count - limit.count / Self.headroom
+        )
+        policy = ShortestReuse(count: bound.count, cost: bound.byteCount)
+    }
+
+    /// Which part of a limit is kept free.
+    private static var headroom: Int { 32 }
+
+    var nameCount: Int { entries.count }
+
+    /// Whether there may be names that should go.
+    var isOverfull: Bool { !queue.isEmpty }
+
+    func size(of name: EntryName) -> NameSize { entries[name]?.size ?? .zero }
+
+    /// Whether the limits hold if `name` takes `size`. What it takes now counts until it is known to be gone.
+    func hasRoom(_ size: NameSize, for name: EntryName) -> Bool {
+        let former = self.size(of: name)
+        return total.byteCount - former.byteCount + max(former.byteCount, size.byteCount) <= limit.byteCount
+            && total.count - former.count + max(former.count, size.count) <= limit.count
+    }
+
+    mutating func apply(_ record: JournalRecord) {
+        switch record.kind {
+        case .begun, .changed: break
+        case .announced:
+            let former = size(of: record.name)
+            let size = NameSize(
+                byteCount: max(former.byteCount, record.byteCount),
+                count: max(former.count, record.count)
+            )
+            set(record.name, size, isNew: true)
+        case .holds:
+            set(record.name, record.size, isNew: false)
+            if record.uses > 0 { entries[record.name]?.uses = min(record.uses, LedgerEntry.mostUses) }
+        case .used: _ = use(record.name, times: record.uses)
+        }
+    }
+
+    /// Counts uses, and says how many counted.
+    mutating func use(_ name: EntryName, times: UInt8) -> UInt8 {
+        guard let entry = entries[name] else { return 0 }
+        let former = entry.uses
+        for _ in 0..<min(times, LedgerEntry.mostUses) { entry.use() }
+        return entry.uses - former
+    }
+
+    /// - Parameter isNew: whether there will be another entry than there was.
+    private mutating func set(_ name: EntryName, _ size: NameSize, isNew: Bool) {
+        guard size.count > 0 else {
+            remove(name)
+            return
+        }
+        let entry = entries[name] ?? LedgerEntry(name)
+        total.byteCount += size.byteCount - entry.size.byteCount
+        total.count += size.count - entry.size.count
+        let isSame = entry.isHeld && entry.size == size && !isNew
+        entry.size = size
+        entries[name] = entry
+        // One that is departing stays so, unless it is replaced.
+        if isSame || !isNew && departing[name] != nil { return }
+        let uses = isNew ? 0 : entry.uses
+        if entry.isHeld { policy.remove(entry) }
+        hold(entry)
+        if entry.isHeld { entry.uses = uses }
+    }
+
+    private mutating func hold(_ entry: LedgerEntry) {
+        departing[entry.name] = nil
+        entry.isHeld = true
+        var removed: [EvictionEntry] = []
+        // One that takes more than all should is no reason to refuse it: it is there.
+        policy.insert(entry, cost: min(entry.size.byteCount, bound.byteCount), removed: &removed)
+        depart(removed)
+    }
+
+    private mutating func depart(_ removed: [EvictionEntry]) {
+        for case let entry as LedgerEntry in removed {
+            entry.isHeld = false
+            departing[entry.name] = entry
+            queue.append(entry.name)
+        }
+    }
+
+    private mutating func remove(_ name: EntryName) {
+        guard let entry = entries.removeValue(forKey: name) else { return }
+        total.byteCount -= entry.size.byteCount
+        total.count -= entry.size.count
+        if entry.isHeld { policy.remove(entry) } else { departing[name] = nil }
+    }
+
+    // MARK: Victims
+
+    /// The next of the names that the policy has given up already.
+    mutating func nextDeparting() -> EntryName? {
+        while let name = queue.popFirst() {
+            if departing[name] != nil { return name }
+        }
+        return nil
+    }
+
+    /// The name that should go next; it counts until ``apply(_:)`` hears that it is gone. `nil` if there is none.
+    mutating func nextVictim() -> EntryName? {
+        if let name = nextDeparting() { return name }
+        if policy.count > 0 {
+            var removed: [EvictionEntry] = []
+            policy.trim(toCount: policy.count - 1, cost: .max, removed: &removed)
+            depart(removed)
+            return nextDeparting()
+        }
+        // Others are at work on what is left: whoever has one of these too finds it gone when they are done.
+        return departing.keys.first
+    }
+
+    /// Whether a victim was not saved over since it was chosen.
+    func isDeparting(_ name: EntryName) -> Bool { departing[name] != nil }
+
+    /// Takes back a victim that is spared, as one that was used just now.
+    mutating func spare(_ name: EntryName) {
+        guard let entry = departing[name] else { return }
+        hold(entry)
+    }
+
+    // MARK: Snapshots
+
+    /// Records that give this ledger again, the least useful first in each of the policy's queues.
+    func records(writer: UInt32) -> [JournalRecord] {
+        var records: [JournalRecord] = []
+        records.reserveCapacity(entries.count)
+        for entry in departing.values {
+            records.append(JournalRecord(.holds, entry.name, entry.size, writer: writer))
+        }
+        policy.forEach { entry in
+            guard let entry = entry as? LedgerEntry else { return }
+            records.append(JournalRecord(.holds, entry.name, entry.size, uses: entry.uses, writer: writer))
+        }
+        return records
+    }
+
+    /// All names, by shard.
+    func namesByShard() -> [[EntryName]] {
+        var names = Array(repeating: [EntryName](), count: EntryName.shardCount)
+        for name in entries.keys { names[name.shard].append(name) }
+        return names
+    }
+}

@@ -1,0 +1,153 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The lists of a store that say which entries have a deadline and which a tag, so that neither is searched for.
+///
+///     <directory>/.wheel/<bucket>    names by when their entries are due, see `WheelBucket`
+///                 .tags/<32 hex>     names by tag: the SipHash-2-4-128 of its UTF-8 bytes
+///                 .wheel/listed      every entry from before there were lists is listed
+///
+/// An entry is listed when it gains a tag, or a deadline that is earlier than what it replaces had. One whose
+/// deadline has moved later stays where it is, and is listed anew when it is met there. So whatever is due at some
+/// time is in a list whose span has begun by then.
+final class EntryLists: Sendable {
+    static let wheelName = ".wheel"
+    static let tagsName = ".tags"
+    private static let markName = "listed"
+
+    private let root: Directory
+    private let path: String
+    private let wheel = Mutex<Held>(Held())
+    private let tags = Mutex<Held>(Held())
+    private let sweptAt = Mutex(-Double.infinity)
+
+    private struct Held {
+        var directory: Directory?
+        /// The one that was appended to last.
+        var list: OpenList?
+    }
+
+    init(of root: Directory, path: String) {
+        self.root = root
+        self.path = path
+    }
+
+    func failure(_ error: SystemError) -> StoreError {
+        StoreError(error, path: path, action: "keeping the lists of entries")
+    }
+
+    /// Lists an entry that is about to be saved, while its shard is locked.
+    ///
+    /// - Parameters:
+    ///   - former: what is replaced.
+    ///   - now: in seconds since 2001-01-01 UTC.
+    /// - Returns: the lists that have doubled.
+    func add(
+        _ name: EntryName,
+        _ attributes: EntryAttributes,
+        replacing former: EntryAttributes?,
+        now: Double
+    ) throws(StoreError) -> [(directory: String, list: String)] {
+        var doubled: [(String, String)] = []
+        if let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate, deadline < .infinity {
+            let earlier = former?.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
+            let bucket = WheelBucket(deadline: deadline, now: now).name
+            if deadline < earlier, try append(name, to: bucket, Self.wheelName, wheel) {
+                doubled.append((Self.wheelName, bucket))
+            }
+        }
+        for tag in attributes.tags where former?.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true {
+            let list = Self.list(ofTag: tag)
+            if try append(name, to: list, Self.tagsName, tags) { doubled.append((Self.tagsName, list)) }
+        }
+        return doubled
+    }
+
+    /// Lists an entry that was found in another list, while its shard is locked.
+    func add(_ name: EntryName, to list: String, of folder: String) throws(StoreError) {
+        if folder == Self.tagsName {
+            _ = try append(name, to: list, folder, tags)
+        } else {
+            _ = try append(name, to: list, folder, wheel)
+        }
+    }
+
+    /// Whether it is time to look for what is due, where room is needed: every 16 seconds of those who save.
+    func isTimeToSweep(_ now: Double) -> Bool {
+        sweptAt.withLock { sweptAt in
+            guard now >= sweptAt + 16 else { return false }
+            sweptAt = now
+            return true
+        }
+    }
+
+    static func list(ofTag tag: String) -> String {
+        let hash = SipHash128([UInt8](tag.utf8))
+        let name = EntryName(high: hash.high, low: hash.low)
+        return EntryName.shardName(name.shard) + name.fileName(slot: 0).dropLast(2)
+    }
+
+    private func append(
+        _ entry: EntryName,
+        to list: String,
+        _ folder: String,
+        _ held: borrowing Mutex<Held>
+    ) throws(StoreError) -> Bool {
+        try held.withLock { held throws(StoreError) in
+            do throws(SystemError) {
+                if let directory = held.directory {
+                    do throws(SystemError) {
+                        return try NameList(directory: directory).append(entry, to: list, keeping: &held.list)
+                    } catch {
+                        // Somebody has deleted the folder of the lists: from now on there is another one.
+                        guard error.number == ENOENT else { throw error }
+                    }
+                }
+                try root.makeDirectory(folder)
+                let directory = try root.directory(folder)
+                held = Held(directory: directory)
+                return try NameList(directory: directory).append(entry, to: list, keeping: &held.list)
+            } catch {
+                throw failure(error)
+            }
+        }
+    }
+
+    /// The lists in `folder`; `nil` if there is none.
+    func lists(in folder: String) throws(StoreError) -> NameList? {
+        do throws(SystemError) {
+            return NameList(directory: try root.directory(folder))
+        } catch {
+            if error.number == ENOENT { return nil }
+            throw failure(error)
+        }
+    }
+
+    // MARK: Entries from before there were lists
+
+    /// Whether all entries are listed that were there before.
+    func isComplete() throws(StoreError) -> Bool {
+        guard let wheel = try lists(in: Self.wheelName) else { return false }
+        do {
+            return try wheel.directory.status(Self.markName) != nil
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func markComplete() throws(StoreError) {
+        do {
+            try root.makeDirectory(Self.wheelName)
+            _ = try root.directory(Self.wheelName).list(Self.markName, create: true)
+        } catch {
+            throw failure(error)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+
+extension FileStore {
+    /// What becomes of an entry that was found in a list.
+    private enum Fate {
+        case removed
+        /// Listed, in the same or another list.
+        case listed(in: String)
+        case left
+    }
+
+    /// Implementation: looks at the lists of `.wheel` whose time has begun, and at the entries named there. Two
+    /// processes that do so at once look at some entries twice.
+    package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
+        guard let directory = try refreshed() else { return }
+        let now = date.timeIntervalSinceReferenceDate
+        try listAll(in: directory)
+        try work(on: EntryLists.wheelName, in: directory, told: removed) { list in
+            WheelBucket(list).map { $0.start <= now } ?? false
+        } deciding: { attributes in
+            guard let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate else { return .left }
+            if deadline <= now { return .removed }
+            return deadline < .infinity ? .listed(in: WheelBucket(deadline: deadline, now: now).name) : .left
+        }
+    }
+
+    /// Implementation: looks at the list of `.tags` for this tag, and at the entries named there.
+    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+        guard let directory = try refreshed() else { return }
+        try listAll(in: directory)
+        let name = EntryLists.list(ofTag: tag)
+        try work(on: EntryLists.tagsName, in: directory, told: removed) {
+            $0 == name
+        } deciding: { attributes in
+            attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } ? .removed : .left
+        }
+    }
+
+    /// Lists an entry that is about to replace another one, while its shard is locked.
+    func list(
+        _ entry: EntryFile,
+        _ name: EntryName,
+        replacing former: EntryFile?,
+        in directory: StoreDirectory
+    ) throws(StoreError) {
+        // Most entries have neither.
+        guard entry.footer.expiresAt != .infinity || entry.footer.attributesByteCount > 0 else { return }
+        let attributes = Result { () throws(EntryFault) in try entry.attributes() }
+        let replaced = former.map { former in Result { () throws(EntryFault) in try former.attributes() } }
+        guard case .success(let attributes) = attributes else { return }
+        var known: EntryAttributes?
+        if case .success(let former) = replaced { known = former }
+        let lists = try directory.lists.add(name, attributes, replacing: known, now: entry.footer.storedAt)
+        for (folder, list) in lists { shorten(list, of: folder, in: directory) }
+    }
+
+    /// Writes a list anew, in the background, with what is still true of it.
+    private func shorten(_ list: String, of folder: String, in directory: StoreDirectory) {
+        upkeep.async { [weak self, weak directory] in
+            guard let self, let directory else { return }
+            // If it fails, the list stays as long as it is, in two files at worst.
+            _ = Result { () throws(StoreError) in
+                try self.work(on: folder, in: directory, told: { _ in }) {
+                    $0 == list
+                } deciding: { attributes in
+                    if let bucket = WheelBucket(list) {
+                        guard let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate else {
+                            return .left
+                        }
+                        return deadline >= bucket.start && deadline < .infinity ? .listed(in: list) : .left
+                    }
+                    let isTagged = attributes.tags.contains { EntryLists.list(ofTag: $0) == list }
+                    return isTagged ? .listed(in: list) : .left
+                }
+            }
+        }
+    }
+
+    /// Looks at every entry that is named in some lists, then deletes those lists.
+    private func work(
+        on folder: String,
+        in directory: StoreDirectory,
+        told: (EntryInformation) -> Void,
+        where isChosen: (String) -> Bool,
+        deciding fate: (EntryAttributes) -> Fate
+    ) throws(StoreError) {
+        guard let lists = try directory.lists.lists(in: folder) else { return }
+        var failure: StoreError?
+        do throws(SystemError) {
+            for list in try lists.lists() where isChosen(list) { try lists.claim(list) }
+            for (list, file) in try lists.claimed() where isChosen(list) {
+                let names = try lists.names(in: file)
+                do throws(StoreError) {
+                    for name in names { try look(at: name, folder, in: directory, told: told, deciding: fate) }
+                } catch {
+                    // Its names are looked at again the next time.
+                    failure = failure ?? error
+                    continue
+                }
+                try lists.directory.remove(file)
+            }
+        } catch {
+            throw directory.lists.failure(error)
+        }
+        if let failure { throw failure }
+    }
+
+    private func look(
+        at name: EntryName,
+        _ lists: String,
+        in directory: StoreDirectory,
+        told: (EntryInformation) -> Void,
+        deciding fate: (EntryAttributes) -> Fate
+    ) throws(StoreError) {
+        let shard = directory.shards[name.shard]
+        guard let folder = try shard.refreshedDirectory() else { return }
+        let chain = chain(name, in: folder, of: shard, directory.journal)
+        let removed = try shard.changing(folder) { () throws(StoreError) in
+            var removed: [EntryInformation] = []
+            let count = try chain.size().count
+            // The last slots first, so that none is moved before its turn.
+            for slot in (0..<count).reversed() {
+                guard case .entry(let entry, let status) = try chain.content(slot, .tail),
+                    chain.belongsHere(entry),
+                    case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() })
+                else { continue }
+                let information = try information(entry, status, key, chain, slot: slot)
+                switch fate(information.attributes) {
+                case .left: break
+                case .listed(let list): try directory.lists.add(name, to: list, of: lists)
+                case .removed:
+                    try chain.vacate(slot, of: key)
+                    removed.append(information)
+                }
+            }
+            return removed
+        }
+        removed.forEach(told)
+    }
+
+    /// Lists all entries, unless that was done once in this directory: those from before there were lists.
+    private func listAll(in directory: StoreDirectory) throws(StoreError) {
+        guard try !directory.lists.isComplete() else { return }
+        for (index, shard) in directory.shards.enumerated() {
+            guard let folder = try shard.refreshedDirectory() else { continue }
+            for name in Set(try names(in: folder, of: shard, index).map(\.name)) {
+                let chain = chain(name, in: folder, of: shard, directory.journal)
+                try shard.changing(folder) { () throws(StoreError) in
+                    for slot in 0..<(try chain.size().count) {
+                        guard case .entry(let entry, _) = try chain.content(slot, .tail) else { continue }
+                        try list(entry, name, replacing: nil, in: directory)
+                    }
+                }
+            }
+        }
+        try directory.lists.markComplete()
+    }
+}

@@ -1,0 +1,123 @@
+/// Files of names in one directory: 16 bytes for each, in no order, some more than once, some of entries that are gone.
+///
+/// A list only ever says where to look; what is found there decides. So whoever is killed at any instant may leave a
+/// name too much, never one too little: a name is appended before its entry has its file, and a list is deleted after
+/// all of its names were looked at, under another name by then, so that nobody appends to it any more.
+///
+///     <name>             a list
+///     <name>.<16 hex>    one that somebody is working on, or was when killed
+///
+/// Names are appended under a lock of the file (`flock`), within the lock of the shard of their entry.
+struct NameList {
+    static let nameByteCount = 16
+    private static let largestByteCount = 1 << 31
+    private static let chunk = 1 << 20
+
+    let directory: Directory
+
+    /// Appends `entry` to the list `name`, for which `kept` is an open file, and keeps the file open that it took.
+    ///
+    /// - Returns: whether the list has doubled its length, from some length on.
+    func append(_ entry: EntryName, to name: String, keeping kept: inout OpenList?) throws(SystemError) -> Bool {
+        while true {
+            let list: OpenList
+            if let kept, kept.name == name {
+                list = kept
+            } else {
+                list = try OpenList(name, in: directory)
+                kept = list
+            }
+            try list.file.lock(waits: true)
+            // Closing it gives the lock back, too.
+            defer { if (try? list.file.unlock()) == nil { kept = nil } }
+            // Somebody may have begun to work on it.
+            guard try directory.status(name)?.identity == list.identity else {
+                kept = nil
+                continue
+            }
+            let length = try list.file.status().byteCount
+            let start = length - length % Self.nameByteCount
+            try list.file.write(entry.bytes, at: start)
+            return PowerOfTwo.isCrossed(from: start, to: start + Self.nameByteCount, least: 1 << 16)
+        }
+    }
+
+    /// Takes the list `name` for work, if it is there.
+    func claim(_ name: String) throws(SystemError) {
+        guard let file = try directory.list(name, create: false) else { return }
+        // Whoever appends does it before, or sees that the file has another name.
+        try file.lock(waits: true)
+        guard try directory.status(name)?.identity == file.status().identity else { return }
+        try directory.rename(name, to: "\(name).\(DraftName.randomSession())", in: directory)
+    }
+
+    /// The lists that are being worked on, by the names they had.
+    func claimed() throws(SystemError) -> [(list: String, file: String)] {
+        try files().compactMap { file in
+            let parts = file.split(separator: ".", omittingEmptySubsequences: false)
+            return parts.count == 2 ? (String(parts[0]), file) : nil
+        }
+    }
+
+    /// The names of all lists that nobody works on.
+    func lists() throws(SystemError) -> [String] {
+        try files().filter { !$0.contains(".") }
+    }
+
+    private func files() throws(SystemError) -> [String] {
+        var files: [String] = []
+        try directory.forEachName { name in
+            files.append(name)
+            return true
+        }
+        return files
+    }
+
+    /// The names in a file, each once.
+    func names(in file: String) throws(SystemError) -> Set<EntryName> {
+        guard let list = try directory.list(file, create: false) else { return [] }
+        let status = try list.status()
+        guard status.isRegular else { return [] }
+        let end = min(status.byteCount, Self.largestByteCount)
+        var names: Set<EntryName> = []
+        var position = 0
+        while position < end {
+            let bytes = try list.read(min(Self.chunk, end - position), at: position)
+            let whole = bytes.count - bytes.count % Self.nameByteCount
+            if whole == 0 { break }
+            for offset in stride(from: 0, to: whole, by: Self.nameByteCount) {
+                names.insert(EntryName(bytes[offset..<(offset + Self.nameByteCount)]))
+            }
+            position += whole
+        }
+        return names
+    }
+}
+
+/// A list that is open.
+final class OpenList: Sendable {
+    let name: String
+    let file: OpenFile
+    let identity: FileIdentity
+
+    init(_ name: String, in directory: Directory) throws(SystemError) {
+        guard let file = try directory.list(name, create: true) else { throw SystemError.last }
+        identity = try file.status().identity
+        self.file = file
+        self.name = name
+    }
+}
+
+extension EntryName {
+    fileprivate var bytes: [UInt8] {
+        [high, low].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+    }
+
+    /// - Precondition: 16 bytes.
+    fileprivate init(_ bytes: ArraySlice<UInt8>) {
+        self.init(
+            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+            low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+        )
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// A span of time, and the name of the list of entries that are due in it.
+///
+/// Hierarchical timing wheels (Varghese and Lauck, SOSP 1987): spans are 16 seconds wide, or 32 times as wide on each
+/// level above, and an entry is listed on the first level whose span is no less than a 32nd of how far off its
+/// deadline is. When a wide span begins, its entries are listed anew, in narrower ones.
+///
+///     <level>-<number>    the number counts spans since 2001-01-01 00:00:00 UTC
+struct WheelBucket: Hashable {
+    private static let levels = 5
+    /// Deadlines further away from 2001 than some 30 million years are taken for that.
+    private static let bound = 1e15
+
+    let level: Int
+    let number: Int
+
+    /// Where an entry is listed at `now` that is due at `deadline`; both in seconds since 2001-01-01 UTC.
+    init(deadline: Double, now: Double) {
+        let distance = deadline - now
+        level = (0..<Self.levels).first { distance < Self.width($0 + 1) } ?? Self.levels - 1
+        number = Int((min(max(deadline, -Self.bound), Self.bound) / Self.width(level)).rounded(.down))
+    }
+
+    init?(_ name: String) {
+        guard let dash = name.firstIndex(of: "-"), let level = Int(name[..<dash]),
+            (0..<Self.levels).contains(level),
+            let number = Int(name[name.index(after: dash)...])
+        else { return nil }
+        self.level = level
+        self.number = number
+        guard self.name == name else { return nil }
+    }
+
+    var name: String { "\(level)-\(number)" }
+
+    /// When the span begins, in seconds since 2001-01-01 UTC.
+    var start: Double { Double(number) * Self.width(level) }
+
+    private static func width(_ level: Int) -> Double { 16 * Double(1 << (5 * level)) }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// What all entries take by their files, read without any help of a store.
+func filesTotal(_ directory: String) throws -> NameSize {
+    var total = NameSize.zero
+    for path in entries(in: directory) {
+        // Gone meanwhile, as it may be while others are at work.
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else { continue }
+        total.byteCount += size
+        total.count += 1
+    }
+    return total
+}
+
+/// The records of a journal; `nil` if there is none.
+func journalRecords(_ directory: String) throws -> [JournalRecord]? {
+    guard FileManager.default.fileExists(atPath: directory + "/journal") else { return nil }
+    let bytes = try readFile(directory + "/journal")
+    return try stride(from: 0, to: bytes.count, by: JournalRecord.byteCount).map {
+        try #require(JournalRecord(bytes[$0..<min($0 + JournalRecord.byteCount, bytes.count)]), "byte \($0)")
+    }
+}
+
+/// Whether a journal, if there is one, says of the entries' files what is true.
+func checkLedger(_ directory: String) throws {
+    guard let records = try journalRecords(directory) else { return }
+    var ledger = Ledger(limit: NameSize(byteCount: .max, count: .max))
+    for record in records { ledger.apply(record) }
+    #expect(try ledger.total == filesTotal(directory))
+}
