@@ -14,6 +14,8 @@ import Synchronization
 ///     <directory>/format                                    whose directory it is, and its version
 ///                 .drafts/<session>.lock, <session>.<n>     files that are being written
 ///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
+///                 journal                                   what each name takes, see `Journal`
+///                 .wheel/, .tags/                           names by deadline and by tag, see `EntryLists`
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Entries are not
 /// waited for until they are on the device: a killed process loses nothing, a power failure may lose the
