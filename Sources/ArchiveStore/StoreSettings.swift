@@ -11,7 +11,7 @@ package struct StoreSettings: Sendable {
     /// The largest archive in bytes.
     package var maximumArchiveByteCount = 1 << 30
     package var durability = Durability.process
-    /// The most bytes of all entries together; `nil`: no limit.
+    /// The most bytes of all entries' files together; `nil`: no limit. A file system takes a little more for each.
     package var byteLimit: Int?
     /// The most entries; `nil`: no limit.
     package var countLimit: Int?

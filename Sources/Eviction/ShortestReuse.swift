@@ -121,7 +121,7 @@ package struct ShortestReuse: EvictionPolicy {
 
     /// Gives each entry to `body`: those of the small queue, then those of the main one, the oldest first. Inserted in
     /// this order, they come to stand about as they do here.
-    package func forEach(_ body: (EvictionEntry) -> Void) {
+    package func forEachEntry(_ body: (EvictionEntry) -> Void) {
         for ends in [small, main] {
             var place = ends.oldest
             while place != Self.none {

@@ -5,12 +5,16 @@ import Testing
 
 /// What all entries take by their files, read without any help of a store.
 func filesTotal(_ directory: String) throws -> NameSize {
+    let files = FileManager.default
     var total = NameSize.zero
-    for path in entries(in: directory) {
-        // Gone meanwhile, as it may be while others are at work.
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else { continue }
-        total.byteCount += size
-        total.count += 1
+    for shard in try files.contentsOfDirectory(atPath: directory) where shard.count == 2 {
+        for name in try files.contentsOfDirectory(atPath: directory + "/" + shard) {
+            // Gone meanwhile, as it may be while others are at work.
+            let attributes = try? files.attributesOfItem(atPath: directory + "/" + shard + "/" + name)
+            guard let size = attributes?[.size] as? Int else { continue }
+            total.byteCount += size
+            total.count += 1
+        }
     }
     return total
 }

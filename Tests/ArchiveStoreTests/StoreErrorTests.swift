@@ -87,6 +87,31 @@ import Testing
             }
         }
 
+        /// Where there are limits, entries are given up for room on a disk that is full before those are reached.
+        @Test func aFullDiskIsNoFailureWhereEntriesMayBeGivenUp() throws {
+            try withTemporaryDirectory { path in
+                guard try run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path) == 0 else {
+                    print("not run: no file system of 1 MiB could be mounted")
+                    return
+                }
+                let result = Result {
+                    var settings = StoreSettings()
+                    settings.byteLimit = 1 << 30
+                    let store = try FileStore(directory: path + "/cache", create: true, settings: settings)
+                    var random = SeededGenerator(seed: 1)
+                    for key in 0..<100 {
+                        let archive = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+                        try store.save(archive, forKey: "\(key)", storedAt: .now, expiresAt: nil)
+                        #expect(try store.fetch(forKey: "\(key)")?.archive == archive)
+                    }
+                    store.upkeep.sync {}
+                    try checkLedger(path + "/cache")
+                }
+                #expect(try run("umount", "-l", path) == 0)
+                try result.get()
+            }
+        }
+
         private func run(_ arguments: String...) throws -> Int32 {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

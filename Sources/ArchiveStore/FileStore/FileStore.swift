@@ -15,6 +15,8 @@ import Synchronization
 ///                 .drafts/<session>.lock, <session>.<n>     files that are being written
 ///                 .quarantine/<16 hex>.<32 hex>.<slot>       damaged files, see `Quarantine`
 ///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
+///                 journal                                   what each name takes, see `Journal`
+///                 .wheel/, .tags/                           names by deadline and by tag, see `EntryLists`
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. A killed
 /// process loses nothing. With ``StoreSettings/Durability/process``, a power failure may lose the latest saves,

@@ -168,7 +168,7 @@ struct Ledger {
         for entry in departing.values {
             records.append(JournalRecord(.holds, entry.name, entry.size, writer: writer))
         }
-        policy.forEach { entry in
+        policy.forEachEntry { entry in
             guard let entry = entry as? LedgerEntry else { return }
             records.append(JournalRecord(.holds, entry.name, entry.size, uses: entry.uses, writer: writer))
         }
