@@ -69,6 +69,45 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: drafts.path).count <= 1)
     }
 
+    @Test("25 an interrupted warm, re-run: resumes, in budget, figures reconcile with the statistics")
+    func resumed() throws {
+        let count = 6_000
+        let source = try workspace.records(count)
+        let budget = 400_000
+        func warm(_ more: String...) -> [String] { self.warm(source) + ["--max-size", "\(budget)"] + more }
+        func size() throws -> (entries: Int, bytes: Int) {
+            let stats = try RealTool.run(cache("stats", "--json"))
+            let object = try JSONSerialization.jsonObject(with: Data(stats.output.utf8)) as? [String: Any]
+            return (object?["entries"] as? Int ?? -1, object?["bytes"] as? Int ?? -1)
+        }
+
+        let (process, output, errors) = try RealTool.start(warm())
+        var printed = Data()
+        while printed.count < 2_000, let more = try output.fileHandleForReading.read(upToCount: 4_096) {
+            printed += more
+        }
+        kill(process.processIdentifier, SIGKILL)
+        printed += output.fileHandleForReading.readDataToEndOfFile()
+        _ = try RealTool.finish(process, printed, errors)
+        let before = try size()
+        #expect(before.entries > 100 && before.bytes <= budget)
+
+        let again = try RealTool.run(warm("--resume", "--json", "--quiet"))
+        #expect(again.status == 0)
+        let summary = again.lines.last.flatMap {
+            try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }
+        let saved = summary?["saved"] as? Int ?? -1
+        let present = summary?["present"] as? Int ?? -1
+        #expect(saved + present == count)
+        #expect(present > 0 && present <= before.entries)
+        let after = try size()
+        #expect(after.bytes <= budget && after.bytes > budget / 2)
+        // What is there was there before or was saved now; what is missing was given up for it.
+        #expect(after.entries <= before.entries + saved)
+        try check(everyOneOf: [], isSaved: count)
+    }
+
     @Test("Interrupted, a warm keeps what it saved, says how much, and ends by the signal")
     func interrupted() throws {
         let source = try workspace.records(20_000)
