@@ -100,11 +100,12 @@ final class CacheCore: Sendable {
     /// over meanwhile.
     func dropIfUseless(_ entry: EntryInformation, _ key: EntryKey) -> Bool {
         guard let end = entry.attributes.usableUntil, end <= clock.now else { return false }
+        // Expired is expired: it must not come back when the clock is set back, from whatever tier.
         do throws(StoreError) {
             if try store.remove(entry) { record(.expired, key) }
+            forget(key)
         } catch {
-            // Expired is expired: it must not come back when the clock is set back.
-            release(memory.withLock { $0.bar(key) })
+            forget(key, bar: .set)
             report(.failed, key, error)
         }
         return true
@@ -164,11 +165,13 @@ extension CacheCore: StoreUser {
         record(.evicted(.disk), key)
     }
 
-    /// Has memory forget a key whose entry is gone from disk.
-    func forget(_ key: EntryKey) {
-        let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }
+    /// Has memory forget a key whose entry is gone from disk, here and in the other caches.
+    ///
+    /// - Parameter bar: whether the key is barred from now on.
+    func forget(_ key: EntryKey, bar: MemoryTier.Bar = .asItWas) {
+        let dropped = memory.withLock { $0.forget(key, bar: bar) }
         _ = consume dropped
-        memory.tellOthers(changed: key, bar: .asItWas)
+        memory.tellOthers(changed: key, bar: bar)
     }
 }
 
