@@ -4,7 +4,6 @@ import Foundation
 extension CacheCore {
     /// What can be used of a part of the store, and why some of it cannot be read. Blocks on disk I/O.
     private func entries(inPart part: Int) -> (entries: [CacheEntry], failure: CacheError?) {
-        let now = clock.now
         var failure: StoreError?
         var entries: [CacheEntry] = []
         do throws(StoreError) {
@@ -12,8 +11,7 @@ extension CacheCore {
                 switch result {
                 case .success(let entry):
                     let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
-                    let isFresh = entry.expiresAt.map { now < $0 } ?? true
-                    if isFresh, isBarred != true { entries.append(CacheEntry(entry)) }
+                    if isFresh(onDisk: entry), isBarred != true { entries.append(CacheEntry(entry)) }
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }
