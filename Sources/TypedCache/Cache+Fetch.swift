@@ -97,7 +97,9 @@ extension Cache {
     /// - Throws: as ``fetch(forKey:)``, for the first key that fails.
     public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [String: Value] {
         var values: [String: Value] = [:]
-        for key in keys { values[key.cacheKey] = try fetch(forKey: key) }
+        for key in keys {
+            if let value = try fetch(forKey: key) { values[key.cacheKey] = value }
+        }
         return values
     }
 

@@ -35,7 +35,7 @@ extension Cache {
         let key = try EntryKey(key.cacheKey)
         let plan = try LoadPlan<Value>(self, loading, expiration, tags) { _ in [key.text: try await producer()] }
         if let found = try find(key), isHit(found) {
-            if plan.isDue(found.timing?.loadTime, found.deadline) { plan.startAhead([key]) }
+            if plan.isDue(found) { plan.startAhead([key]) }
             return try value(of: found)
         }
         let found = try await fetchAll([key.text], allowsStale: true, plan)
@@ -110,7 +110,7 @@ extension Cache {
             let known = try find(key)
             if let known, isHit(known) {
                 found.values[text] = try value(of: known)
-                if plan?.isDue(known.timing?.loadTime, known.deadline) == true { due.append(key) }
+                if plan?.isDue(known) == true { due.append(key) }
             } else {
                 unknown.append((key, known != nil))
             }
@@ -148,7 +148,8 @@ extension Cache {
                 let attributes = read.stored.information.attributes
                 if read.isFresh {
                     found.values[key.text] = try finish(read, key)
-                    let deadline = attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
+                    // Reading has just moved an idle deadline as far away as it gets.
+                    let deadline = attributes.idleTime == nil ? attributes.expiresAt : nil
                     if plan?.isDue(attributes.loadTime, deadline) == true { due.append(key) }
                     continue
                 }
@@ -160,7 +161,12 @@ extension Cache {
                     core.record(.servedStale, key)
                     due.append(key)
                 } else {
-                    if age < attributes.staleIfError { found.stale[key.text] = value }
+                    if age < attributes.staleIfError {
+                        found.stale[key.text] = value
+                    } else {
+                        // Still there for those who may have read it before its idle time was over.
+                        core.record(.missed, key)
+                    }
                     found.missing.append(key)
                 }
             } catch {

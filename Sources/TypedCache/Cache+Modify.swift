@@ -66,8 +66,8 @@ extension Cache {
         _ tags: Set<String>,
         _ change: (inout Value?) throws -> Result
     ) throws -> (Result, NewEntry?) {
-        let isFresh = read?.information.expiresAt.map { core.clock.now < $0 } ?? true
-        var value = try isFresh ? read.map { try Self.decode($0.archive) } : nil
+        let fresh = read.flatMap { core.isFresh(onDisk: $0.information) ? $0 : nil }
+        var value = try fresh.map { try Self.decode($0.archive) }
         let result = try change(&value)
         let new = try value.map {
             try Self.newEntry($0, key, attributes(expiration, tags), sharesValues: sharesValues)

@@ -116,7 +116,8 @@ import Testing
         #expect(try cities.fetch(forKey: "x")?.name == "first")
     }
 
-    @Test func aSaveThatTheDiskRefusesLeavesNothing() throws {
+    @Test("23 disk full under a running cache: thrown, tiers agree")
+    func aSaveThatTheDiskRefusesLeavesNothing() throws {
         let store = TestStore()
         let cities = cache(store)
         try cities.save(city("old"), forKey: "x")

@@ -80,7 +80,8 @@ import Testing
         #expect(try zoo.fetch(forKey: "x")?.order == "Carnivore")
     }
 
-    @Test func keysAreComparedByteByByte() throws {
+    @Test("8 a 1,024-byte key, `/`, NUL, emoji, names differing in case only: distinct entries")
+    func keysAreComparedByteByByte() throws {
         let cities = try cache(City.self)
         let keys = [
             "a", "A", "a/b", "../x", ".", "a\u{0}b", "😀", "\u{E9}", "e\u{301}",
@@ -111,7 +112,8 @@ import Testing
         #expect(try cities.fetch(forKey: "-7")?.name == "3")
     }
 
-    @Test func unusableKeysAndNamesAreRefused() throws {
+    @Test("9 name `../x` throws and touches nothing")
+    func unusableKeysAndNamesAreRefused() throws {
         let cities = try cache(City.self)
         for key in ["", String(repeating: "k", count: 1_025)] {
             #expect(code { try cities.fetch(forKey: key) } == .invalidKey)
@@ -130,7 +132,8 @@ import Testing
 
     // MARK: Types
 
-    @Test func anArchiveOfAnotherTypeIsATypeMismatchAndStays() throws {
+    @Test("2 an archive of type A fetched as B: typed error, process lives")
+    func anArchiveOfAnotherTypeIsATypeMismatchAndStays() throws {
         let city = City(name: "x", population: 1)
         try cache(City.self).save(city, forKey: "x")
         #expect(code { try cache(Coordinate.self).fetch(forKey: "x") } == .typeMismatch)
@@ -284,7 +287,8 @@ import Testing
         first.next = nil
     }
 
-    @Test func anyFlippedByteIsAMissThatIsCountedAndReported() throws {
+    @Test("3 any one flipped byte: counted corrupt miss")
+    func anyFlippedByteIsAMissThatIsCountedAndReported() throws {
         let city = City(name: "Lavāsān", population: 18_146)
         let reports = Mutex<[CacheError]>([])
         let cities = try cache(City.self, memory: .none) { error in reports.withLock { $0.append(error) } }

@@ -2,18 +2,16 @@ import ArchiveStore
 import Foundation
 
 extension CacheCore {
-    /// What can be used of a part of the store. Blocks on disk I/O.
-    func entries(inPart part: Int) throws(CacheError) -> [CacheEntry] {
-        let now = clock.now
+    /// What can be used of a part of the store, and why some of it cannot be read. Blocks on disk I/O.
+    private func entries(inPart part: Int) -> (entries: [CacheEntry], failure: CacheError?) {
         var failure: StoreError?
         var entries: [CacheEntry] = []
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {
                 case .success(let entry):
-                    let isFresh = entry.expiresAt.map { now < $0 } ?? true
                     let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
-                    if isFresh, isBarred != true { entries.append(CacheEntry(entry)) }
+                    if isFresh(onDisk: entry), isBarred != true { entries.append(CacheEntry(entry)) }
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }
@@ -21,25 +19,27 @@ extension CacheCore {
         } catch {
             failure = error
         }
-        if let failure { throw CacheError(failure) }
-        return entries
+        return (entries, failure.map { CacheError($0) })
     }
 
-    /// As ``entries(inPart:)``, but what cannot be read is reported.
+    /// What can be used of a part of the store; what cannot be read is reported. Blocks on disk I/O.
     func reportingEntries(inPart part: Int) -> [CacheEntry] {
-        do throws(CacheError) {
-            return try entries(inPart: part)
-        } catch {
-            record(.failed, nil, error)
-            reporter?(error)
-            return []
+        let (entries, failure) = entries(inPart: part)
+        if let failure {
+            record(.failed, nil, failure)
+            reporter?(failure)
         }
+        return entries
     }
 
     /// How many entries can be used. Blocks on disk I/O.
     func countEntries() throws(CacheError) -> Int {
         var count = 0
-        for part in 0..<store.partCount { count += try entries(inPart: part).count }
+        for part in 0..<store.partCount {
+            let (entries, failure) = entries(inPart: part)
+            if let failure { throw failure }
+            count += entries.count
+        }
         return count
     }
 

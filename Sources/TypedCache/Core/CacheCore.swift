@@ -86,25 +86,55 @@ final class CacheCore: Sendable {
     private func moveDeadline(of entry: EntryInformation, _ timing: EntryTiming, _ key: EntryKey) {
         queues.start(key) { [self] in
             do throws(StoreError) {
-                let deadline = Date(timeIntervalSinceReferenceDate: timing.deadline)
-                timing.moved(try store.moveDeadline(of: entry, to: deadline))
+                timing.moved(try moved(entry, timing))
             } catch {
                 // The next reading tries again.
                 timing.moved(entry)
-                report(.failed, key, error)
+                if error.code == .corrupted {
+                    // The store has taken it away.
+                    forget(key)
+                    report(.corrupted, key, error)
+                } else {
+                    report(.failed, key, error)
+                }
             }
         }
+    }
+
+    /// Moves the deadline of an entry on disk, and says what the store knows of it now; `nil` if it was removed or saved
+    /// over. Blocks on disk I/O.
+    private func moved(_ entry: EntryInformation, _ timing: EntryTiming) throws(StoreError) -> EntryInformation? {
+        var entry = entry
+        while true {
+            let deadline = Date(timeIntervalSinceReferenceDate: timing.deadline)
+            if let moved = try store.moveDeadline(of: entry, to: deadline) { return moved }
+            // Another cache that reads the entry too may have moved the deadline: it is the same entry all the same.
+            guard let current = try store.information(forKey: entry.key), current.isSave(of: entry) else {
+                return nil
+            }
+            guard timing.isAhead(of: current) else { return current }
+            entry = current
+        }
+    }
+
+    /// Whether an entry on disk is fresh. Where reading has moved an idle deadline, memory knows better than the disk.
+    func isFresh(onDisk entry: EntryInformation) -> Bool {
+        guard let deadline = entry.expiresAt else { return true }
+        if clock.now < deadline { return true }
+        guard entry.attributes.idleTime != nil, let key = try? EntryKey(entry.key) else { return false }
+        return memory.table.entry(forKey: key)?.timing.map { now < $0.deadline } ?? false
     }
 
     /// Whether an entry on disk may be used no more, not even as a stale one; then it is removed, unless it was saved
     /// over meanwhile.
     func dropIfUseless(_ entry: EntryInformation, _ key: EntryKey) -> Bool {
         guard let end = entry.attributes.usableUntil, end <= clock.now else { return false }
+        // Expired is expired: it must not come back when the clock is set back, from whatever tier.
         do throws(StoreError) {
             if try store.remove(entry) { record(.expired, key) }
+            forget(key)
         } catch {
-            // Expired is expired: it must not come back when the clock is set back.
-            release(memory.withLock { $0.bar(key) })
+            forget(key, bar: .set)
             report(.failed, key, error)
         }
         return true
@@ -166,19 +196,26 @@ extension CacheCore: StoreUser {
 
     func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
         let key = try? EntryKey(key)
-        if let key {
-            let dropped = memory.withLock { $0.forget(key, bar: leavesStale ? .set : .asItWas) }
-            _ = consume dropped
-            memory.tellOthers(changed: key, bar: leavesStale ? .set : .asItWas)
-        }
+        if let key { forget(key, bar: leavesStale ? .set : .asItWas) }
         report(.failed, key, error)
     }
 
-    /// Has memory forget a key whose entry is gone from disk.
-    func forget(_ key: EntryKey) {
-        let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }
+    /// Has memory forget a key whose entry is gone from disk, here and in the other caches.
+    ///
+    /// - Parameter bar: whether the key is barred from now on.
+    func forget(_ key: EntryKey, bar: MemoryTier.Bar = .asItWas) {
+        let dropped = memory.withLock { $0.forget(key, bar: bar) }
         _ = consume dropped
-        memory.tellOthers(changed: key, bar: .asItWas)
+        memory.tellOthers(changed: key, bar: bar)
+    }
+}
+
+extension EntryInformation {
+    /// Whether this and another entry come from one save, whatever has become of the deadline.
+    fileprivate func isSave(of other: EntryInformation) -> Bool {
+        var attributes = attributes
+        attributes.expiresAt = other.expiresAt
+        return attributes == other.attributes && archiveByteCount == other.archiveByteCount
     }
 }
 

@@ -50,6 +50,12 @@ final class EntryTiming: Sendable {
         }
     }
 
+    /// Whether the deadline is so far beyond that of the entry on disk that this has to be told.
+    func isAhead(of entry: EntryInformation) -> Bool {
+        guard let idleTime, let onDisk = entry.expiresAt else { return false }
+        return deadline - onDisk.timeIntervalSinceReferenceDate > idleTime * EntryAttributes.idleLag
+    }
+
     /// Ends what ``use(at:)`` asked for.
     func moved(_ entry: EntryInformation?) {
         state.withLock { state in

@@ -33,11 +33,18 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ = try self.expiration.attributes(savedAt: core.clock.now)
     }
 
-    /// Whether to load anew what stays fresh until `deadline`.
-    func isDue(_ loadTime: TimeInterval?, _ deadline: TimeInterval) -> Bool {
-        guard loading.refreshAhead != nil, let loadTime else { return false }
+    /// Whether to load anew what memory has.
+    func isDue(_ entry: MemoryEntry) -> Bool {
+        guard loading.refreshAhead != nil, let timing = entry.timing else { return false }
+        return isDue(timing.loadTime, Date(timeIntervalSinceReferenceDate: timing.deadline))
+    }
+
+    /// Whether to load anew what stays fresh until `deadline`; `nil` means for ever.
+    func isDue(_ loadTime: TimeInterval, _ deadline: Date?) -> Bool {
+        guard loading.refreshAhead != nil, let deadline else { return false }
         let chance = 1 - Double.random(in: 0..<1)
-        return loading.refreshes(loadTime: loadTime, deadline: deadline, now: core.now, chance: chance)
+        let seconds = deadline.timeIntervalSinceReferenceDate
+        return loading.refreshes(loadTime: loadTime, deadline: seconds, now: core.now, chance: chance)
     }
 
     /// Loads keys that nobody waits for, except those that are being loaded already.

@@ -1,0 +1,172 @@
+import ArchiveStore
+import Foundation
+import StoreTrials
+import Testing
+
+@testable import TypedCache
+
+/// What is listed of a cache: all of it, once, and no more than is asked for.
+@Suite struct EntriesTests {
+    private let directory = TestDirectory()
+    private let clock = TestClock()
+
+    private func city(_ name: some CustomStringConvertible) -> City { City(name: "\(name)", population: 1) }
+
+    private func fill(_ cities: Cache<City>, _ keys: [String]) throws {
+        for key in keys { try cities.save(city(key), forKey: key) }
+    }
+
+    private let names = (0..<60).map { "city\($0)" }
+
+    @Test func onlyWhatIsIteratedIsRead() async throws {
+        let store = try WatchedStore(directory)
+        let cities = Cache<City>(over: store)
+        try fill(cities, names)
+        let entries = cities.entries
+        let keys = cities.keys
+        #expect(store.counts.parts.isEmpty)
+
+        var iterator = entries.makeIterator()
+        let found = iterator.next()
+        let first = try #require(found)
+        let read = store.counts.parts
+        #expect(read == Array(0..<read.count) && read.count < 200)
+        var seen = [first.key]
+        while let entry = iterator.next() { seen.append(entry.key) }
+        #expect(seen.sorted() == names.sorted())
+        #expect(store.counts.parts == Array(0..<store.partCount))
+        #expect(iterator.next() == nil)
+
+        // Asynchronously the same, from the beginning.
+        var asynchronous = keys.makeAsyncIterator()
+        #expect(await asynchronous.next() == first.key)
+        #expect(store.counts.parts.count == store.partCount + read.count)
+        var rest: [String] = [first.key]
+        while let key = await asynchronous.next() { rest.append(key) }
+        #expect(rest == seen)
+        #expect(store.counts.parts.count == 2 * store.partCount)
+        #expect(store.counts.fetches == 0)
+    }
+
+    @Test func savesAndRemovalsDuringAnIterationDisturbNoOther() throws {
+        let cities = try Cache<City>(name: "cache", directory: directory.url)
+        let other = try Cache<City>(name: "cache", directory: directory.url)
+        let touched = names.prefix(20)
+        try fill(cities, names)
+        for source in [cities, other] {
+            var seen: [String] = []
+            for key in source.keys {
+                seen.append(key)
+                let turn = seen.count
+                if turn <= 20 {
+                    try cities.remove(forKey: touched[turn - 1])
+                    try other.save(city("new"), forKey: "new \(turn)")
+                    _ = try cities.fetch(forKey: key)
+                    try other.save(city("again"), forKey: touched[(turn + 9) % 20])
+                }
+            }
+            #expect(Set(seen).count == seen.count)
+            #expect(Set(seen).isSuperset(of: names.dropFirst(20)))
+            #expect(Set(seen).isSubset(of: names + (1...20).map { "new \($0)" }))
+            try fill(cities, names)
+        }
+    }
+
+    @Test func savesAndRemovalsDuringAnAsynchronousIterationDisturbNoOther() async throws {
+        let cities = try Cache<City>(name: "cache", directory: directory.url)
+        try fill(cities, names)
+        var seen: [String] = []
+        for await entry in cities.entries {
+            seen.append(entry.key)
+            try await cities.save(city("new"), forKey: "new \(seen.count % 20)")
+            try await cities.remove(forKey: names[seen.count % 20])
+        }
+        #expect(Set(seen).count == seen.count)
+        #expect(Set(seen).isSuperset(of: names.dropFirst(20)))
+        // Everything at once, in the middle of an iteration.
+        var iterator = cities.keys.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+        try await cities.removeAll()
+        while let key = await iterator.next() { seen.append(key) }
+        #expect(Array(cities.keys).isEmpty)
+    }
+
+    @Test func anEntrySaysWhatWasSaved() throws {
+        let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock)
+        let value = city(String(repeating: "Lavāsān ", count: 100))
+        try cities.save(value, forKey: "a/b\u{0}😀", expiration: .after(.seconds(60)), tags: ["one", "ワン"])
+        let file = try #require(try directory.entryFiles("cache").first)
+        let archive = try #require(try cities.archive(forKey: "a/b\u{0}😀"))
+        let saved = clock.now
+        clock.advance(by: 10)
+        let entry = try #require(cities.entries.first { _ in true })
+        #expect(entry.key == "a/b\u{0}😀")
+        #expect(entry.savedAt == saved && entry.expiresAt == saved + 60)
+        #expect(entry.tags == ["one", "ワン"])
+        #expect(entry.archiveByteCount == archive.count && archive.count > 800)
+        #expect(try entry.storedByteCount == Data(contentsOf: file).count && entry.storedByteCount < archive.count)
+
+        try cities.save(value, forKey: "plain")
+        let plain = try #require(cities.entries.first { $0.key == "plain" })
+        #expect(plain.savedAt == clock.now && plain.expiresAt == nil && plain.tags.isEmpty)
+    }
+
+    // MARK: What cannot be read
+
+    @Test func aPartThatCannotBeReadIsReportedAndTheRestGoesOn() async throws {
+        let store = try WatchedStore(directory)
+        let reports = Record<CacheError>()
+        let observer = EventObserver()
+        let cities = Cache<City>(over: store, observer: observer) { reports.add($0) }
+        try fill(cities, names)
+        var first = cities.entries.makeIterator()
+        let lost = first.next()?.key
+        let part = store.counts.parts.count - 1
+        let others = try store.base.entries(inPart: part).count
+        store.interfere {
+            $0.list = { listed throws(StoreError) in
+                if listed == part { throw WatchedStore.failure }
+            }
+        }
+        let seen = Array(cities.keys)
+        #expect(seen.count == names.count - others && lost.map(seen.contains) == false)
+        var later: [String] = []
+        for await key in cities.keys { later.append(key) }
+        #expect(later == seen)
+        #expect(reports.all.map(\.code) == [.io, .io])
+        #expect(observer.events.all.filter { $0.kind == .failed }.map(\.key) == ["", ""])
+        #expect(cities.statistics.failures == 2)
+        await #expect(throws: CacheError.self) { try await cities.count() }
+        #expect(code { try cities.count() } == .io)
+    }
+
+    @Test func anEntryThatCannotBeReadHidesNoOther() throws {
+        let store = WatchedStore(ReferenceStore())
+        let reports = Record<CacheError>()
+        let cities = Cache<City>(over: store) { reports.add($0) }
+        try fill(cities, names)
+        // All are in one part.
+        #expect(store.partCount == 1)
+        store.interfere {
+            $0.listed = { listing in
+                listing.map { result in
+                    result.flatMap { $0.key == "city7" ? .failure(WatchedStore.failure) : .success($0) }
+                }
+            }
+        }
+        #expect(Set(cities.keys) == Set(names).subtracting(["city7"]))
+        #expect(reports.all.map(\.code) == [.io])
+        #expect(code { try cities.count() } == .io)
+    }
+
+    @Test func damagedEntriesAreLeftOutAndLeftAlone() throws {
+        let reports = Record<CacheError>()
+        let cities = try Cache<City>(name: "cache", directory: directory.url) { reports.add($0) }
+        try fill(cities, names)
+        try damage(try #require(try directory.entryFiles("cache").first))
+        #expect(Array(cities.keys).count == names.count - 1)
+        #expect(try cities.count() == names.count - 1)
+        #expect(reports.all.isEmpty)
+        #expect(try directory.entryFiles("cache").count == names.count)
+    }
+}

@@ -1,0 +1,198 @@
+import ArchiveStore
+import Foundation
+import StoreTrials
+import Testing
+
+@testable import TypedCache
+
+/// What a cache tells is what it did, and what it counts.
+@Suite struct EventTests {
+    private struct Unreachable: Error {}
+
+    private let directory = TestDirectory()
+
+    /// How many events there were of each kind, said without the cache's own counting.
+    private func fold(_ events: [CacheEvent]) -> [Int] {
+        let kinds: [CacheEvent.Kind] = [
+            .hit(.memory), .hit(.disk), .servedStale, .missed, .loaded, .loadFailed, .saved, .expired,
+            .evicted(.memory), .evicted(.disk), .removed, .removedAll, .corrupted, .failed,
+        ]
+        return kinds.map { kind in events.filter { $0.kind == kind }.count }
+    }
+
+    private func counts(_ statistics: CacheStatistics) -> [Int] {
+        [
+            statistics.memoryHits, statistics.diskHits, statistics.staleHits, statistics.misses, statistics.loads,
+            statistics.loadFailures, statistics.saves, statistics.expirations, statistics.memoryEvictions,
+            statistics.diskEvictions, statistics.removals, statistics.clearances, statistics.corruptions,
+            statistics.failures,
+        ]
+    }
+
+    @Test func whatIsToldIsWhatIsCounted() async throws {
+        var all = fold([])
+        for seed in 1...9 { all = zip(all, try await checkRun(seed)).map(+) }
+        // Everything that can happen here did.
+        #expect(all.filter { $0 < 5 }.isEmpty, "\(all)")
+    }
+
+    private func checkRun(_ seed: Int) async throws -> [Int] {
+        let run = try EventRun(seed: seed, TestDirectory())
+        for _ in 0..<400 { try await run.step() }
+        try await run.cities.removeAll()
+        let wanted = counts(run.cities.statistics)
+        #expect(fold(run.observer.events.all) == wanted, "seed \(seed)")
+        for stream in run.streams {
+            var events: [CacheEvent] = []
+            for await event in stream {
+                events.append(event)
+                if events.filter({ $0.kind == .removedAll }).count == run.cities.statistics.clearances { break }
+            }
+            #expect(fold(events) == wanted, "seed \(seed)")
+            #expect(events.map(\.key) == run.observer.events.all.map(\.key))
+        }
+        #expect(run.observer.faults.all == [] && run.observer.openCount == 0)
+        #expect(Set(run.observer.operations.all) == [.read, .write, .remove, .load, .sweep])
+        for event in run.observer.events.all {
+            let isTold = [.corrupted, .failed, .loadFailed].contains(event.kind)
+            #expect((event.cause != nil) == isTold, "\(event.kind)")
+            #expect(event.key.isEmpty == (event.kind == .removedAll), "\(event.kind)")
+        }
+        return wanted
+    }
+
+    @Test func whatSeveralThreadsDoIsCountedOnce() throws {
+        let observer = EventObserver()
+        let clock = TestClock()
+        let cities = Cache<City>(
+            over: try WatchedStore(directory),
+            memory: MemoryLimit(count: 5),
+            clock: clock,
+            observer: observer
+        )
+        let fetches = Record<Void>()
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SeededGenerator(seed: UInt64(thread))
+            for step in 0..<200 {
+                let key = Int.random(in: 0..<10, using: &random)
+                let expiration = [Expiration.never, .after(.seconds(3)), .afterIdle(.seconds(4))].randomElement(
+                    using: &random
+                )
+                do {
+                    switch Int.random(in: 0..<10, using: &random) {
+                    case 0...2:
+                        try cities.save(City(name: "x", population: step), forKey: key, expiration: expiration)
+                    case 3: try cities.remove(forKey: key)
+                    case 4 where step % 9 == 0: try cities.removeAll()
+                    default:
+                        fetches.add(())
+                        _ = try cities.fetch(forKey: key)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                clock.advance(by: 0.01)
+            }
+        }
+        try cities.flush()
+        #expect(fold(observer.events.all) == counts(cities.statistics))
+        #expect(cities.statistics.hits + cities.statistics.misses == fetches.all.count)
+        #expect(observer.faults.all == [] && observer.openCount == 0)
+    }
+
+    @Test func afterwardsEachOperationHasEndedHoweverItDid() async throws {
+        let store = try WatchedStore(directory)
+        let observer = EventObserver()
+        let cities = Cache<Fickle>(over: store, memory: .none, observer: observer)
+        let fail: @Sendable () throws(StoreError) -> Void = { () throws(StoreError) in throw WatchedStore.failure }
+        store.interfere { interference in
+            interference.fetch = { _ throws(StoreError) in try fail() }
+            interference.save = { _ throws(StoreError) in try fail() }
+            interference.remove = fail
+        }
+        await #expect(throws: CacheError.self) { try await cities.fetch(forKey: "x") }
+        await #expect(throws: CacheError.self) { try await cities.save(Fickle("x"), forKey: "y") }
+        await #expect(throws: CacheError.self) { try await cities.remove(forKey: "z") }
+        await #expect(throws: CacheError.self) { try await cities.removeAll() }
+        await #expect(throws: CacheError.self) { try await cities.removeExpired() }
+        store.interfere { $0.fetch = nil }
+        await #expect(throws: Unreachable.self) { try await cities.fetch(forKey: "w") { throw Unreachable() } }
+        #expect(observer.operations.all == [.read, .write, .remove, .remove, .sweep, .read, .load])
+        #expect(observer.faults.all == [] && observer.openCount == 0)
+    }
+
+    // MARK: Listening
+
+    @Test func nobodyListensOnceTheStreamsAreDropped() async throws {
+        let cities = Cache<City>(over: WatchedStore(ReferenceStore()))
+        #expect(!cities.listeners.isActive)
+        var first: AsyncStream<CacheEvent>? = cities.events
+        var second = cities.events.makeAsyncIterator() as AsyncStream<CacheEvent>.Iterator?
+        #expect(cities.listeners.isActive && first != nil)
+        first = nil
+        #expect(cities.listeners.isActive)
+        try await cities.save(City(name: "x", population: 1), forKey: "x")
+        #expect(await second?.next()?.kind == .saved)
+        second = nil
+        #expect(!cities.listeners.isActive)
+        // A task that iterates and is cancelled does not listen any more either.
+        let third = cities.events
+        let task = Task { for await _ in third {} }
+        #expect(cities.listeners.isActive)
+        task.cancel()
+        await task.value
+        #expect(!cities.listeners.isActive)
+        // An observer stays.
+        let observed = Cache<City>(over: WatchedStore(ReferenceStore()), observer: EventObserver())
+        _ = observed.events
+        #expect(observed.listeners.isActive)
+    }
+
+    @Test func aStreamBeginsWhenItIsAskedForAndEndsWithTheCache() async throws {
+        var cities: Cache<City>? = Cache(over: WatchedStore(ReferenceStore()))
+        try await cities?.save(City(name: "x", population: 1), forKey: "before")
+        let stream = try #require(cities?.events)
+        try await cities?.save(City(name: "x", population: 1), forKey: "after")
+        cities = nil
+        var keys: [String] = []
+        for await event in stream { keys.append(event.key) }
+        #expect(keys == ["after"])
+    }
+
+    @Test func whatNobodyTakesIsBounded() async throws {
+        let cities = Cache<City>(over: WatchedStore(ReferenceStore()))
+        let slow = cities.events
+        try await cities.save(City(name: "x", population: 1), forKey: "x")
+        for _ in 0..<5_000 { _ = try await cities.fetch(forKey: "x") }
+        try await cities.removeAll()
+        var kinds: [CacheEvent.Kind] = []
+        for await event in slow {
+            kinds.append(event.kind)
+            if event.kind == .removedAll { break }
+        }
+        // The latest ones are left.
+        #expect(kinds.count == 4_096)
+        #expect(kinds.dropLast().allSatisfy { $0 == .hit(.memory) })
+        #expect(cities.statistics.memoryHits == 5_000)
+    }
+
+    // MARK: In words
+
+    @Test func statisticsAreOneLine() {
+        var statistics = CacheStatistics()
+        #expect(statistics.description == "0.0 % hits")
+        #expect(statistics.hitRatio == 0)
+        for kind in [
+            CacheEvent.Kind.hit(.memory), .hit(.memory), .hit(.disk), .missed, .servedStale, .saved, .failed,
+        ] {
+            statistics.count(kind)
+        }
+        #expect(statistics.hitRatio == 0.6)
+        #expect(
+            statistics.description
+                == "60.0 % hits, 2 memory hits, 1 disk hits, 1 stale hits, 1 misses, 1 saves, 1 failures"
+        )
+        for _ in 0..<1_000 { statistics.count(.hit(.memory)) }
+        #expect(statistics.description.hasPrefix("99.8 % hits, 1002 memory hits, "))
+    }
+}

@@ -1,0 +1,262 @@
+import ArchiveStore
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// Deadlines that reading moves: exactly in memory, seldom and never too far on disk.
+@Suite struct IdleTests {
+    private let directory = TestDirectory()
+    private let clock = TestClock()
+    private let city = City(name: "x", population: 1)
+    private let idle = Expiration.afterIdle(.seconds(80))
+    /// By how many seconds the disk may lag behind.
+    private let lag = 10.0
+
+    private func cache(memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+    }
+
+    /// When `x` expires as far as the disk knows, in seconds from now; `nil`: never.
+    private func deadlineOnDisk() throws -> TimeInterval? {
+        try #require(try cache().entries.first { $0.key == "x" }).expiresAt?.timeIntervalSince(clock.now)
+    }
+
+    @Test("12 idle time: reading moves only the idle deadline")
+    func readingMovesAnIdleDeadline() throws {
+        let cities = try cache()
+        try cities.save(city, forKey: "x", expiration: idle)
+        try cities.save(city, forKey: "unread", expiration: idle)
+        try cities.save(city, forKey: "absolute", expiration: .after(.seconds(80 * 5)))
+        for _ in 0..<5 {
+            clock.advance(by: 79.5)
+            #expect(try cities.fetch(forKey: "x") == city)
+            #expect(try cities.fetch(forKey: "absolute") == city)
+        }
+        clock.advance(by: 2.5)
+        #expect(try cities.fetch(forKey: "unread") == nil)
+        #expect(try cities.fetch(forKey: "absolute") == nil)
+        clock.advance(by: 77)
+        #expect(try cities.fetch(forKey: "x") == city)
+        clock.advance(by: 80)
+        #expect(try cities.fetch(forKey: "x") == nil)
+    }
+
+    @Test func onlyFetchesCountAsReading() throws {
+        for memory in [MemoryLimit(), .none] {
+            let cities = try cache(memory: memory)
+            try cities.save(city, forKey: "x", expiration: idle)
+            for _ in 0..<8 {
+                clock.advance(by: 9.5)
+                #expect(try cities.contains("x"))
+                #expect(Array(cities.keys) == ["x"] && Array(cities.entries).count == 1)
+                #expect(try cities.count() == 1)
+                #expect(try cities.removeExpired() == 0)
+            }
+            clock.advance(by: 4)
+            #expect(try cities.fetch(forKey: "x") == nil)
+        }
+    }
+
+    @Test("12 the disk follows an idle deadline by less than an eighth, and is never ahead of it", arguments: 1...4)
+    func theDiskFollows(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        for memory in [MemoryLimit(), .none] {
+            let cities = try cache(memory: memory)
+            try cities.save(city, forKey: "x", expiration: idle)
+            for _ in 0..<60 {
+                // Less than the disk may be wrong by, without memory.
+                clock.advance(by: Double.random(in: 0..<69, using: &random))
+                #expect(try cities.fetch(forKey: "x") == city, "seed \(seed)")
+                try cities.flush()
+                let deadline = try #require(try deadlineOnDisk())
+                #expect((80 - lag...80).contains(deadline), "seed \(seed)")
+            }
+            clock.advance(by: 80 - lag - 0.5)
+            #expect(try cache().fetch(forKey: "x") == city)
+            try cities.removeAll()
+        }
+    }
+
+    /// What memory knows counts for all calls alike.
+    @Test func whatMemoryKnowsToBeFreshIsFreshForEveryCall() async throws {
+        let cities = try cache()
+        try await cities.save(city, forKey: "x", expiration: idle)
+        clock.advance(by: 9)
+        #expect(try await cities.fetch(forKey: "x") == city)
+        try await cities.flush()
+        #expect(try deadlineOnDisk() == 71)
+        clock.advance(by: 75)
+        #expect(try await cities.contains("x"))
+        #expect(Array(cities.keys) == ["x"])
+        #expect(try await cities.count() == 1)
+        #expect(try await cities.modify(forKey: "x", expiration: idle) { $0 } == city)
+    }
+
+    @Test("12 idle time: a later save wins over a pending move", arguments: [0, 1, 2])
+    func aLaterSaveWins(writer: Int) throws {
+        for expiration in [
+            Expiration.never, .after(.seconds(1_000)), .afterIdle(.seconds(20)), idle, .at(clock.now + 5e3),
+        ] {
+            let store = try WatchedStore(directory)
+            let place = directory.url.path
+            let cities = Cache<City>(over: store, place: place, clock: clock)
+            let neighbor = Cache<City>(over: store.base, place: place, clock: clock)
+            let stranger = Cache<City>(over: store.base, clock: clock)
+            let other = [cities, neighbor, stranger][writer]
+            try cities.save(city, forKey: "x", expiration: idle)
+            clock.advance(by: 60)
+            let new = City(name: "new", population: 2)
+            store.interfere {
+                $0.move = { () throws(StoreError) in
+                    do throws(CacheError) {
+                        try other.save(new, forKey: "x", expiration: expiration)
+                    } catch { throw WatchedStore.failure }
+                }
+            }
+            #expect(try cities.fetch(forKey: "x") == city)
+            try cities.flush()
+            store.interfere { $0.move = nil }
+            #expect(store.counts.moveRequests == 1 && store.counts.moves == 0)
+            let wanted = try expiration.attributes(savedAt: clock.now).expiresAt
+            #expect(try deadlineOnDisk() == wanted?.timeIntervalSince(clock.now))
+            #expect(try cache().fetch(forKey: "x") == new)
+            try cities.removeAll()
+        }
+    }
+
+    @Test func aRemovalWinsOverAPendingMove() throws {
+        for removal in [{ try? $0.remove(forKey: "x") }, { try? $0.removeAll() }]
+            as [@Sendable (Cache<City>) -> Any?]
+        {
+            let store = try WatchedStore(directory)
+            let cities = Cache<City>(over: store, clock: clock)
+            try cities.save(city, forKey: "x", expiration: idle)
+            clock.advance(by: 60)
+            store.interfere { $0.move = { () throws(StoreError) in _ = removal(cities) } }
+            #expect(try cities.fetch(forKey: "x") == city)
+            try cities.flush()
+            #expect(store.counts.moveRequests == 1)
+            for cities in [cities, try cache()] {
+                #expect(try cities.fetch(forKey: "x") == nil)
+                #expect(try cities.count() == 0)
+            }
+        }
+    }
+
+    // MARK: Several caches of one directory
+
+    @Test(arguments: [0, 1]) func whatOneOfTwoCachesReadsStaysForBoth(reader: Int) throws {
+        let first = try cache()
+        let second = try cache()
+        let (going, stopping) = reader == 0 ? (first, second) : (second, first)
+        try first.save(city, forKey: "x", expiration: idle)
+        // Both have it in memory, and both move its deadline on disk in turn.
+        for _ in 0..<4 {
+            for cities in [first, second] {
+                clock.advance(by: 30)
+                #expect(try cities.fetch(forKey: "x") == city)
+                try cities.flush()
+            }
+        }
+        // One of them stops reading: the other one's reading keeps the entry for everybody.
+        for _ in 0..<8 {
+            clock.advance(by: 40)
+            #expect(try going.fetch(forKey: "x") == city)
+            try going.flush()
+            #expect(try (80 - lag...80).contains(#require(try deadlineOnDisk())))
+        }
+        #expect(try stopping.fetch(forKey: "x") == city)
+        clock.advance(by: 81)
+        for cities in [first, second, try cache()] { #expect(try cities.fetch(forKey: "x") == nil) }
+    }
+
+    @Test func whatOneCacheRemovesAsExpiredIsGoneForTheOthers() throws {
+        let store = try WatchedStore(directory)
+        let reader = Cache<City>(over: store, place: directory.url.path, clock: clock)
+        let other = Cache<City>(over: store.base, place: directory.url.path, memory: .none, clock: clock)
+        store.interfere { $0.move = { () throws(StoreError) in throw WatchedStore.failure } }
+        try reader.save(city, forKey: "x", expiration: idle)
+        clock.advance(by: 60)
+        #expect(try reader.fetch(forKey: "x") == city)
+        try reader.flush()
+        clock.advance(by: 40)
+        // The disk could not be told of the reading.
+        #expect(try other.fetch(forKey: "x") == nil)
+        #expect(try reader.fetch(forKey: "x") == nil)
+        #expect(try !reader.contains("x"))
+    }
+
+    // MARK: Writing little
+
+    @Test(arguments: [MemoryLimit(), .none])
+    func manyHitsWriteFewFiles(memory: MemoryLimit) throws {
+        let store = try WatchedStore(directory)
+        let cities = Cache<City>(over: store, memory: memory, clock: clock)
+        try cities.save(city, forKey: "x", expiration: idle)
+        let hits = memory == .none ? 1_000 : 10_000
+        // At one moment: one file at most.
+        clock.advance(by: 20)
+        for _ in 0..<hits { #expect(try cities.fetch(forKey: "x") == city) }
+        try cities.flush()
+        #expect(store.counts.moves == 1)
+        // Over five idle times: one for each eighth of one at most.
+        for hit in 0..<hits {
+            clock.advance(by: 400.0 / Double(hits))
+            #expect(try cities.fetch(forKey: "x") == city)
+            // This clock is faster than any disk.
+            if hit % (hits / 200) == 0 { try cities.flush() }
+        }
+        try cities.flush()
+        #expect((5...41).contains(store.counts.moves))
+        #expect(try directory.entryFiles("cache").count == 1)
+    }
+
+    @Test func manyThreadsThatReadAtOnceWriteFewFiles() throws {
+        let store = try WatchedStore(directory)
+        let cities = Cache<City>(over: store, clock: clock)
+        try cities.save(city, forKey: "x", expiration: idle)
+        for round in 1...20 {
+            clock.advance(by: 11)
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                for _ in 0..<50 { _ = try? cities.fetch(forKey: "x") }
+            }
+            try cities.flush()
+            #expect(store.counts.moveRequests == round)
+        }
+    }
+
+    // MARK: Failures
+
+    @Test func aMoveThatFailedIsReportedAndTriedAgain() throws {
+        let store = try WatchedStore(directory)
+        let reports = Record<CacheError>()
+        let cities = Cache<City>(over: store, clock: clock) { reports.add($0) }
+        try cities.save(city, forKey: "x", expiration: idle)
+        clock.advance(by: 60)
+        store.interfere { $0.move = { () throws(StoreError) in throw WatchedStore.failure } }
+        #expect(try cities.fetch(forKey: "x") == city)
+        try cities.flush()
+        #expect(reports.all.map(\.code) == [.io] && cities.statistics.failures == 1)
+        store.interfere { $0.move = nil }
+        #expect(try cities.fetch(forKey: "x") == city)
+        try cities.flush()
+        #expect(store.counts.moves == 1)
+        #expect(try deadlineOnDisk() == 80)
+    }
+
+    @Test func aDamagedEntryWhoseDeadlineWasToBeMovedIsGoneInBothTiers() throws {
+        let reports = Record<CacheError>()
+        let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock) { reports.add($0) }
+        try cities.save(city, forKey: "x", expiration: idle)
+        try damage(#require(try directory.entryFiles("cache").first))
+        clock.advance(by: 60)
+        // Memory does not know yet.
+        #expect(try cities.fetch(forKey: "x") == city)
+        try cities.flush()
+        #expect(reports.all.map(\.code) == [.corrupted])
+        #expect(cities.statistics.corruptions == 1 && cities.statistics.failures == 0)
+        for cities in [cities, try cache()] { #expect(try cities.fetch(forKey: "x") == nil) }
+        #expect(try directory.entryFiles("cache").isEmpty)
+    }
+}

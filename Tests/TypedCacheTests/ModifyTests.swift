@@ -1,0 +1,217 @@
+import ArchiveStore
+import Foundation
+import StoreTrials
+import Testing
+
+@testable import TypedCache
+
+/// Changes in one step: none is lost, and none is half done.
+@Suite struct ModifyTests {
+    private struct Refusal: Error {}
+
+    private let directory = TestDirectory()
+    private let clock = TestClock()
+    private let city = City(name: "x", population: 1)
+
+    private func cache(
+        memory: MemoryLimit = MemoryLimit(),
+        reporter: (@Sendable (CacheError) -> Void)? = nil
+    ) throws -> Cache<City> {
+        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock, reporter: reporter)
+    }
+
+    private static func increment(_ city: inout City?) -> Int {
+        city = City(name: "count", population: (city?.population ?? 0) + 1)
+        return city?.population ?? 0
+    }
+
+    @Test(arguments: [MemoryLimit(), .none]) func everyIncrementCounts(memory: MemoryLimit) throws {
+        // The last one is no neighbor of the others, as a cache of another process is not.
+        let caches = [
+            try cache(memory: memory), try cache(memory: memory),
+            Cache<City>(over: try WatchedStore(directory), memory: memory, clock: clock),
+        ]
+        let results = Record<Int>()
+        DispatchQueue.concurrentPerform(iterations: 6) { thread in
+            for _ in 0..<20 {
+                do {
+                    results.add(try caches[thread % 3].modify(forKey: "x", Self.increment))
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        // Each of them saw what the one before it had left.
+        #expect(results.all.sorted() == Array(1...120))
+        #expect(try cache().fetch(forKey: "x")?.population == 120)
+        // After a change by one of them, its neighbor has nothing else in memory.
+        #expect(try caches[0].modify(forKey: "x", Self.increment) == 121)
+        for cities in caches[..<2] { #expect(try cities.fetch(forKey: "x")?.population == 121) }
+        #expect(caches.map(\.statistics.saves).reduce(0, +) == 121)
+        #expect(try directory.entryFiles("cache").count == 1)
+    }
+
+    @Test func everyIncrementCountsAsynchronously() async throws {
+        let caches = [
+            try cache(), try cache(memory: .none), Cache<City>(over: try WatchedStore(directory), clock: clock),
+        ]
+        let results = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for task in 0..<6 {
+                group.addTask {
+                    var results: [Int] = []
+                    for _ in 0..<20 {
+                        results.append(try await caches[task % 3].modify(forKey: "x", Self.increment))
+                    }
+                    return results
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(results.sorted() == Array(1...120))
+        #expect(try await cache().fetch(forKey: "x")?.population == 120)
+    }
+
+    @Test func whatOthersDoMeanwhileIsSeen() throws {
+        let cities = try cache()
+        let other = try cache()
+        try cities.save(city, forKey: "x")
+        let interruptions: [(City?) throws -> Void] = [
+            { _ in try other.save(City(name: "saved", population: 10), forKey: "x") },
+            { _ in try other.remove(forKey: "x") },
+            { _ in try other.removeAll() },
+            { _ in try other.modify(forKey: "x") { $0 = City(name: "modified", population: 20) } },
+        ]
+        for (interrupt, wanted) in zip(interruptions, ["saved", nil, nil, "modified"]) {
+            try cities.save(city, forKey: "x")
+            var seen: [String?] = []
+            try cities.modify(forKey: "x") { city in
+                seen.append(city?.name)
+                if seen.count == 1 { try interrupt(city) }
+                city?.population += 1
+            }
+            #expect(seen == ["x", wanted])
+            for cities in [cities, other, try cache()] { #expect(try cities.fetch(forKey: "x")?.name == wanted) }
+        }
+    }
+
+    @Test(arguments: [true, false]) func nilRemoves(isAsynchronous: Bool) async throws {
+        let cities = try cache()
+        try await cities.save(city, forKey: "x")
+        let found: City?
+        if isAsynchronous {
+            found = try await cities.modify(forKey: "x") { $0.take() }
+            try await cities.modify(forKey: "absent") { #expect($0 == nil) }
+        } else {
+            found = try Self.take("x", from: cities)
+            #expect(try Self.take("absent", from: cities) == nil)
+        }
+        #expect(found == city)
+        for cities in [cities, try cache()] {
+            #expect(try await cities.fetch(forKey: "x") == nil)
+            #expect(try await cities.count() == 0)
+        }
+        #expect(cities.statistics.removals == 1 && cities.statistics.saves == 1)
+    }
+
+    private static func take(_ key: String, from cities: Cache<City>) throws -> City? {
+        try cities.modify(forKey: key) { $0.take() }
+    }
+
+    @Test func throwingChangesNothing() async throws {
+        let cities = try cache()
+        try await cities.save(city, forKey: "x", expiration: .after(.seconds(60)), tags: ["tag"])
+        let before = Array(cities.entries)
+        let change: (inout City?) throws -> Void = { city in
+            city = nil
+            throw Refusal()
+        }
+        for key in ["x", "absent"] {
+            await #expect(throws: Refusal.self) { try await cities.modify(forKey: key, change) }
+            #expect(throws: Refusal.self) { try Self.modify(cities, key, change) }
+        }
+        let never = Date(timeIntervalSinceReferenceDate: .nan)
+        #expect(
+            code {
+                try cities.modify(forKey: "x", expiration: .at(never)) {
+                    $0 = nil
+                    $0 = city
+                }
+            } == .invalidExpiration
+        )
+        #expect(code { try cities.modify(forKey: "x", tags: [""]) { $0?.population += 1 } } == .invalidTag)
+        #expect(code { try cities.modify(forKey: "") { $0 = city } } == .invalidKey)
+        for cities in [cities, try cache()] {
+            #expect(try await cities.fetch(forKey: "x") == city)
+            #expect(Array(cities.entries) == before)
+        }
+        #expect(cities.statistics.saves == 1)
+    }
+
+    private static func modify(_ cities: Cache<City>, _ key: String, _ change: (inout City?) throws -> Void) throws
+    {
+        try cities.modify(forKey: key, change)
+    }
+
+    @Test func anExpiredEntryIsNil() throws {
+        for memory in [MemoryLimit(), .none] {
+            for expiration in [
+                Expiration.after(.seconds(10)), .afterIdle(.seconds(10)), .at(clock.now + 10),
+                .after(.seconds(10)).staleIfError(.seconds(1_000)),
+            ] {
+                let cities = try cache(memory: memory)
+                try cities.save(city, forKey: "x", expiration: expiration)
+                clock.advance(by: 10)
+                #expect(try cities.modify(forKey: "x", Self.increment) == 1)
+                // As long as is said now, not as before.
+                clock.advance(by: 1e6)
+                #expect(try cities.modify(forKey: "x", Self.increment) == 2)
+                try cities.removeAll()
+                clock.advance(by: -1e6 - 10)
+            }
+        }
+    }
+
+    @Test func aDamagedEntryIsNil() throws {
+        for memory in [MemoryLimit(), .none] {
+            let reports = Record<CacheError>()
+            let cities = try cache(memory: memory) { reports.add($0) }
+            try cities.save(city, forKey: "x")
+            try damage(#require(try directory.entryFiles("cache").first))
+            #expect(try cities.modify(forKey: "x", Self.increment) == 1)
+            #expect(reports.all.map(\.code) == [.corrupted])
+            #expect(cities.statistics.corruptions == 1)
+            for cities in [cities, try cache()] { #expect(try cities.fetch(forKey: "x")?.population == 1) }
+            try cities.removeAll()
+        }
+    }
+
+    @Test func expirationAndTagsAreThoseOfTheLastChange() throws {
+        let cities = try cache()
+        try cities.save(city, forKey: "x", expiration: .after(.seconds(10)), tags: ["old"])
+        try cities.modify(forKey: "x", expiration: .after(.seconds(50)), tags: ["new"]) { $0?.population += 1 }
+        let entry = try #require(cities.entries.first { _ in true })
+        #expect(entry.expiresAt == clock.now + 50 && entry.tags == ["new"])
+        try cities.modify(forKey: "x", expiration: .after(.zero)) { $0?.population += 1 }
+        for cities in [cities, try cache()] { #expect(try cities.fetch(forKey: "x") == nil) }
+    }
+
+    @Test func anEntryOfAnotherTypeIsAnErrorAndStays() throws {
+        try cache().save(city, forKey: "x")
+        let villages = try Cache<Village>(name: "cache", directory: directory.url)
+        #expect(code { try villages.modify(forKey: "x") { $0 = nil } } == .typeMismatch)
+        #expect(try cache().fetch(forKey: "x") == city)
+    }
+
+    @Test func whatMayNotBeUsedIsNilAndCanBeSavedOver() throws {
+        let store = WatchedStore(ReferenceStore())
+        let cities = Cache<City>(over: store)
+        try cities.save(city, forKey: "x")
+        let fail: @Sendable () throws(StoreError) -> Void = { () throws(StoreError) in throw WatchedStore.failure }
+        store.interfere { ($0.save, $0.remove) = ({ _ throws(StoreError) in try fail() }, fail) }
+        #expect(code { try cities.modify(forKey: "x") { $0?.population = 99 } } == .io)
+        #expect(try cities.fetch(forKey: "x") == nil)
+        store.interfere { ($0.save, $0.remove) = (nil, nil) }
+        #expect(try cities.modify(forKey: "x", Self.increment) == 1)
+        #expect(try cities.fetch(forKey: "x")?.population == 1)
+    }
+}

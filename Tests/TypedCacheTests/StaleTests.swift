@@ -1,0 +1,134 @@
+import ArchiveStore
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// Stale windows: for plain calls the entry is expired, for fetches that load it is still there, and then it is gone.
+@Suite struct StaleTests {
+    private struct Unreachable: Error {}
+
+    private let directory = TestDirectory()
+    private let clock = TestClock()
+    private let city = City(name: "old", population: 1)
+
+    private func cache(memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+    }
+
+    /// How many fetches were counted, whatever they gave.
+    private func fetches(_ cities: Cache<City>) -> Int {
+        let statistics = cities.statistics
+        return statistics.hits + statistics.staleHits + statistics.misses
+    }
+
+    private func load(_ cities: Cache<City>) async throws -> City {
+        try await cities.fetch(forKey: "x") { throw Unreachable() }
+    }
+
+    @Test(arguments: [MemoryLimit(), .none], [true, false])
+    func plainCallsFindNothingInAStaleWindow(memory: MemoryLimit, isReopened: Bool) async throws {
+        let expiration = Expiration.after(.seconds(100)).staleIfError(.seconds(80))
+        let writer = try cache(memory: memory)
+        try await writer.save(city, forKey: "x", expiration: expiration)
+        let cities = isReopened ? try cache(memory: memory) : writer
+        for time in [100, 150, 179.5] {
+            clock.advance(by: 1_000_000 + time - clock.now.timeIntervalSinceReferenceDate)
+            #expect(try await cities.fetch(forKey: "x") == nil)
+            #expect(try await cities.fetch(forKeys: ["x"]).isEmpty)
+            #expect(try await !cities.contains("x"))
+            #expect(Array(cities.keys).isEmpty && Array(cities.entries).isEmpty)
+            #expect(try await cities.count() == 0)
+            #expect(try await cities.removeExpired() == 0)
+            #expect(try await cities.modify(forKey: "other") { $0 } == nil)
+            // None of that took it away from those who load.
+            #expect(try await load(cities) == city, "at \(time)")
+            #expect(try directory.entryFiles("cache").count == 1)
+        }
+        #expect(cities.statistics.staleHits == 3 && cities.statistics.misses == 6)
+        clock.advance(by: 0.5)
+        await #expect(throws: Unreachable.self) { try await load(cities) }
+        #expect(try directory.entryFiles("cache").isEmpty)
+        #expect(cities.statistics.expirations == 1)
+    }
+
+    @Test func theWindowsAreSeparate() async throws {
+        let cities = try cache()
+        let expiration = Expiration.after(.seconds(100))
+            .staleWhileRevalidate(.seconds(20)).staleIfError(.seconds(50))
+        try await cities.save(city, forKey: "x", expiration: expiration)
+        clock.advance(by: 119)
+        let new = City(name: "new", population: 2)
+        var events = cities.events.makeAsyncIterator()
+        // Served at once, and loaded anew behind that.
+        #expect(try await cities.fetch(forKey: "x", expiration: expiration) { new } == city)
+        while let event = await events.next(), event.kind != .saved {}
+        #expect(try await cities.fetch(forKey: "x") == new)
+        clock.advance(by: 120)
+        // Served only because loading fails.
+        #expect(try await load(cities) == new)
+        let newer = City(name: "newer", population: 3)
+        #expect(try await cities.fetch(forKey: "x", expiration: expiration) { newer } == newer)
+        clock.advance(by: 150)
+        await #expect(throws: Unreachable.self) { try await load(cities) }
+        #expect(cities.statistics.staleHits == 2)
+    }
+
+    @Test func aSaveOverAStaleEntryIsFresh() async throws {
+        let cities = try cache()
+        try await cities.save(
+            city,
+            forKey: "x",
+            expiration: .after(.seconds(10)).staleWhileRevalidate(.seconds(1_000))
+        )
+        clock.advance(by: 10)
+        #expect(try await cities.fetch(forKey: "x") == nil)
+        try await cities.save(City(name: "new", population: 2), forKey: "x", expiration: .after(.seconds(10)))
+        #expect(try await load(cities).name == "new")
+        clock.advance(by: 10)
+        await #expect(throws: Unreachable.self) { try await load(cities) }
+    }
+
+    /// After an idle deadline there is a time in which an entry stays on disk for those who may have read it; who has
+    /// not finds nothing, and that is a miss.
+    @Test func anIdleEntryIsNoStaleOne() async throws {
+        for memory in [MemoryLimit(), .none] {
+            let cities = try cache(memory: memory)
+            try await cities.save(city, forKey: "x", expiration: .afterIdle(.seconds(80)))
+            clock.advance(by: 85)
+            let before = fetches(cities)
+            await #expect(throws: Unreachable.self) { try await load(cities) }
+            #expect(cities.statistics.misses == 1)
+            #expect(fetches(cities) == before + 1)
+            let new = City(name: "new", population: 2)
+            #expect(try await cities.fetch(forKey: "x") { new } == new)
+            #expect(fetches(cities) == before + 2)
+            try await cities.removeAll()
+        }
+    }
+
+    /// An entry that is loaded ahead of its deadline: for an idle one that is the deadline that reading has moved.
+    @Test func anIdleEntryThatIsReadIsNotLoadedAhead() async throws {
+        for memory in [MemoryLimit(), .none] {
+            let cities = try cache(memory: memory)
+            let idle = Expiration.afterIdle(.seconds(1e6))
+            let loads = Record<Int>()
+            for round in 0..<20 {
+                // Taken for one that took as long as it really does: next to nothing beside the idle time.
+                let found = try await cities.fetch(
+                    forKey: "x",
+                    loading: LoadSettings(refreshAhead: 1),
+                    expiration: idle
+                ) {
+                    loads.add(round)
+                    return City(name: "loaded", population: round)
+                }
+                #expect(found.population == 0)
+                clock.advance(by: 8e5)
+                try await cities.flush()
+            }
+            #expect(loads.all == [0])
+            try await cities.removeAll()
+        }
+    }
+}

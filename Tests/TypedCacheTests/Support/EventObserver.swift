@@ -1,0 +1,32 @@
+import Foundation
+import Synchronization
+
+@testable import TypedCache
+
+/// Keeps what it is told.
+final class EventObserver: CacheObserver {
+    let events = Record<CacheEvent>()
+    /// The operations that began.
+    let operations = Record<CacheOperation>()
+    /// What was wrong with beginnings and ends.
+    let faults = Record<String>()
+    private let open = Mutex<[UUID: CacheOperation]>([:])
+
+    /// How many operations have begun and not ended.
+    var openCount: Int { open.withLock { $0.count } }
+
+    func cache(_ name: String, did event: CacheEvent) { events.add(event) }
+
+    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
+        operations.add(operation)
+        let token = UUID()
+        open.withLock { $0[token] = operation }
+        return token
+    }
+
+    func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
+        guard let token = token as? UUID, open.withLock({ $0.removeValue(forKey: token) }) == operation else {
+            return faults.add("\(operation) ended, but had not begun")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ArchiveStore
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// Random operations of every kind on a small cache, and everybody who listens to it.
+final class EventRun {
+    private struct Unreachable: Error {}
+
+    private let directory: TestDirectory
+    private let clock = TestClock()
+    private let store: WatchedStore
+    private var random: SeededGenerator
+    /// Told of what loads behind a stale value.
+    private var latest: AsyncStream<CacheEvent>.Iterator
+    let observer = EventObserver()
+    let cities: Cache<Fickle>
+    let streams: [AsyncStream<CacheEvent>]
+
+    init(seed: Int, _ directory: TestDirectory) throws {
+        self.directory = directory
+        store = try WatchedStore(directory)
+        let memory = seed % 3 == 0 ? MemoryLimit.none : MemoryLimit(count: 4)
+        cities = Cache(over: store, memory: memory, clock: clock, observer: observer)
+        streams = [cities.events, cities.events, cities.events]
+        latest = cities.events.makeAsyncIterator()
+        random = SeededGenerator(seed: UInt64(seed))
+    }
+
+    private func expiration() -> Expiration {
+        let choices: [Expiration] = [
+            .never, .after(.seconds(10)), .after(.zero), .afterIdle(.seconds(16)), .at(clock.now + 20),
+            .after(.seconds(8)).staleWhileRevalidate(.seconds(10)), .after(.seconds(8)).staleIfError(.seconds(20)),
+            .after(.seconds(6)).staleWhileRevalidate(.seconds(6)).staleIfError(.seconds(16)),
+        ]
+        return choices.randomElement(using: &random) ?? .never
+    }
+
+    func step() async throws {
+        let key = "\(Int.random(in: 0..<8, using: &random))"
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0...8:
+            let tags: [Set<String>] = [[], [], ["a"], ["a", "b"]]
+            let chosen = tags.randomElement(using: &random) ?? []
+            try await cities.save(Fickle(key), forKey: key, expiration: expiration(), tags: chosen)
+        case 9: try? await cities.save(Fickle("bad"), forKey: key)
+        case 10...15: _ = try await counting(1) { try await cities.fetch(forKey: key) }
+        case 16: _ = try await counting(3) { try await cities.fetch(forKeys: [key, "0\(key)", "1\(key)", key]) }
+        case 17, 18: _ = try await counting(0) { try await cities.contains(key) }
+        case 19...24: try await load(key)
+        case 25...28: clock.advance(by: Double.random(in: 0..<5, using: &random))
+        case 29: try await cities.remove(forKey: key)
+        case 30: try await cities.removeAll(tagged: "a")
+        case 31: try await cities.removeExpired()
+        case 32: cities.trim(toCount: Int.random(in: 0..<3, using: &random))
+        case 33: try await cities.trimDisk(to: .bytes(1_200))
+        case 34, 35: if let file = try directory.entryFiles("cache").first { try damage(file) }
+        case 36: try await counting(0) { try await cities.modify(forKey: key) { $0?.text += "!" } }
+        case 37, 38:
+            store.interfere { $0.remove = { () throws(StoreError) in throw WatchedStore.failure } }
+            _ = try await counting(1) { try await cities.fetch(forKey: key) }
+            _ = try? await cities.remove(forKey: key)
+            try? await cities.save(Fickle("bad"), forKey: key)
+            store.interfere { $0.remove = nil }
+        default: if Int.random(in: 0..<4, using: &random) == 0 { try await cities.removeAll() }
+        }
+        // Deadlines that are to be moved are moved before the next step.
+        await cities.core.queues.drained()
+    }
+
+    /// Each of `count` fetches is a hit, a stale hit or a miss, and only one of them.
+    private func counting<Result>(_ count: Int, _ body: () async throws -> Result) async rethrows -> Result {
+        let before = fetches
+        defer { #expect(fetches == before + count) }
+        return try await body()
+    }
+
+    private var fetches: Int {
+        let statistics = cities.statistics
+        return statistics.memoryHits + statistics.diskHits + statistics.staleHits + statistics.misses
+    }
+
+    private func load(_ key: String) async throws {
+        let fails = Bool.random(using: &random)
+        let expiration = expiration()
+        let before = cities.statistics
+        do {
+            _ = try await counting(1) {
+                try await cities.fetch(forKey: key, expiration: expiration) {
+                    if fails { throw Unreachable() }
+                    return Fickle("loaded")
+                }
+            }
+        } catch is Unreachable {
+            #expect(fails)
+        }
+        guard cities.statistics.staleHits > before.staleHits else { return }
+        // What is served stale was tried to be loaded before, or is loaded anew behind that.
+        let wanted = before.loads + before.loadFailures + 1
+        while cities.statistics.loads + cities.statistics.loadFailures < wanted {
+            _ = await latest.next()
+        }
+        try await waitForLoad(of: key)
+    }
+
+    /// Waits until nothing is being loaded for a key: joins the flight, or has one of its own that is over at once.
+    private func waitForLoad(of key: String) async throws {
+        let core = cities.core
+        let seats = try core.flights.board([EntryKey(key)], isBackground: false) { key in
+            core.memory.withLock { $0.beginRead(key) }
+        } start: { flights in
+            Task {
+                for flight in flights {
+                    core.release(core.memory.withLock { $0.endRead(flight.key, flight.ticket) })
+                    core.flights.land(flight, .absent)
+                }
+            }
+        }
+        for seat in seats { _ = await core.flights.outcome(of: seat) }
+    }
+}

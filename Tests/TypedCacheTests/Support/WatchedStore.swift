@@ -1,0 +1,181 @@
+import ArchiveStore
+import Foundation
+import Synchronization
+
+@testable import TypedCache
+
+/// Passes everything on to another store, counts it, and can be held up or made to fail in between.
+final class WatchedStore: ArchiveStore {
+    struct Counts {
+        var fetches = 0
+        /// Deadlines that were asked to be moved.
+        var moveRequests = 0
+        /// Deadlines that were moved: each one writes a file.
+        var moves = 0
+        /// The parts that were listed, in that order.
+        var parts: [Int] = []
+    }
+
+    /// Called before the other store is; throws in its place.
+    struct Interference {
+        var fetch: (@Sendable (_ key: String) throws(StoreError) -> Void)?
+        var save: (@Sendable (_ archive: [UInt8]) throws(StoreError) -> Void)?
+        var move: (@Sendable () throws(StoreError) -> Void)?
+        var remove: (@Sendable () throws(StoreError) -> Void)?
+        var list: (@Sendable (_ part: Int) throws(StoreError) -> Void)?
+        /// What a listed part is replaced by.
+        var listed: (@Sendable (Listing) -> Listing)?
+    }
+
+    typealias Listing = [Result<EntryInformation, StoreError>]
+
+    let base: any ArchiveStore
+    private let counted = Mutex(Counts())
+    private let interference = Mutex(Interference())
+
+    init(_ base: any ArchiveStore) { self.base = base }
+
+    /// A store of files in the folder of a test.
+    convenience init(_ directory: TestDirectory, name: String = "cache") throws {
+        self.init(try FileStore(directory: directory.url.appending(path: name).path, create: true))
+    }
+
+    var counts: Counts { counted.withLock { $0 } }
+
+    func interfere(_ change: (inout sending Interference) -> Void) { interference.withLock { change(&$0) } }
+
+    static let failure = StoreError(.io, path: "/x", action: "trying", reason: "no space left", errorNumber: 28)
+
+    private var now: Interference { interference.withLock { $0 } }
+
+    func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
+        try now.save?(archive)
+        return try base.save(archive, forKey: key, attributes: attributes, if: condition)
+    }
+
+    func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+        counted.withLock { $0.moveRequests += 1 }
+        try now.move?()
+        let moved = try base.moveDeadline(of: entry, to: date)
+        if moved != nil { counted.withLock { $0.moves += 1 } }
+        return moved
+    }
+
+    func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        counted.withLock { $0.fetches += 1 }
+        try now.fetch?(key)
+        return try base.fetch(forKey: key)
+    }
+
+    func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        try base.information(forKey: key)
+    }
+
+    func remove(forKey key: String) throws(StoreError) -> Bool {
+        try now.remove?()
+        return try base.remove(forKey: key)
+    }
+
+    func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
+        try now.remove?()
+        return try base.remove(entry)
+    }
+
+    func removeAll() throws(StoreError) {
+        try now.remove?()
+        try base.removeAll()
+    }
+
+    func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try now.remove?()
+        try base.removeExpired(at: date, removed: removed)
+    }
+
+    func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try now.remove?()
+        try base.removeAll(tagged: tag, removed: removed)
+    }
+
+    func removeDamagedEntries() throws(StoreError) -> Int { try base.removeDamagedEntries() }
+
+    func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
+        try base.trim(toByteCount: byteCount, removed: removed)
+    }
+
+    func flush() throws(StoreError) { try base.flush() }
+
+    var partCount: Int { base.partCount }
+
+    func entries(inPart part: Int) throws(StoreError) -> Listing {
+        counted.withLock { $0.parts.append(part) }
+        try now.list?(part)
+        let entries = try base.entries(inPart: part)
+        return now.listed?(entries) ?? entries
+    }
+
+    func setUser(_ user: any StoreUser) { base.setUser(user) }
+    func digest(of key: String) -> KeyDigest { base.digest(of: key) }
+    func changesByOthers() throws(StoreError) -> ChangesByOthers { try base.changesByOthers() }
+
+    func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
+        try base.forEachEntry(body)
+    }
+}
+
+extension Cache {
+    /// A cache over a store of a test's own.
+    ///
+    /// - Parameter place: the path of a directory; caches with the same one know each other.
+    convenience init(
+        over store: any ArchiveStore,
+        place: String = "/test/\(UUID().uuidString)",
+        memory: MemoryLimit = MemoryLimit(),
+        sharesValues: Bool = true,
+        expiration: Expiration = .never,
+        clock: any CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil,
+        reporter: (@Sendable (CacheError) -> Void)? = nil
+    ) {
+        self.init(
+            name: "test",
+            directory: URL(fileURLWithPath: place, isDirectory: true),
+            store: store,
+            memory: memory,
+            sharesValues: sharesValues,
+            expiration: expiration,
+            clock: clock,
+            observer: observer,
+            reporter: reporter
+        )
+    }
+}
+
+/// What was told, in the order in which it was.
+final class Record<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+
+    var all: [Element] { elements.withLock { $0 } }
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
+}
+
+/// The code of the cache's error that `body` throws; `nil` if it throws none.
+func code(_ body: () throws -> some Any) -> CacheError.Code? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return (error as? CacheError)?.code
+    }
+}
+
+/// Changes one byte in the middle of a file.
+func damage(_ file: URL) throws {
+    var bytes = try Data(contentsOf: file)
+    bytes[bytes.count / 2] ^= 0x10
+    try bytes.write(to: file)
+}

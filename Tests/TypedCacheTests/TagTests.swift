@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// Groups of entries that are removed together.
+@Suite struct TagTests {
+    private let directory = TestDirectory()
+    private let clock = TestClock()
+    private let city = City(name: "x", population: 1)
+
+    private func cache(memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+    }
+
+    private func tags(_ cities: Cache<City>) -> [String: Set<String>] {
+        Dictionary(uniqueKeysWithValues: cities.entries.map { ($0.key, $0.tags) })
+    }
+
+    @Test func tagsAreThoseOfTheLastSave() throws {
+        let cities = try cache()
+        try cities.save(city, forKey: "x", tags: ["old", "both"])
+        try cities.save(city, forKey: "y", tags: ["both"])
+        #expect(try tags(cache()) == ["x": ["old", "both"], "y": ["both"]])
+        try cities.save(city, forKey: "x", tags: ["new", "both"])
+        try cities.save(city, forKey: "y")
+        for cities in [cities, try cache()] { #expect(tags(cities) == ["x": ["new", "both"], "y": []]) }
+        #expect(try cities.removeAll(tagged: "old") == 0)
+        #expect(try cities.removeAll(tagged: "both") == 1)
+        for cities in [cities, try cache()] { #expect(tags(cities) == ["y": []]) }
+    }
+
+    @Test func movingADeadlineKeepsTags() throws {
+        let cities = try cache()
+        try cities.save(city, forKey: "x", expiration: .afterIdle(.seconds(80)), tags: ["a", "b"])
+        clock.advance(by: 60)
+        #expect(try cities.fetch(forKey: "x") == city)
+        try cities.flush()
+        let entry = try #require(try cache().entries.first { _ in true })
+        #expect(entry.expiresAt == clock.now + 80 && entry.tags == ["a", "b"])
+        #expect(try cities.removeAll(tagged: "b") == 1)
+    }
+
+    @Test(arguments: 1...6) func removingByTagRemovesThoseAndNoOthers(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let caches = [try cache(), try cache(memory: .none)]
+        let groups = ["a", "A", "b", "😀", "a b", String(repeating: "t", count: 256)]
+        var model: [String: Set<String>] = [:]
+        for step in 0..<120 {
+            let cities = caches[Int.random(in: 0..<2, using: &random)]
+            let key = "\(Int.random(in: 0..<15, using: &random))"
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...6:
+                let chosen = Set(groups.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+                try cities.save(city, forKey: key, tags: chosen)
+                model[key] = chosen
+            case 7: #expect(try cities.remove(forKey: key) == (model.removeValue(forKey: key) != nil))
+            default:
+                let tag = groups[Int.random(in: 0..<groups.count, using: &random)]
+                let wanted = model.filter { $0.value.contains(tag) }
+                #expect(try cities.removeAll(tagged: tag) == wanted.count, "seed \(seed), step \(step)")
+                for key in wanted.keys { model[key] = nil }
+                for cities in caches {
+                    for key in 0..<15 {
+                        #expect(try (cities.fetch(forKey: key) != nil) == (model["\(key)"] != nil), "seed \(seed)")
+                    }
+                }
+            }
+        }
+        for cities in caches { #expect(tags(cities) == model, "seed \(seed)") }
+        #expect(try caches[0].removeAll(tagged: "no such tag") == 0)
+    }
+
+    @Test func whatWasRemovedByTagIsToldAndCounted() async throws {
+        let observer = EventObserver()
+        let cities = Cache<City>(over: try WatchedStore(directory), clock: clock, observer: observer)
+        for key in ["x", "y"] { try await cities.save(city, forKey: key, tags: ["t"]) }
+        try await cities.save(city, forKey: "z")
+        #expect(try await cities.removeAll(tagged: "t") == 2)
+        #expect(Set(observer.events.all.filter { $0.kind == .removed }.map(\.key)) == ["x", "y"])
+        #expect(cities.statistics.removals == 2)
+    }
+
+    @Test func unusableTagsAreRefusedAndNothingIsDone() async throws {
+        let cities = try cache()
+        try await cities.save(city, forKey: "x", tags: ["kept"])
+        let long = String(repeating: "t", count: 257)
+        let unusable: [Set<String>] = [[""], [long], ["fine", long], Set((0..<11).map { "\($0)" })]
+        let new = City(name: "new", population: 2)
+        for tags in unusable {
+            #expect(code { try cities.save(new, forKey: "x", tags: tags) } == .invalidTag)
+            #expect(code { try cities.modify(forKey: "x", tags: tags) { $0 = new } } == .invalidTag)
+            for key in ["x", "y"] {
+                await #expect(throws: CacheError.self) { try await cities.save(new, forKey: key, tags: tags) }
+                await #expect(throws: CacheError.self) {
+                    try await cities.fetch(forKey: key, tags: tags) {
+                        Issue.record("loaded")
+                        return new
+                    }
+                }
+            }
+        }
+        for tag in ["", long] {
+            #expect(code { try cities.removeAll(tagged: tag) } == .invalidTag)
+            await #expect(throws: CacheError.self) { try await cities.removeAll(tagged: tag) }
+        }
+        for cities in [cities, try cache()] {
+            #expect(try await cities.fetch(forKey: "x") == city)
+            #expect(tags(cities) == ["x": ["kept"]])
+        }
+        // The most that is allowed, with the longest key.
+        let most = Set((0..<10).map { "\($0)" + String(repeating: "t", count: 255) })
+        let key = String(repeating: "k", count: 1_024)
+        let expiration = Expiration.afterIdle(.seconds(9)).staleIfError(.seconds(9)).staleWhileRevalidate(
+            .seconds(9)
+        )
+        try await cities.save(city, forKey: key, expiration: expiration, tags: most)
+        #expect(try tags(cache())[key] == most)
+        #expect(try await cities.removeAll(tagged: "5" + String(repeating: "t", count: 255)) == 1)
+    }
+}
