@@ -350,19 +350,29 @@ import Testing
         }
     }
 
-    @Test("24 a directory of another version: refused, nothing is touched", arguments: ["2", "17", "0", "x", ""])
+    @Test("24 a directory of another version: refused, nothing is touched", arguments: ["3", "17", "0", "x", ""])
     func aDirectoryOfAnotherVersionIsRefused(version: String) async throws {
         try await cache(City.self).save(city("x"), forKey: "x")
         let marker = directory.url.appending(path: "cache/format")
         let text = try String(contentsOf: marker, encoding: .utf8)
-        let other = text.replacing("1", with: version)
+        let other = text.replacing("2", with: version)
         #expect(other != text)
         try Data(other.utf8).write(to: marker)
         let before = try FileManager.default.subpathsOfDirectory(atPath: directory.url.path).sorted()
-        let isNewer = (Int(version) ?? 0) > 1
+        let isNewer = (Int(version) ?? 0) > 2
         #expect(code { try cache(City.self) } == (isNewer ? .unsupportedVersion : .invalidDirectory))
         #expect(try FileManager.default.subpathsOfDirectory(atPath: directory.url.path).sorted() == before)
         try Data(text.utf8).write(to: marker)
         #expect(try await cache(City.self).fetch(forKey: "x")?.name == "x")
+    }
+
+    @Test("24 a directory of the older format: taken over, with all that is in it")
+    func aDirectoryOfTheOlderFormatIsTakenOver() async throws {
+        try await cache(City.self).save(city("x"), forKey: "x")
+        let marker = directory.url.appending(path: "cache/format")
+        let text = try String(contentsOf: marker, encoding: .utf8)
+        try Data(text.replacing("2", with: "1").utf8).write(to: marker)
+        #expect(try await cache(City.self).fetch(forKey: "x")?.name == "x")
+        #expect(try String(contentsOf: marker, encoding: .utf8) == text)
     }
 }
