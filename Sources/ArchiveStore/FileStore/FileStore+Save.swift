@@ -91,7 +91,9 @@ extension FileStore {
         var isSaved: Bool?
         do throws(StoreError) {
             var size = NameSize(byteCount: bytes.count, count: 1)
-            for _ in 0..<Self.mostAttempts where isSaved == nil {
+            var attempts = 0
+            while isSaved == nil, attempts < Self.mostAttempts {
+                attempts += 1
                 // Before the shard is locked, for the locks of other shards may be needed.
                 try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
                 isSaved = try shard.changing(folder) { () throws(StoreError) in
