@@ -6,8 +6,8 @@ import TypedCache
 final class CacheContestant: DiskContestant {
     private let cache: Cache<Article>
 
-    init(_ folder: URL) throws {
-        cache = try Cache(name: "articles", directory: folder, memory: .none)
+    init(_ folder: URL, disk: DiskSettings = DiskSettings()) throws {
+        cache = try Cache(name: "articles", directory: folder, memory: .none, disk: disk)
     }
 
     func save(_ item: DiskItem, forKey key: String) throws { try cache.save(item.article, forKey: key) }

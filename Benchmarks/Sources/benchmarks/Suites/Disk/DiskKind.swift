@@ -1,5 +1,6 @@
 import BenchmarkKit
 import Foundation
+import TypedCache
 
 /// A kind of store, from which any number can be opened.
 struct DiskKind {
@@ -22,6 +23,26 @@ struct DiskKind {
             },
             DiskKind(name: "JSONEncoder, a file each") { JSONContestant($0) },
         ]
+    }
+
+    /// The cache in other settings, which matter to saves only.
+    static var otherSettings: [DiskKind] {
+        [
+            // In the steady state of a full one: each new entry has another one given up.
+            DiskKind(name: "Cache, 500 entries at most") {
+                try CacheContestant($0, disk: DiskSettings(count: 500))
+            },
+            DiskKind(name: "Cache, writing behind") {
+                try CacheContestant($0, disk: DiskSettings(writing: .behind(limit: .mebibytes(8))))
+            },
+        ]
+    }
+
+    /// The cache where it waits for the disk.
+    static var durable: DiskKind {
+        DiskKind(name: "Cache, durability power", isOurs: true, waitsForDisk: true) {
+            try CacheContestant($0, disk: DiskSettings(durability: .power))
+        }
     }
 
     /// Those that are given bytes that were compressed before, and give them back compressed.

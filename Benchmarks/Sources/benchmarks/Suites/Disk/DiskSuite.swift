@@ -16,7 +16,10 @@ struct DiskSuite: Suite {
         let benches = try Self.sizes.map { name, byteCount in
             try DiskBench(context, kinds, textSize: name, textByteCount: byteCount)
         }
-        for bench in benches { try bench.compareSaves() }
+        for (name, byteCount) in Self.sizes {
+            let kinds = kinds + DiskKind.otherSettings
+            try DiskBench(context, kinds, textSize: name, textByteCount: byteCount).compareSaves()
+        }
         for bench in benches { try bench.compareFetches() }
         let openings = try DiskOpeningBench(context, kinds, textByteCount: 1 << 10)
         for entryCount in context.isQuick ? [1_000] : [1_000, 10_000, 100_000] {
@@ -25,12 +28,11 @@ struct DiskSuite: Suite {
         for bench in benches { try bench.compareOverwrites() }
         for bench in benches { try bench.compareRemovals() }
 
-        let waiting = DiskKind.bytesOnly.filter(\.waitsForDisk)
+        let waiting = [DiskKind.durable] + DiskKind.bytesOnly.filter(\.waitsForDisk)
         for (name, byteCount) in Self.sizes {
             let bench = try DiskBench(context, waiting, textSize: name, textByteCount: byteCount)
             try bench.compareSaves()
             try bench.compareOverwrites()
         }
-        context.unavailable(work: "trim", subject: "Cache", reason: "the cache has no such call yet")
     }
 }
