@@ -36,6 +36,20 @@ package protocol StoreUser: AnyObject, Sendable {
     ///
     /// - Parameter leavesStale: whether what it was to replace may still be there, and must not be used.
     func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool)
+    /// All entries are gone by no call of this store: its directory was removed, or another one put in its place.
+    func didLoseEntries()
+}
+
+extension StoreUser {
+    package func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {}
+    package func didLoseEntries() {}
+}
+
+/// Keeps a store's user only as long as others do.
+struct StoreUserReference: Sendable {
+    weak let user: (any StoreUser)?
+
+    init(_ user: (any StoreUser)? = nil) { self.user = user }
 }
 
 /// Stands for a key where the key itself is too long: 128 bits of a hash. Two keys may share one.

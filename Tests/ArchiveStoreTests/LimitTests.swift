@@ -10,7 +10,6 @@ final class TestUser: StoreUser {
 
     func isInUse(_ key: String) -> Bool { state.withLock { $0.inUse.contains(key) } }
 
-    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {}
     func didEvict(_ entry: EntryInformation) {
         // No lock is held: the store can be used.
         let store = state.withLock { $0.store }

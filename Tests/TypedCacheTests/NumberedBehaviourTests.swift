@@ -280,6 +280,21 @@ import Testing
         }
     }
 
+    @Test("23 directory deleted under a running cache: once the store has noticed, memory has forgotten")
+    func whatADeletedDirectoryHeldIsForgotten() async throws {
+        let cities = try cache(City.self)
+        let neighbor = try cache(City.self)
+        for key in ["x", "y"] { try await cities.save(city("old"), forKey: key) }
+        #expect(try await neighbor.fetch(forKey: "y") != nil)
+        try FileManager.default.removeItem(at: directory.url.appending(path: "cache"))
+        try await cities.save(city("new"), forKey: "z")
+        for cities in [cities, neighbor] {
+            #expect(try await cities.fetch(forKey: "y") == nil)
+            #expect(try await cities.fetch(forKey: "z")?.name == "new")
+            #expect(Array(cities.keys) == ["z"])
+        }
+    }
+
     @Test("23 a file in the directory's place: thrown, tiers agree")
     func aFileInPlaceOfTheDirectoryIsAnError() async throws {
         let cities = try cache(City.self)

@@ -100,6 +100,8 @@ package final class FileStore: ArchiveStore {
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
         if current !== stale { return }
+        // Even if there is none to open: what was there is gone.
+        defer { user.withLock { $0.user }?.didLoseEntries() }
         let fresh = try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
         let former = opened.withLock { opened in
             defer { if opened === stale { opened = fresh } }

@@ -19,13 +19,6 @@ struct DeferredSave: Sendable {
     }
 }
 
-/// Whom a store tells, as long as it is there.
-struct WeakUser: Sendable {
-    weak let user: (any StoreUser)?
-
-    init(_ user: any StoreUser) { self.user = user }
-}
-
 /// All saves that are not written yet, in the order in which they will be.
 ///
 /// A key has one place in that order at most besides the one that is being written: a save takes the place of the one
@@ -50,7 +43,7 @@ struct Deferred: Sendable {
     /// The first failure since somebody asked.
     var failure: StoreError?
     var waiters: [DispatchSemaphore] = []
-    var user: WeakUser?
+    var user = StoreUserReference()
 
     /// Defers a save, unless there is no room for it.
     mutating func put(_ save: DeferredSave, byteLimit: Int) -> Bool {

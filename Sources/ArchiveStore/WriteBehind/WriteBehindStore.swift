@@ -25,7 +25,7 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func setUser(_ user: any StoreUser) {
-        state.withLock { $0.user = WeakUser(user) }
+        state.withLock { $0.user = StoreUserReference(user) }
         below.setUser(user)
     }
 
@@ -67,7 +67,7 @@ package final class WriteBehindStore: ArchiveStore {
         }
         let (waiters, user) = state.withLock { state in
             state.end(next, failure?.error)
-            return (state.takeWaiters(), state.user?.user)
+            return (state.takeWaiters(), state.user.user)
         }
         if let failure, let user {
             user.didFail(toSave: next.key.string, failure.error, leavesStale: failure.leavesStale)

@@ -200,6 +200,11 @@ extension CacheCore: StoreUser {
         report(.failed, key, error)
     }
 
+    func didLoseEntries() {
+        release(memory.withLock { $0.removeAll() })
+        memory.tellOthersAllRemoved()
+    }
+
     /// Has memory forget a key whose entry is gone from disk, here and in the other caches.
     ///
     /// - Parameter bar: whether the key is barred from now on.

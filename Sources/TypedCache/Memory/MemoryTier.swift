@@ -202,12 +202,6 @@ struct MemoryTier {
         return Dropped(others: removed)
     }
 
-    /// Keeps an entry on disk from being used that should be gone, but could not be removed.
-    mutating func bar(_ key: EntryKey) -> Dropped {
-        barred.insert(key)
-        return Dropped(others: remove(forKey: key).map { [$0] } ?? [])
-    }
-
     /// Lifts every bar, after everything was removed from disk.
     mutating func unbarAll() { barred.removeAll() }
 }

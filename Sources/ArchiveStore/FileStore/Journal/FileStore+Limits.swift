@@ -1,12 +1,5 @@
 import Foundation
 
-/// Keeps a store's user only as long as others do.
-struct StoreUserReference: Sendable {
-    weak let user: (any StoreUser)?
-
-    init(_ user: (any StoreUser)? = nil) { self.user = user }
-}
-
 extension FileStore {
     package func setUser(_ user: any StoreUser) {
         self.user.withLock { $0 = StoreUserReference(user) }
