@@ -16,12 +16,14 @@ package protocol ArchiveStore: Sendable {
     /// old archive or the whole new one.
     ///
     /// - Parameters:
-    ///   - attributes: Kept and given back. Deadlines are acted on by ``removeExpired(at:removed:)`` only.
+    ///   - attributes: Kept and given back. Deadlines are acted on by ``removeExpired(at:removed:)``, and where room
+    ///     is needed.
     ///   - condition: Is asked right before, told what is there for `key`, while nobody else can change it;
-    ///     `false` keeps everything as it was. It must neither block nor call the store. `nil`: no condition.
+    ///     `false` keeps the entry as it was. It must neither block nor call the store, and may be asked several
+    ///     times. `nil`: no condition.
     /// - Returns: what the store knows of the new entry; `nil` if `condition` said no.
     /// - Throws: `.tooLarge` beyond the store's limits, `.invalidArgument` for attributes that are none, `.io`.
-    ///   What was there before is then still there.
+    ///   What was there before is then still there, unless it was the device that could not be waited for.
     @discardableResult
     func save(
         _ archive: [UInt8],
@@ -78,6 +80,9 @@ package protocol ArchiveStore: Sendable {
     ///
     /// - Throws: the first failure since the last call, of a store that defers its work.
     func flush() throws(StoreError)
+
+    /// Waits until what was deferred for a key is written, or for all keys if it is `nil`.
+    func settle(_ key: String?)
 
     /// In how many parts the entries can be listed.
     var partCount: Int { get }
@@ -143,6 +148,8 @@ extension ArchiveStore {
 
     /// Nothing: for stores that defer nothing.
     package func flush() throws(StoreError) {}
+
+    package func settle(_ key: String?) {}
 
     package var partCount: Int { 1 }
 

@@ -32,6 +32,8 @@ package protocol StoreUser: AnyObject, Sendable {
     func isInUse(_ key: String) -> Bool
     /// An entry was given up to make room.
     func didEvict(_ entry: EntryInformation)
+    /// An entry that had expired was removed to make room.
+    func didExpire(_ entry: EntryInformation)
     /// A save that had returned failed.
     ///
     /// - Parameter leavesStale: whether what it was to replace may still be there, and must not be used.
@@ -41,6 +43,7 @@ package protocol StoreUser: AnyObject, Sendable {
 }
 
 extension StoreUser {
+    package func didExpire(_ entry: EntryInformation) { didEvict(entry) }
     package func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {}
     package func didLoseEntries() {}
 }

@@ -165,6 +165,8 @@ package struct ShortestReuse: EvictionPolicy {
 
     /// - Precondition: there is an entry.
     private mutating func evict() -> EvictionEntry {
+        // Entries that other threads use all the time must not keep the small queue going round.
+        var turns = 2 * small.count
         while true {
             if small.count == 0 || mainIsOverfull && main.count > 0 {
                 _ = mainGivesWay(to: nil)
@@ -177,7 +179,8 @@ package struct ShortestReuse: EvictionPolicy {
                 move(place, to: .main)
             } else if uses > 1, mainGivesWay(to: Int(Double(age(place)) * Self.patience)) {
                 return replaceMain(by: place)
-            } else if uses > 0 {
+            } else if uses > 0, turns > 0 {
+                turns -= 1
                 move(place, to: .small)
             } else if !mainHasRoom(for: cost), mainGivesWay(to: Self.mostIdle * count) {
                 return replaceMain(by: place)

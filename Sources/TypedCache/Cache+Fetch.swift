@@ -94,11 +94,12 @@ extension Cache {
     ///
     /// May block on disk I/O.
     ///
-    /// - Throws: as ``fetch(forKey:)``, for the first key that fails.
+    /// - Throws: as ``fetch(forKey:)``, for the first key that fails; `.invalidKey` as well if two keys are the same
+    ///   text to Swift in different bytes, for the result could not tell them apart.
     public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [String: Value] {
         var values: [String: Value] = [:]
-        for key in keys {
-            if let value = try fetch(forKey: key) { values[key.cacheKey] = value }
+        for key in try EntryKey.distinct(keys.map(\.cacheKey)) {
+            if let value = try fetch(forKey: key.text) { values[key.text] = value }
         }
         return values
     }

@@ -11,7 +11,8 @@ extension Cache {
     /// However many ask for a key at once, one producer runs, in a task of its own; all get its value or its error.
     /// Cancelling one who waits harms no other; when all of them are cancelled, so is the producer's task. The value is
     /// saved before it is returned, unless the key was saved, removed, or everything removed while it was loaded: that
-    /// counts. If it cannot be saved it is returned all the same, and the failure is reported.
+    /// counts. If it cannot be saved it is returned all the same, and the failure is reported. A producer must not fetch
+    /// its own key in turn, for it would wait for itself.
     ///
     /// Suspends where the disk has to be read, and while the value is loaded; a hit in memory does not suspend.
     ///
@@ -33,10 +34,13 @@ extension Cache {
         producer: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let key = try EntryKey(key.cacheKey)
+        if !tags.isEmpty { _ = try EntryTags.check(tags) }
+        let hit = try find(key)
+        if let hit, loading.refreshAhead == nil, let value = try hitValue(hit) { return value }
         let plan = try LoadPlan<Value>(self, loading, expiration, tags) { _ in [key.text: try await producer()] }
-        if let found = try find(key), isHit(found) {
-            if plan.isDue(found) { plan.startAhead([key]) }
-            return try value(of: found)
+        if let hit, loading.refreshAhead != nil, let value = try hitValue(hit) {
+            if plan.isDue(hit) { plan.startAhead([key]) }
+            return value
         }
         let found = try await fetchAll([key.text], allowsStale: true, plan)
         if let value = found.values[key.text] { return value }
@@ -84,6 +88,17 @@ extension Cache {
         return values
     }
 
+    /// The value of what memory has, if that is fresh, and if its type takes it: what it refuses is asked of the disk.
+    private func hitValue(_ found: MemoryEntry) throws(CacheError) -> Value? {
+        do throws(CacheError) {
+            let value = try value(of: found)
+            return isHit(found) ? value : nil
+        } catch {
+            guard error.code == .decodingFailed else { throw error }
+            return nil
+        }
+    }
+
     /// What there is of some keys without loading.
     struct Found {
         var values: [String: Value] = [:]
@@ -103,13 +118,10 @@ extension Cache {
         var found = Found()
         var unknown: [(key: EntryKey, expired: Bool)] = []
         var due: [EntryKey] = []
-        var seen: Set<EntryKey> = []
-        for text in keys {
-            let key = try EntryKey(text)
-            guard seen.insert(key).inserted else { continue }
+        for key in try EntryKey.distinct(keys) {
             let known = try find(key)
-            if let known, isHit(known) {
-                found.values[text] = try value(of: known)
+            if let known, let value = try hitValue(known) {
+                found.values[key.text] = value
                 if plan?.isDue(known) == true { due.append(key) }
             } else {
                 unknown.append((key, known != nil))

@@ -21,7 +21,8 @@ extension Cache {
     ///   - change: is given the value, `nil` if there is none or it has expired, and leaves what shall be saved; `nil`
     ///     removes the entry. May be called several times, so it should do nothing else.
     /// - Returns: what the last call of `change` returned.
-    /// - Throws: what `change` throws, and then nothing was changed; ``CacheError`` as a fetch and a save throw.
+    /// - Throws: what `change` throws, and then nothing was changed; ``CacheError`` as a fetch and a save throw: if
+    ///   the new value cannot be saved, the old one is gone.
     public func modify<Result>(
         forKey key: some CacheKey,
         expiration: Expiration? = nil,
@@ -31,7 +32,13 @@ extension Cache {
         let key = try EntryKey(key.cacheKey)
         while true {
             let read = try core.readForChange(key)
-            let (result, new) = try changed(read, key, expiration, tags, change)
+            let (result, new): (Result, NewEntry?)
+            do {
+                (result, new) = try changed(read, key, expiration, tags, change)
+            } catch let error as CacheError where error.code == .encodingFailed {
+                core.failWrite(key, .ifStill(read?.information))
+                throw error
+            }
             if try core.replace(read?.information, key, by: new) { return result }
         }
     }
@@ -50,8 +57,14 @@ extension Cache {
         let core = core
         while true {
             let read = try await core.queues.trying(key) { () throws(CacheError) in try core.readForChange(key) }
-            let (result, new) = try changed(read, key, expiration, tags, change)
             let information = read?.information
+            let (result, new): (Result, NewEntry?)
+            do {
+                (result, new) = try changed(read, key, expiration, tags, change)
+            } catch let error as CacheError where error.code == .encodingFailed {
+                await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
+                throw error
+            }
             let isDone = try await core.queues.trying(key) { () throws(CacheError) in
                 try core.replace(information, key, by: new)
             }
@@ -59,20 +72,19 @@ extension Cache {
         }
     }
 
-    private func changed<Result>(
+    private func changed<Outcome>(
         _ read: StoredArchive?,
         _ key: EntryKey,
         _ expiration: Expiration?,
         _ tags: Set<String>,
-        _ change: (inout Value?) throws -> Result
-    ) throws -> (Result, NewEntry?) {
+        _ change: (inout Value?) throws -> Outcome
+    ) throws -> (outcome: Outcome, new: NewEntry?) {
         let fresh = read.flatMap { core.isFresh(onDisk: $0.information) ? $0 : nil }
         var value = try fresh.map { try Self.decode($0.archive) }
-        let result = try change(&value)
-        let new = try value.map {
-            try Self.newEntry($0, key, attributes(expiration, tags), sharesValues: sharesValues)
-        }
-        return (result, new)
+        let outcome = try change(&value)
+        guard let value else { return (outcome, nil) }
+        let attributes = try attributes(expiration, tags)
+        return (outcome, try Self.newEntry(value, key, attributes, sharesValues: sharesValues))
     }
 }
 
@@ -80,6 +92,7 @@ extension CacheCore {
     /// What is on disk for a key, expired or not. Blocks on disk I/O.
     func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
         if memory.withLock({ $0.isBarred(key) }) { return nil }
+        memory.settleOthers(key)
         do throws(StoreError) {
             return try store.fetch(forKey: key.text)
         } catch {
@@ -93,15 +106,14 @@ extension CacheCore {
     /// - Parameter new: `nil` to remove.
     /// - Returns: whether it was still the same.
     func replace(_ former: EntryInformation?, _ key: EntryKey, by new: NewEntry?) throws(CacheError) -> Bool {
-        let isBarred = memory.withLock { $0.isBarred(key) }
-        if let new {
-            return try write(new) { isBarred || $0?.identity == former?.identity }
-        }
-        guard let former else {
-            guard isBarred else { return true }
+        if let new { return try write(new, .ifStill(former)) }
+        if let former { return try remove(key, ifStill: former) }
+        if memory.withLock({ $0.isBarred(key) }) {
             _ = try remove(key)
-            return true
+        } else {
+            // Memory may have what another process has removed.
+            depart(key)
         }
-        return try remove(key, ifStill: former)
+        return true
     }
 }

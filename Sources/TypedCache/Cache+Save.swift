@@ -29,7 +29,7 @@ extension Cache {
         do throws(CacheError) {
             new = try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
         } catch {
-            core.removeAfterFailure(key)
+            core.failWrite(key)
             throw error
         }
         try core.write(new)
@@ -52,7 +52,7 @@ extension Cache {
         do throws(CacheError) {
             new = try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
         } catch {
-            await core.queues.run(key) { core.removeAfterFailure(key) }
+            await core.queues.run(key) { core.failWrite(key) }
             throw error
         }
         try await core.queues.trying(key) { () throws(CacheError) in _ = try core.write(new) }

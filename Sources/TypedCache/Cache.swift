@@ -134,7 +134,7 @@ extension Cache where Value: Sendable {
     ///   - clock: where the time comes from.
     ///   - observer: is told everything that the cache does.
     ///   - reporter: is told of damaged entries that were taken out of the way, and of failures that no call can
-    ///     throw; called on the thread that found them.
+    ///     throw; called on the thread that found them, so it must not use the cache.
     /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
     ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
     ///   touched then.

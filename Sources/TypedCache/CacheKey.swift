@@ -64,6 +64,26 @@ struct EntryKey: Hashable, Sendable {
         self.text = text
     }
 
+    /// The keys of one call, each once.
+    ///
+    /// - Throws: `.invalidKey`, also where two are the same text to Swift in different bytes: results are found by
+    ///   text, and could not tell them apart.
+    static func distinct(_ texts: [String]) throws(CacheError) -> [EntryKey] {
+        var keys: [EntryKey] = []
+        var seen: [String: EntryKey] = [:]
+        for text in texts {
+            let key = try EntryKey(text)
+            guard let former = seen.updateValue(key, forKey: text) else {
+                keys.append(key)
+                continue
+            }
+            guard former == key else {
+                throw CacheError(.invalidKey, "two of the keys are the same text in different bytes")
+            }
+        }
+        return keys
+    }
+
     static func == (left: EntryKey, right: EntryKey) -> Bool {
         let count = left.text.utf8.count
         guard left.hash == right.hash, left.start == right.start, count == right.text.utf8.count else {

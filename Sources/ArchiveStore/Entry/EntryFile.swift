@@ -20,6 +20,8 @@ import Foundation
 /// bytes.
 struct EntryFile {
     let footer: EntryFooter
+    /// Dates, times and tags.
+    let attributes: EntryAttributes
     /// The file's last bytes, at least key and footer; all of them, if its archive is wanted.
     private let bytes: [UInt8]
 
@@ -29,6 +31,7 @@ struct EntryFile {
             Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(EntryFooter.sealByteCount)))
         }
         footer = try EntryFooter(bytes, fileByteCount: bytes.count, checksum: checksum)
+        attributes = try Self.attributes(footer, bytes)
         self.bytes = bytes
     }
 
@@ -38,6 +41,7 @@ struct EntryFile {
         guard footer.keyByteCount + footer.attributesByteCount + EntryFooter.byteCount <= tail.count else {
             throw .damaged("the lengths do not add up")
         }
+        attributes = try Self.attributes(footer, tail)
         bytes = tail
     }
 
@@ -46,14 +50,14 @@ struct EntryFile {
         return bytes[(end - footer.keyByteCount)..<end]
     }
 
-    /// Dates, times and tags.
-    func attributes() throws(EntryFault) -> EntryAttributes {
+    private static func attributes(_ footer: EntryFooter, _ bytes: [UInt8]) throws(EntryFault) -> EntryAttributes {
         var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: footer.storedAt))
         if footer.expiresAt != .infinity {
             attributes.expiresAt = Date(timeIntervalSinceReferenceDate: footer.expiresAt)
         }
-        let end = bytes.count - EntryFooter.byteCount
         if footer.attributesByteCount > 0 {
+            let end = bytes.count - EntryFooter.byteCount
+            guard footer.attributesByteCount <= end else { throw .damaged("the lengths do not add up") }
             try attributes.decode(bytes[(end - footer.attributesByteCount)..<end])
         }
         return attributes
@@ -97,9 +101,8 @@ struct EntryFile {
     }
 
     /// What is known of the entry, for people and policies.
-    func information(key: String, identity: EntryIdentity) throws(EntryFault) -> EntryInformation {
-        let attributes = try attributes()
-        return EntryInformation(
+    func information(key: String, identity: EntryIdentity) -> EntryInformation {
+        EntryInformation(
             key: key,
             attributes: attributes,
             archiveByteCount: footer.archiveByteCount,

@@ -70,6 +70,10 @@ struct EntryFooter {
             let archiveByteCount = Int(exactly: number(16, as: UInt64.self)),
             zlibByteCount == fileByteCount - Self.byteCount - keyByteCount - attributesByteCount
         else { throw .damaged("the lengths do not add up") }
+        // Deflate makes nothing more than 1,032 times as short.
+        guard archiveByteCount / 1_032 <= zlibByteCount else {
+            throw .damaged("the archive's length is impossible")
+        }
         self.keyByteCount = keyByteCount
         self.zlibByteCount = zlibByteCount
         self.archiveByteCount = archiveByteCount

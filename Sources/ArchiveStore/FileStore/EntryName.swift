@@ -9,6 +9,8 @@
 /// on, without gaps.
 struct EntryName: Hashable {
     static let shardCount = 256
+    /// What is named beyond is no entry.
+    static let largestSlot = 0xFFFF
 
     let high: UInt64
     let low: UInt64
@@ -34,7 +36,9 @@ struct EntryName: Hashable {
             guard let digit = digits.firstIndex(of: byte) else { return nil }
             if index < 14 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
         }
-        guard let slot = Int(String(decoding: bytes[31...], as: UTF8.self)), slot >= 0 else { return nil }
+        guard let slot = Int(String(decoding: bytes[31...], as: UTF8.self)), (0...largestSlot).contains(slot) else {
+            return nil
+        }
         let name = EntryName(high: high, low: low)
         return name.fileName(slot: slot) == fileName ? (name, slot) : nil
     }

@@ -61,7 +61,7 @@ extension FileStore {
             }
             let key: StoreKey
             do { key = try entry.key() } catch { throw chain.error(error, slot: slot) }
-            let information = try information(entry, status, key, chain, slot: slot)
+            let information = information(entry, status, key)
             guard slot > 0 else { return information }
             let match = try shard.changing(chain.reader.directory) { () throws(StoreError) in
                 try chain.find(key, .tail).match

@@ -7,7 +7,7 @@ extension FileStore {
         let key = try StoreKey(key)
         return try reading(naming(key)) { chain, shard throws(StoreError) -> StoredArchive? in
             guard let (entry, status) = try find(key, .archive, chain, shard) else { return nil }
-            let information = try information(entry, status, key, chain, slot: 0)
+            let information = information(entry, status, key)
             do throws(EntryFault) {
                 let archive = try entry.archive(limit: maximumArchiveByteCount)
                 chain.journal.markUse(of: chain.name)
@@ -25,7 +25,7 @@ extension FileStore {
         let key = try StoreKey(key)
         return try reading(naming(key)) { chain, shard throws(StoreError) -> EntryInformation? in
             guard let (entry, status) = try find(key, .information, chain, shard) else { return nil }
-            return try information(entry, status, key, chain, slot: 0)
+            return information(entry, status, key)
         }
     }
 
@@ -49,23 +49,12 @@ extension FileStore {
         }
     }
 
-    func information(
-        _ entry: EntryFile,
-        _ status: FileStatus,
-        _ key: StoreKey,
-        _ chain: SlotChain,
-        slot: Int
-    ) throws(StoreError) -> EntryInformation {
-        do throws(EntryFault) {
-            return try entry.information(key: key.string, identity: identity(entry, status))
-        } catch {
-            throw chain.error(error, slot: slot)
-        }
+    func information(_ entry: EntryFile, _ status: FileStatus, _ key: StoreKey) -> EntryInformation {
+        entry.information(key: key.string, identity: identity(entry, status))
     }
 
     func identity(_ entry: EntryFile, _ status: FileStatus) -> EntryIdentity {
-        let own = (try? entry.attributes()).flatMap { EntryIdentity($0) }
-        return own
+        EntryIdentity(entry.attributes)
             ?? EntryIdentity(
                 volume: status.identity.device,
                 file: status.identity.number,

@@ -107,13 +107,13 @@ extension FileStore {
                         size = try chain.size(former, putting: bytes.count, at: place.slot)
                         guard try journal.announce(name, size) == .recorded else { return nil }
                     }
-                    // Before it is there: who is killed in between leaves a name too much.
-                    try list(entry, name, replacing: place.former?.entry, in: directory)
-                    do throws(SystemError) {
-                        try session.directory.rename(draft.name, to: name.fileName(slot: place.slot), in: folder)
+                    do throws(StoreError) {
+                        // Before it is there: who is killed in between leaves a name too much.
+                        try list(entry, name, replacing: place.former?.entry, in: directory)
+                        try rename(draft.name, to: name.fileName(slot: place.slot), in: folder, session, chain)
                     } catch {
                         if isKept { journal.tell(name, former) }
-                        throw StoreError(error, path: chain.path(place.slot), action: "renaming a draft into place")
+                        throw error
                     }
                     // Who began a journal meanwhile may have read the old entry before it was replaced.
                     if isKept { journal.tell(name, size) } else { chain.tell() }
@@ -136,6 +136,21 @@ extension FileStore {
         return try information((entry, draft.status), key, chain, slot: 0)
     }
 
+    private func rename(
+        _ draft: String,
+        to fileName: String,
+        in folder: Directory,
+        _ session: DraftSession,
+        _ chain: SlotChain
+    ) throws(StoreError) {
+        do throws(SystemError) {
+            try session.directory.rename(draft, to: fileName, in: folder)
+        } catch {
+            let path = chain.reader.path + "/" + fileName
+            throw StoreError(error, path: path, action: "renaming a draft into place")
+        }
+    }
+
     private static func entry(_ bytes: [UInt8]) -> EntryFile {
         do {
             return try EntryFile(tail: bytes, fileByteCount: bytes.count, checksum: nil)
@@ -151,6 +166,6 @@ extension FileStore {
         slot: Int
     ) throws(StoreError) -> EntryInformation? {
         guard let content else { return nil }
-        return try information(content.entry, content.status, key, chain, slot: slot)
+        return information(content.entry, content.status, key)
     }
 }

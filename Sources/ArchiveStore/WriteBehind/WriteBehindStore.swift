@@ -58,21 +58,29 @@ package final class WriteBehindStore: ArchiveStore {
 
     /// Writes what has waited longest. Called once for each save, so nothing is left.
     private func writeNext() {
-        guard let next = state.withLock({ $0.begin() }) else { return }
+        // Nothing, if it was dropped or written with an earlier one.
+        guard let next = state.withLock({ $0.begin() }) else { return wakeWaiters() }
         var failure: (error: StoreError, leavesStale: Bool)?
         do throws(StoreError) {
             try below.save(next.archive, forKey: next.key.string, attributes: next.attributes, if: nil)
         } catch {
             failure = (error, !isRemoved(next.key.string))
         }
-        let (waiters, user) = state.withLock { state in
+        let (waiters, user, isLatest, isHeld) = state.withLock { state in
             state.end(next, failure?.error)
-            return (state.takeWaiters(), state.user.user)
-        }
-        if let failure, let user {
-            user.didFail(toSave: next.key.string, failure.error, leavesStale: failure.leavesStale)
+            // Nobody saves the key before its failure was told, lest that is taken for one of the later save.
+            let isHeld = failure != nil && state.alone.insert(next.key.bytes).inserted
+            return (state.takeWaiters(), state.user.user, state.isSettled(next.key), isHeld)
         }
         for waiter in waiters { waiter.signal() }
+        guard let failure else { return }
+        // What waits already takes the place of what could not be removed.
+        let leavesStale = failure.leavesStale && isLatest
+        user?.didFail(toSave: next.key.string, failure.error, leavesStale: leavesStale)
+        if isHeld {
+            state.withLock { _ = $0.alone.remove(next.key.bytes) }
+            wakeWaiters()
+        }
     }
 
     private func isRemoved(_ key: String) -> Bool {
@@ -130,6 +138,16 @@ package final class WriteBehindStore: ArchiveStore {
         waiting { $0.isSettled(upTo: last) }
     }
 
+    /// Waits until nothing of a key waits or is written, or of no key for `nil`. Others who use the same place, but not
+    /// this store, call it before they read or write there.
+    package func settle(_ key: String?) {
+        if let key {
+            if let key = try? StoreKey(key) { waiting { $0.isSettled(key) } }
+        } else {
+            settle()
+        }
+    }
+
     package func flush() throws(StoreError) {
         settle()
         let failure = state.withLock { $0.failure.take() }
@@ -173,6 +191,7 @@ package final class WriteBehindStore: ArchiveStore {
 
     package func removeAll() throws(StoreError) {
         state.withLock { $0.dropAll() }
+        wakeWaiters()
         settle()
         try below.removeAll()
     }

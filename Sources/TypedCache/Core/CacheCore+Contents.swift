@@ -6,6 +6,7 @@ extension CacheCore {
     private func entries(inPart part: Int) -> (entries: [CacheEntry], failure: CacheError?) {
         var failure: StoreError?
         var entries: [CacheEntry] = []
+        memory.settleOthers(nil)
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {

@@ -27,6 +27,8 @@ extension CacheCore {
             return (memory.isBarred(key) ? nil : memory.beginRead(key), dropped)
         }
         _ = consume dropped
+        follow(key)
+        memory.settleOthers(key)
         if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
         record(.missed, key)
         return nil
@@ -58,11 +60,8 @@ extension CacheCore {
     ///
     /// - Parameter entry: what memory shall have from now on; `nil` for nothing.
     func endRead(_ key: EntryKey, _ read: DiskRead, keeping entry: MemoryEntry? = nil) {
-        if let entry {
-            follow(key)
-            // Reading moves an idle deadline, from whatever tier.
-            _ = isFresh(entry)
-        }
+        // Reading moves an idle deadline, from whatever tier.
+        if let entry { _ = isFresh(entry) }
         endRead(key, read.ticket, keeping: entry, cost: read.stored.archive.count)
     }
 
@@ -78,6 +77,7 @@ extension CacheCore {
     /// Whether there is a fresh entry. Blocks on disk I/O.
     func isOnDisk(_ key: EntryKey) throws(CacheError) -> Bool {
         if memory.withLock({ $0.isBarred(key) }) { return false }
+        memory.settleOthers(key)
         do throws(StoreError) {
             guard let entry = try store.information(forKey: key.text), !dropIfUseless(entry, key) else {
                 return false
@@ -92,6 +92,7 @@ extension CacheCore {
     /// Records and reports a damaged entry, which the store has taken away; throws every other error.
     func ignoreDamage(_ error: StoreError, _ key: EntryKey) throws(CacheError) {
         guard error.code == .corrupted else { throw CacheError(error) }
+        depart(key)
         report(.corrupted, key, error)
     }
 }

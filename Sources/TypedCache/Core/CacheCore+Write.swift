@@ -10,35 +10,35 @@ struct NewEntry: Sendable {
     var key: EntryKey { entry.key }
 }
 
+/// Which entry a save may take the place of.
+enum WriteRule: Sendable {
+    /// Whatever is there.
+    case always
+    /// What was there when a load began: what was written or removed since counts.
+    case ifUnchanged(since: MemoryTier.Ticket)
+    /// The very entry that was read, or none.
+    case ifStill(EntryInformation?)
+}
+
 extension CacheCore {
     /// Saves an entry. Blocks on disk I/O.
     ///
-    /// - Parameters:
-    ///   - load: when the entry's value began to be loaded: what was written or removed since counts.
-    ///   - condition: as a store's.
-    /// - Returns: whether it was saved; `false` where something else counts.
-    /// - Throws: what a store's save throws; then nothing is left for the key.
+    /// - Returns: whether it was saved; `false` where the rule forbids it.
+    /// - Throws: what a store's save throws. What it was to replace is gone then, but for a load, which leaves it.
     @discardableResult
-    func write(
-        _ new: NewEntry,
-        after load: MemoryTier.Ticket? = nil,
-        if condition: ((EntryInformation?) -> Bool)? = nil
-    ) throws(CacheError) -> Bool {
+    func write(_ new: NewEntry, _ rule: WriteRule = .always) throws(CacheError) -> Bool {
         let key = new.key
-        guard let begun = beginWrite(key, after: load) else { return false }
+        guard let begun = beginWrite(key, rule) else { return false }
         let saved: EntryInformation?
         do throws(StoreError) {
             if let end = new.attributes.usableUntil, end <= clock.now {
-                let isDone = try removeInstead(of: new, if: condition)
+                let isDone = try removeInstead(of: new, begun, rule)
                 endWrite(key, begun, bar: isDone ? .lifted : .asItWas)
                 return isDone
             }
-            saved = try listeners.observing(.write) { () throws(StoreError) in
-                try save(new, begun, isLoaded: load != nil, if: condition)
-            }
+            saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, begun, rule) }
         } catch {
-            // What was there must not be taken for what was to be saved.
-            endWrite(key, begun, bar: isRemoved(key) ? .lifted : .set)
+            endWrite(key, begun, bar: removeAfterFailure(key, rule))
             throw CacheError(error)
         }
         guard let saved else {
@@ -46,7 +46,6 @@ extension CacheCore {
             return false
         }
         new.entry.timing?.saved(saved)
-        follow(key)
         release(
             memory.withLock { memory in
                 memory.statistics.count(.saved)
@@ -61,44 +60,83 @@ extension CacheCore {
     private func save(
         _ new: NewEntry,
         _ begun: MemoryTier.Ticket,
-        isLoaded: Bool,
-        if condition: ((EntryInformation?) -> Bool)?
+        _ rule: WriteRule
     ) throws(StoreError) -> EntryInformation? {
-        let key = new.key
-        guard isLoaded else {
-            return try store.save(new.archive, forKey: key.text, attributes: new.attributes, if: condition)
+        let condition = condition(new.key, begun, rule)
+        let saved = try store.save(new.archive, forKey: new.key.text, attributes: new.attributes, if: condition)
+        guard case .ifUnchanged = rule, let saved, !memory.withLock({ $0.isOfThisEpoch(begun) }) else {
+            return saved
         }
-        // Asked while nobody else can change the entry, so that a removal comes either before this or after the save.
-        let saved = try store.save(new.archive, forKey: key.text, attributes: new.attributes) { [memory] _ in
-            memory.withLock { $0.isCurrent(key, begun) }
-        }
-        guard let saved, !memory.withLock({ $0.isOfThisEpoch(begun) }) else { return saved }
         // Everything was removed while this was saved, maybe just before it got its name.
         try store.remove(saved)
         return nil
     }
 
+    /// Asked while nobody else can change the entry, so that a removal comes either before this or after the save.
+    private func condition(
+        _ key: EntryKey,
+        _ begun: MemoryTier.Ticket,
+        _ rule: WriteRule
+    ) -> ((EntryInformation?) -> Bool)? {
+        switch rule {
+        case .always: nil
+        case .ifUnchanged: { [memory] _ in memory.withLock { $0.isCurrent(key, begun) } }
+        case .ifStill(let former):
+            // What is barred was read as none.
+            { [memory] entry in entry?.identity == former?.identity || memory.withLock { $0.isBarred(key) } }
+        }
+    }
+
     /// Does what comes of saving an entry that has expired already.
     private func removeInstead(
         of new: NewEntry,
-        if condition: ((EntryInformation?) -> Bool)?
+        _ begun: MemoryTier.Ticket,
+        _ rule: WriteRule
     ) throws(StoreError) -> Bool {
-        guard let condition else {
+        guard let condition = condition(new.key, begun, rule) else {
             if try store.remove(forKey: new.key.text) { record(.removed, new.key) }
             return true
         }
-        let former = try store.information(forKey: new.key.text)
-        guard condition(former) else { return false }
-        guard let former else { return true }
-        guard try store.remove(former) else { return false }
+        guard let former = try information(new.key) else { return condition(nil) }
+        guard condition(former), try store.remove(former) else { return false }
         record(.removed, new.key)
         return true
     }
 
+    /// What is on disk for a key; none if it is damaged.
+    private func information(_ key: EntryKey) throws(StoreError) -> EntryInformation? {
+        do throws(StoreError) {
+            return try store.information(forKey: key.text)
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            report(.corrupted, key, error)
+            return nil
+        }
+    }
+
+    /// Removes what was to be replaced, lest it is taken for what was to be saved, and says whether it must be barred.
+    private func removeAfterFailure(_ key: EntryKey, _ rule: WriteRule) -> MemoryTier.Bar {
+        do throws(StoreError) {
+            switch rule {
+            case .always:
+                if try store.remove(forKey: key.text) { record(.removed, key) }
+                return .lifted
+            case .ifStill(let former?):
+                if try store.remove(former) { record(.removed, key) }
+                return .asItWas
+            // What a load has not brought is not missing.
+            case .ifStill(nil), .ifUnchanged: return .asItWas
+            }
+        } catch {
+            report(.failed, key, error)
+            return .set
+        }
+    }
+
     /// Removes what a save that failed early was to replace. Blocks on disk I/O.
-    func removeAfterFailure(_ key: EntryKey) {
-        guard let begun = beginWrite(key) else { return }
-        endWrite(key, begun, bar: isRemoved(key) ? .lifted : .set)
+    func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
+        guard let begun = beginWrite(key, rule) else { return }
+        endWrite(key, begun, bar: removeAfterFailure(key, rule))
     }
 
     /// Removes the entry for a key. Blocks on disk I/O.
@@ -133,14 +171,17 @@ extension CacheCore {
 
     /// Begins to change a key's entry; what memory had is gone from then on, here and in the other caches.
     ///
-    /// - Returns: `nil` if what was loaded since `load` is not wanted any more.
-    private func beginWrite(_ key: EntryKey, after load: MemoryTier.Ticket? = nil) -> MemoryTier.Ticket? {
+    /// - Returns: `nil` if what was loaded is not wanted any more.
+    private func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.Ticket? {
         let begun = memory.withLock { memory in
-            load.map { memory.beginWrite(key, after: $0) } ?? memory.beginWrite(key)
+            if case .ifUnchanged(let load) = rule { return memory.beginWrite(key, after: load) }
+            return memory.beginWrite(key)
         }
         guard let begun else { return nil }
         memory.tellOthers(changed: key, bar: .asItWas)
+        memory.settleOthers(key)
         flights.forgetFailure(key)
+        follow(key)
         return begun.ticket
     }
 
@@ -149,21 +190,12 @@ extension CacheCore {
         memory.tellOthers(changed: key, bar: bar)
     }
 
-    private func isRemoved(_ key: EntryKey) -> Bool {
-        do throws(StoreError) {
-            try store.remove(forKey: key.text)
-            return true
-        } catch {
-            report(.failed, key, error)
-            return false
-        }
-    }
-
     // MARK: Many entries
 
     /// Removes every entry that is there when the call starts. Blocks on disk I/O.
     func removeAll() throws(CacheError) {
         forgetAll()
+        memory.settleOthers(nil)
         // What was read while the disk was being cleared must not stay either.
         defer { forgetAll() }
         do throws(StoreError) {
@@ -219,12 +251,15 @@ extension CacheCore {
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
         var count = 0
+        memory.settleOthers(nil)
         do throws(StoreError) {
             try listeners.observing(operation) { () throws(StoreError) in
                 try body { entry in
                     count += 1
                     let key = try? EntryKey(entry.key)
-                    if let key { forget(key) }
+                    if let key {
+                        if kind == .removed { forget(key) } else { depart(key) }
+                    }
                     record(kind, key)
                 }
             }

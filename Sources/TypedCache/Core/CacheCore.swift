@@ -13,7 +13,6 @@ final class CacheCore: Sendable {
     let clock: any CacheClock
     let listeners: Listeners
     let queues: DiskQueues
-    let flights = Flights()
     let reporter: (@Sendable (CacheError) -> Void)?
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
@@ -34,7 +33,9 @@ final class CacheCore: Sendable {
     ) {
         self.name = name
         self.store = store
-        self.memory = SharedMemory(limit: memory, directory: directory.standardizedFileURL.path)
+        // One place by whatever path: it is there by now, if it is anywhere.
+        let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
+        self.memory = SharedMemory(limit: memory, directory: place, store: store)
         self.clock = clock
         self.reporter = reporter
         listeners = Listeners(cacheName: name, observer: observer)
@@ -48,6 +49,8 @@ final class CacheCore: Sendable {
             pressure.withLock { $0 = listener }
         #endif
     }
+
+    var flights: Flights { memory.flights }
 
     // MARK: Telling
 
@@ -88,10 +91,10 @@ final class CacheCore: Sendable {
             do throws(StoreError) {
                 timing.moved(try moved(entry, timing))
             } catch {
-                // The next reading tries again.
-                timing.moved(entry)
+                timing.failedToMove()
                 if error.code == .corrupted {
                     // The store has taken it away.
+                    timing.moved(nil)
                     forget(key)
                     report(.corrupted, key, error)
                 } else {
@@ -131,8 +134,10 @@ final class CacheCore: Sendable {
         guard let end = entry.attributes.usableUntil, end <= clock.now else { return false }
         // Expired is expired: it must not come back when the clock is set back, from whatever tier.
         do throws(StoreError) {
-            if try store.remove(entry) { record(.expired, key) }
-            forget(key)
+            if try store.remove(entry) {
+                depart(key)
+                record(.expired, key)
+            }
         } catch {
             forget(key, bar: .set)
             report(.failed, key, error)
@@ -156,28 +161,32 @@ final class CacheCore: Sendable {
     /// Forgets what other processes have changed; does nothing where the cache was not asked to follow them.
     func followOthers() throws(CacheError) {
         guard followsOthers else { return }
-        do throws(StoreError) {
-            switch try store.changesByOthers() {
-            case .keys(let digests):
-                for key in followed.withLock({ $0.take(digests) }) {
-                    let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }
-                    _ = consume dropped
+        // One after another, so that nobody goes on before all that was changed is forgotten.
+        let result = followed.withLock { followed in
+            Result { () throws(StoreError) in
+                var dropped: [MemoryEntry] = []
+                switch try store.changesByOthers() {
+                case .keys(let digests):
+                    for key in followed.take(digests) {
+                        if let entry = memory.withLock({ $0.forget(key, bar: .asItWas) }) { dropped.append(entry) }
+                    }
+                case .everything:
+                    followed.removeAll()
+                    dropped = memory.withLock { $0.loseAll() }.others
                 }
-            case .everything:
-                followed.withLock { $0.removeAll() }
-                release(memory.withLock { $0.removeAll() })
+                return dropped
             }
-        } catch {
-            throw CacheError(error)
         }
+        if case .failure(let error) = result { throw CacheError(error) }
     }
 
-    /// Remembers that memory is about to have an entry for a key that others may change.
+    /// Remembers that memory may come to have an entry for a key that others may change. Called before the entry is
+    /// read or written, so that no change is missed.
     func follow(_ key: EntryKey) {
         guard followsOthers else { return }
         let digest = store.digest(of: key.text)
         followed.withLock { followed in
-            followed.insert(digest, key) { memory.table.entry(forKey: $0) != nil }
+            followed.insert(digest, key) { memory.isKnown($0) }
         }
     }
 }
@@ -190,8 +199,21 @@ extension CacheCore: StoreUser {
 
     func didEvict(_ entry: EntryInformation) {
         let key = try? EntryKey(entry.key)
-        if let key { forget(key) }
+        if let key { depart(key) }
         record(.evicted(.disk), key)
+    }
+
+    func didExpire(_ entry: EntryInformation) {
+        let key = try? EntryKey(entry.key)
+        if let key { depart(key) }
+        record(.expired, key)
+    }
+
+    /// Has memory forget a key whose entry was given up or has expired, here and in the other caches.
+    func depart(_ key: EntryKey) {
+        let dropped = memory.withLock { $0.depart(key) }
+        _ = consume dropped
+        memory.tellOthers(departed: key)
     }
 
     func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
@@ -201,8 +223,8 @@ extension CacheCore: StoreUser {
     }
 
     func didLoseEntries() {
-        release(memory.withLock { $0.removeAll() })
-        memory.tellOthersAllRemoved()
+        release(memory.withLock { $0.loseAll() })
+        memory.tellOthersAllLost()
     }
 
     /// Has memory forget a key whose entry is gone from disk, here and in the other caches.

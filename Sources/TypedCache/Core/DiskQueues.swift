@@ -5,11 +5,17 @@ import Dispatch
 ///
 /// Work for one key always goes to the same queue, so it is done in the order in which it was asked for.
 struct DiskQueues: Sendable {
+    /// The queues for keys; one more is for what is about no key or many, which may take long.
     private static let count = 4
+    private static let current = DispatchSpecificKey<Int>()
     private let queues: [DispatchQueue]
 
     init(label: String) {
-        queues = (0..<Self.count).map { DispatchQueue(label: "typed-cache.\(label).\($0)", qos: .userInitiated) }
+        queues = (0...Self.count).map { number in
+            let queue = DispatchQueue(label: "typed-cache.\(label).\(number)", qos: .userInitiated)
+            queue.setSpecific(key: Self.current, value: number)
+            return queue
+        }
     }
 
     /// Has `body` run before long, and does not wait for it.
@@ -35,8 +41,10 @@ struct DiskQueues: Sendable {
         try await run(key) { Swift.Result { () throws(CacheError) in try body() } }.get()
     }
 
-    /// Waits until all that was started before has run. Must not be called by what runs here.
+    /// Waits until all that was started before has run; on one of the queues themselves, for nothing, for what runs
+    /// there would wait for itself.
     func drain() {
+        guard DispatchQueue.getSpecific(key: Self.current) == nil else { return }
         for queue in queues { queue.sync {} }
     }
 
@@ -48,6 +56,6 @@ struct DiskQueues: Sendable {
     }
 
     private func queue(_ key: EntryKey?) -> DispatchQueue {
-        queues[key.map { Int(truncatingIfNeeded: $0.hash >> 32) & (Self.count - 1) } ?? 0]
+        queues[key.map { Int(truncatingIfNeeded: $0.hash >> 32) & (Self.count - 1) } ?? Self.count]
     }
 }

@@ -13,6 +13,9 @@ final class EntryTiming: Sendable {
         /// The entry on disk, as far as it is known to be there still.
         var entry: EntryInformation?
         var isMoving = false
+        /// How often moving it has failed in a row, and how many readings do not try again.
+        var failures = 0
+        var pauses = 0
     }
 
     private let idleTime: TimeInterval?
@@ -45,6 +48,10 @@ final class EntryTiming: Sendable {
             guard let entry = state.entry, !state.isMoving, let onDisk = entry.expiresAt else { return (true, nil) }
             let lag = abs(state.deadline - onDisk.timeIntervalSinceReferenceDate)
             guard lag > idleTime * EntryAttributes.idleLag else { return (true, nil) }
+            if state.pauses > 0 {
+                state.pauses -= 1
+                return (true, nil)
+            }
             state.isMoving = true
             return (true, entry)
         }
@@ -61,6 +68,16 @@ final class EntryTiming: Sendable {
         state.withLock { state in
             state.isMoving = false
             state.entry = entry
+            state.failures = 0
+        }
+    }
+
+    /// Ends it without success. The next reading tries again; the more often that fails, the more readings do not.
+    func failedToMove() {
+        state.withLock { state in
+            state.isMoving = false
+            state.failures = min(state.failures + 1, 20)
+            state.pauses = (1 << state.failures) - 2
         }
     }
 }

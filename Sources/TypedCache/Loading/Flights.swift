@@ -40,6 +40,8 @@ private final class Load: @unchecked Sendable {
     var task: Task<Void, Never>?
     /// How many still wait.
     var interest = 0
+    /// How many flights have not landed.
+    var inTheAir = 0
     var isGivenUp = false
 
     init(isBackground: Bool) { self.isBackground = isBackground }
@@ -98,6 +100,7 @@ final class Flights: Sendable {
                 } else {
                     flight = Flight(key, begin(key), load)
                     load.flights.append(flight)
+                    load.inTheAir += 1
                     state.flights[key] = flight
                 }
                 if isBackground { continue }
@@ -110,7 +113,7 @@ final class Flights: Sendable {
         guard let load else { return seats }
         let task = start(load.flights)
         let isGivenUp = state.withLock { _ in
-            load.task = task
+            if load.inTheAir > 0 { load.task = task }
             return load.isGivenUp
         }
         if isGivenUp { task.cancel() }
@@ -162,50 +165,68 @@ final class Flights: Sendable {
 
     /// Ends a flight.
     func land(_ flight: Flight, _ outcome: LoadOutcome) {
-        let waiters = state.withLock { state in
+        let (waiters, landed) = state.withLock { state -> ([UnsafeContinuation<LoadOutcome, Never>], [Flight]) in
             if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
             flight.outcome = outcome
+            let load = flight.load
+            load.inTheAir -= 1
+            // They hold on to each other, and to what was loaded.
+            let landed = load.inTheAir == 0 ? load.flights : []
+            if load.inTheAir == 0 {
+                load.flights = []
+                load.task = nil
+            }
             defer { flight.waiters = [:] }
-            return flight.waiters.values
+            return (Array(flight.waiters.values), landed)
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
+        _ = consume landed
     }
 
     // MARK: Failures
 
+    // Errors are the user's: they are released outside of the lock.
+
     /// The error that is thrown again for a key at this time.
     func failure(_ key: EntryKey, at now: TimeInterval) -> (any Error)? {
         guard failureCount.load(ordering: .relaxed) > 0 else { return nil }
-        return state.withLock { state in
-            guard let failure = state.failures[key] else { return nil }
-            if now < failure.until { return failure.error }
-            remove(key, &state)
-            return nil
+        let failure = state.withLock { state in
+            guard let failure = state.failures[key], now >= failure.until else { return state.failures[key] }
+            state.failures[key] = nil
+            failureCount.store(state.failures.count, ordering: .relaxed)
+            return failure
         }
+        return failure.flatMap { now < $0.until ? $0.error : nil }
     }
 
     func remember(_ error: any Error, of key: EntryKey, until: TimeInterval) {
-        state.withLock { state in
-            if state.failures.count >= Self.mostFailures { state.failures = [:] }
+        let former = state.withLock { state in
+            let isFull = state.failures.count >= Self.mostFailures
+            let former = isFull ? Array(state.failures.values) : state.failures[key].map { [$0] } ?? []
+            if isFull { state.failures = [:] }
             state.failures[key] = Failure(error: error, until: until)
             failureCount.store(state.failures.count, ordering: .relaxed)
+            return former
         }
+        _ = consume former
     }
 
     func forgetFailure(_ key: EntryKey) {
         guard failureCount.load(ordering: .relaxed) > 0 else { return }
-        state.withLock { remove(key, &$0) }
+        let former = state.withLock { state in
+            let former = state.failures.removeValue(forKey: key)
+            failureCount.store(state.failures.count, ordering: .relaxed)
+            return former
+        }
+        _ = consume former
     }
 
     func forgetFailures() {
-        state.withLock { state in
-            state.failures = [:]
+        let former = state.withLock { state in
+            defer { state.failures = [:] }
             failureCount.store(0, ordering: .relaxed)
+            return state.failures
         }
-    }
-
-    private func remove(_ key: EntryKey, _ state: inout State) {
-        state.failures[key] = nil
-        failureCount.store(state.failures.count, ordering: .relaxed)
+        _ = consume former
     }
 }

@@ -63,11 +63,12 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ stale: [String: Value]
     ) async throws -> [String: Loaded] {
         var loaded: [String: Loaded] = [:]
+        var served: [EntryKey] = []
         var failure: (any Error)?
         func fail(_ key: EntryKey, _ error: any Error) {
             if let value = stale[key.text] {
                 loaded[key.text] = .stale(value)
-                core.record(.servedStale, key)
+                served.append(key)
             } else {
                 failure = failure ?? error
             }
@@ -82,15 +83,18 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
             for seat in board(wanted, isBackground: false) {
                 let key = seat.flight.key
                 switch await core.flights.outcome(of: seat) {
-                case .loaded(let entry):
-                    loaded[key.text] = .fresh(entry)
-                    if stale[key.text] != nil { core.record(.missed, key) }
-                case .absent: if stale[key.text] != nil { core.record(.missed, key) }
+                case .loaded(let entry): loaded[key.text] = .fresh(entry)
+                case .absent: break
                 case .failed(let error): fail(key, error)
                 case .cancelled: failure = CancellationError()
                 }
             }
         }
+        // Those that have a stale value were not counted yet.
+        if failure != nil { served = [] }
+        for key in served { core.record(.servedStale, key) }
+        let isServed = Set(served)
+        for key in keys where stale[key.text] != nil && !isServed.contains(key) { core.record(.missed, key) }
         if let failure { throw failure }
         return loaded
     }
@@ -99,18 +103,35 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         core.flights.board(keys, isBackground: isBackground) { key in
             core.memory.withLock { $0.beginRead(key) }
         } start: { flights in
-            Task { await run(flights) }
+            Task { await run(flights, isBackground: isBackground) }
         }
     }
 
     /// Runs the producer, saves what it gives, and ends the flights.
-    private func run(_ flights: [Flight]) async {
+    private func run(_ all: [Flight], isBackground: Bool) async {
+        var flights = all
+        if !isBackground {
+            // Somebody may have saved between the look at the disk and the beginning of the flight.
+            flights = all.filter { flight in
+                guard let known = core.memory.table.entry(forKey: flight.key), core.isFresh(known) else {
+                    return true
+                }
+                end(flight, .loaded(known))
+                return false
+            }
+            if flights.isEmpty { return }
+        }
         let start = ContinuousClock.now
         let values: [String: Value]
         do {
             values = try await core.listeners.observing(.load) { try await producer(flights.map(\.key.text)) }
         } catch {
             for flight in flights { fail(flight, error) }
+            return
+        }
+        if Task.isCancelled {
+            // Given up, and maybe begun anew by others, whose value is the newer one.
+            for flight in flights { end(flight, .failed(CancellationError())) }
             return
         }
         let loadTime = (ContinuousClock.now - start) / .seconds(1)
@@ -137,7 +158,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         let core = core
         await core.queues.run(flight.key) {
             do throws(CacheError) {
-                try core.write(new, after: flight.ticket)
+                try core.write(new, .ifUnchanged(since: flight.ticket))
             } catch {
                 // The value is good all the same.
                 core.record(.failed, flight.key, error)
@@ -147,8 +168,10 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
     }
 
     private func fail(_ flight: Flight, _ error: any Error) {
+        // Whatever a producer throws that was told to stop says nothing about the value.
+        if Task.isCancelled { return end(flight, .failed(error)) }
         core.record(.loadFailed, flight.key, error)
-        if let time = loading.cachesFailures, !(error is CancellationError) {
+        if let time = loading.cachesFailures {
             core.flights.remember(error, of: flight.key, until: core.now + time / .seconds(1))
         }
         end(flight, .failed(error))

@@ -43,6 +43,11 @@ struct EntryTable: @unchecked Sendable {
         }
     }
 
+    /// Whether there is an entry for a key; nothing that could come to its end here is held.
+    func contains(_ key: EntryKey) -> Bool {
+        stripe(of: key).pointee.slots.withLock { $0.entry(forKey: key) != nil }
+    }
+
     func entry(forKey key: EntryKey) -> MemoryEntry? {
         stripe(of: key).pointee.slots.withLock { $0.entry(forKey: key) }
     }

@@ -18,6 +18,9 @@ struct MemoryTier {
     struct Ticket {
         fileprivate let epoch: Int
         fileprivate let writes: Int
+        /// What went without being written: as `Traffic`, and as the tier.
+        fileprivate let departures: Int
+        fileprivate let losses: Int
         /// Whether a write was under way already.
         fileprivate let isContended: Bool
     }
@@ -42,6 +45,8 @@ struct MemoryTier {
         var activeWrites = 0
         /// How many writes have begun since the first of the operations that are under way.
         var writes = 0
+        /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
+        var departures = 0
     }
 
     private let table: EntryTable
@@ -49,6 +54,8 @@ struct MemoryTier {
     private var traffic: [EntryKey: Traffic] = [:]
     /// Grows with every removal of everything.
     private var epoch = 0
+    /// Grows whenever everything in memory may be out of date.
+    private var losses = 0
     /// Keys whose old entry should be gone from disk, but could not be removed.
     private var barred: Set<EntryKey> = []
     var statistics = CacheStatistics()
@@ -79,6 +86,9 @@ struct MemoryTier {
 
     /// What the policy gives back, which are entries that it was given here.
     private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
+
+    /// Whether a key is being read or written.
+    func isUnderWay(_ key: EntryKey) -> Bool { traffic[key] != nil }
 
     func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
 
@@ -118,7 +128,13 @@ struct MemoryTier {
             state.writes += 1
         }
         traffic[key] = state
-        return Ticket(epoch: epoch, writes: state.writes, isContended: isContended)
+        return Ticket(
+            epoch: epoch,
+            writes: state.writes,
+            departures: state.departures,
+            losses: losses,
+            isContended: isContended
+        )
     }
 
     /// Ends a read, and keeps what it found if that is certain to be on disk still.
@@ -152,7 +168,8 @@ struct MemoryTier {
         keeping entry: MemoryEntry?,
         cost: Int
     ) -> Dropped {
-        let isCurrent = isCurrent(key, ticket)
+        let isThere = ticket.departures == traffic[key]?.departures && ticket.losses == losses
+        let isCurrent = isThere && isCurrent(key, ticket)
         if var state = traffic[key] {
             state.operations -= 1
             if isWrite { state.activeWrites -= 1 }
@@ -186,6 +203,18 @@ struct MemoryTier {
         return remove(forKey: key)
     }
 
+    /// Forgets a key whose entry was given up or has expired. What is being loaded for it is wanted all the more.
+    mutating func depart(_ key: EntryKey) -> MemoryEntry? {
+        traffic[key]?.departures += 1
+        return remove(forKey: key)
+    }
+
+    /// Forgets everything, for any of it may be out of date; nothing was removed by a call.
+    mutating func loseAll() -> Dropped {
+        losses += 1
+        return dropAll()
+    }
+
     private mutating func set(_ bar: Bar, _ key: EntryKey) {
         switch bar {
         case .set: barred.insert(key)
@@ -197,6 +226,10 @@ struct MemoryTier {
     /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
     mutating func removeAll() -> Dropped {
         epoch += 1
+        return dropAll()
+    }
+
+    private mutating func dropAll() -> Dropped {
         let removed = own(policy.removeAll())
         for entry in removed { _ = table.remove(forKey: entry.key) }
         return Dropped(others: removed)

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import Synchronization
 
@@ -11,8 +12,13 @@ final class SharedMemory: Sendable {
     /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
     private let directory: String
+    /// Where the entries come from.
+    private let store: any ArchiveStore
+    /// What is being loaded.
+    let flights = Flights()
 
-    init(limit: MemoryLimit, directory: String) {
+    init(limit: MemoryLimit, directory: String, store: any ArchiveStore) {
+        self.store = store
         tier = Mutex(MemoryTier(limit: limit, table: table))
         self.directory = directory
         Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
@@ -33,6 +39,9 @@ final class SharedMemory: Sendable {
         statistics.memoryHits = table.hits
         return statistics
     }
+
+    /// Whether memory has an entry for a key, or may be about to.
+    func isKnown(_ key: EntryKey) -> Bool { table.contains(key) || withLock { $0.isUnderWay(key) } }
 
     func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
         tier.withLock(body)
@@ -64,14 +73,37 @@ final class SharedMemory: Sendable {
     /// - Parameter bar: whether the key is barred for them, too.
     func tellOthers(changed key: EntryKey, bar: MemoryTier.Bar = .lifted) {
         for other in others {
+            other.flights.forgetFailure(key)
             let dropped = other.withLock { $0.forget(key, bar: bar) }
             _ = consume dropped
         }
     }
 
+    /// Has the other caches forget a key whose entry was given up or has expired.
+    func tellOthers(departed key: EntryKey) {
+        for other in others {
+            let dropped = other.withLock { $0.depart(key) }
+            _ = consume dropped
+        }
+    }
+
+    /// Has the other caches forget everything, for any of it may be out of date.
+    func tellOthersAllLost() {
+        for other in others {
+            let dropped = other.withLock { $0.loseAll() }
+            _ = consume dropped
+        }
+    }
+
+    /// Waits until what the other caches have deferred for a key is written, or for all keys if it is `nil`.
+    func settleOthers(_ key: EntryKey?) {
+        for other in others { other.store.settle(key?.text) }
+    }
+
     /// Has the other caches forget everything, after everything was removed from disk.
     func tellOthersAllRemoved() {
         for other in others {
+            other.flights.forgetFailures()
             let dropped = other.withLock { $0.removeAll() }
             _ = consume dropped
         }

@@ -33,22 +33,28 @@ extension FileStore {
         try list(directory)
         let hasRoom = directory.journal.withLedger { $0.hasRoom(size, for: name) }
         if hasRoom == false, directory.lists.isTimeToSweep(now) {
-            try removeExpired(at: Date(timeIntervalSinceReferenceDate: now), removed: tellUser)
+            try removeExpired(at: Date(timeIntervalSinceReferenceDate: now), removed: tellUserOfExpiry)
         }
-        try giveUp(in: directory, told: tellUser) { $0.hasRoom(size, for: name) ? nil : $0.nextVictim() }
+        // Not what the save replaces, which leaves room by that.
+        try giveUp(in: directory, told: tellUser, keeping: name) {
+            $0.hasRoom(size, for: name) ? nil : $0.nextVictim()
+        }
     }
 
     /// Gives up entries until no victim is chosen any more.
     ///
     /// - Parameters:
     ///   - told: Is given each entry after its removal, without any lock held.
+    ///   - kept: A name that is no victim.
     ///   - choose: The next victim.
     func giveUp(
         in directory: StoreDirectory,
         told: (EntryInformation) -> Void,
+        keeping kept: EntryName? = nil,
         choosing choose: @escaping (inout Ledger) -> EntryName?
     ) throws(StoreError) {
-        try giveUp(in: directory, told: told, by: directory.journal.withLedger, choosing: choose)
+        let withLedger = directory.journal.withLedger as ((inout Ledger) -> EntryName?) -> EntryName??
+        try giveUp(in: directory, told: told, by: withLedger, keeping: kept, choosing: choose)
     }
 
     /// As ``giveUp(in:told:choosing:)``, by a ledger that `withLedger` gives.
@@ -56,6 +62,7 @@ extension FileStore {
         in directory: StoreDirectory,
         told: (EntryInformation) -> Void,
         by withLedger: ((inout Ledger) -> EntryName?) -> EntryName??,
+        keeping kept: EntryName? = nil,
         choosing choose: @escaping (inout Ledger) -> EntryName?
     ) throws(StoreError) {
         // Victims that stay are kept apart until the end, lest they are the next ones again.
@@ -69,6 +76,8 @@ extension FileStore {
             }
         }
         while let name = withLedger(choose) ?? nil {
+            // The second time there is no other one.
+            if name == kept, spared.insert(name).inserted { continue }
             do throws(StoreError) {
                 if try !evict(name, in: directory, sparing: sparings < Self.mostSpared, told: told) {
                     sparings += 1
@@ -94,6 +103,10 @@ extension FileStore {
         user.withLock { $0.user }?.didEvict(entry)
     }
 
+    private func tellUserOfExpiry(_ entry: EntryInformation) {
+        user.withLock { $0.user }?.didExpire(entry)
+    }
+
     /// Removes the entries of a name, to make room, unless they were saved over meanwhile.
     ///
     /// - Returns: `false` if one of them is in use, and those are spared.
@@ -106,18 +119,23 @@ extension FileStore {
         let shard = directory.shards[name.shard]
         // Made if it is missing, for it takes a lock to tell that nothing is there.
         guard let folder = try shard.directory(create: true) else { return true }
+        guard try shard.isNamed(folder) else {
+            throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "making room")
+        }
         let chain = chain(name, in: folder, of: shard, directory.journal)
         if sparing, let user = user.withLock({ $0.user }) {
             for entry in try entries(of: chain) where user.isInUse(entry.key) { return false }
         }
-        let removed = try shard.changing(folder) { () throws(StoreError) in
-            guard try directory.journal.isStillVictim(name) else { return [EntryInformation]() }
+        var removed: [EntryInformation] = []
+        // Told even if the device cannot be waited for.
+        defer { removed.forEach(told) }
+        try shard.changing(folder) { () throws(StoreError) in
+            guard try directory.journal.isStillVictim(name) else { return }
             let entries = try entries(of: chain)
             let size = try chain.size()
             try chain.removeAll(lastSeen: max(0, size.count - 1))
-            return entries
+            removed = entries
         }
-        removed.forEach(told)
         return true
     }
 
@@ -132,7 +150,7 @@ extension FileStore {
             case .entry(let entry, let status):
                 // Damaged ones go untold: whom they belonged to is not known.
                 if case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() }) {
-                    entries.append(try information(entry, status, key, chain, slot: slot))
+                    entries.append(information(entry, status, key))
                 }
             }
             slot += 1
@@ -177,11 +195,11 @@ extension FileStore {
     func giveUp(atLeast byteCount: Int, in directory: StoreDirectory) throws(StoreError) -> Bool {
         try list(directory)
         guard let total = directory.journal.withLedger({ $0.total }), total.count > 0 else { return false }
-        let enough = max(0, total.byteCount - byteCount)
+        let enough = total.byteCount - byteCount
         try giveUp(in: directory, told: tellUser) {
-            $0.total.byteCount <= enough ? nil : $0.nextVictim()
+            $0.total.count == 0 || $0.total.byteCount <= enough ? nil : $0.nextVictim()
         }
-        return true
+        return directory.journal.withLedger { $0.total.count < total.count } ?? false
     }
 
     // MARK: Listing
@@ -237,7 +255,16 @@ extension FileStore {
     /// Implementation: one `fstatat` where nothing has changed.
     package func changesByOthers() throws(StoreError) -> ChangesByOthers {
         guard settings.followsOthers else { return .keys([]) }
-        return try writing { directory throws(StoreError) in try directory.follower.changes() }
+        do throws(StoreError) {
+            guard let directory = try refreshed() else { return .everything }
+            return try directory.follower.changes()
+        } catch {
+            // Where no journal can be made, nothing in memory can be relied on, and all else goes on.
+            switch error.errorNumber {
+            case EACCES, EPERM, EROFS, ENOSPC, ENOENT: return .everything
+            default: throw error
+            }
+        }
     }
 }
 

@@ -23,7 +23,8 @@ extension Journal {
         state.pending = []
         for record in records { state.ledger?.apply(record) }
         state.position = start + bytes.count
-        try compact(&state, file, from: start)
+        // What was appended is there, and a journal that stays long is read all the same.
+        _ = Result { () throws(SystemError) in try compact(&state, file, from: start) }
     }
 
     /// Writes the journal anew if most of it says nothing any more.
@@ -46,7 +47,6 @@ extension Journal {
     /// Puts a journal of these records in place of the one that is there, which is locked. Who has that one open sees
     /// that it has lost its name.
     func replace(by records: [JournalRecord], _ state: inout State) throws(SystemError) {
-        state.file = nil
         let bytes = JournalRecord.bytes([.beginning(writer: writer)] + records)
         let draft: (name: String, status: FileStatus)
         let session: DraftSession
@@ -63,6 +63,7 @@ extension Journal {
             session.discard(draft.name)
             throw error
         }
+        state.file = nil
         // What the ledger has heard is what the new one says, if nobody has replaced that one already.
         guard !records.isEmpty, let file = try JournalFile.open(in: root, create: false),
             file.identity == draft.status.identity

@@ -82,7 +82,8 @@ final class EntryLists: Sendable {
     /// Whether it is time to look for what is due, where room is needed: every 16 seconds of those who save.
     func isTimeToSweep(_ now: Double) -> Bool {
         sweptAt.withLock { sweptAt in
-            guard now >= sweptAt + 16 else { return false }
+            // Or the clock was set back.
+            guard now >= sweptAt + 16 || now < sweptAt else { return false }
             sweptAt = now
             return true
         }

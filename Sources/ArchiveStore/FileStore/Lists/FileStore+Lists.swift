@@ -45,12 +45,8 @@ extension FileStore {
     ) throws(StoreError) {
         // Most entries have neither.
         guard entry.footer.expiresAt != .infinity || entry.footer.attributesByteCount > 0 else { return }
-        let attributes = Result { () throws(EntryFault) in try entry.attributes() }
-        let replaced = former.map { former in Result { () throws(EntryFault) in try former.attributes() } }
-        guard case .success(let attributes) = attributes else { return }
-        var known: EntryAttributes?
-        if case .success(let former) = replaced { known = former }
-        let lists = try directory.lists.add(name, attributes, replacing: known, now: entry.footer.storedAt)
+        let now = entry.footer.storedAt
+        let lists = try directory.lists.add(name, entry.attributes, replacing: former?.attributes, now: now)
         for (folder, list) in lists { shorten(list, of: folder, in: directory) }
     }
 
@@ -77,6 +73,8 @@ extension FileStore {
     }
 
     /// Looks at every entry that is named in some lists, then deletes those lists.
+    ///
+    /// - Parameter told: Is given each entry that was removed, at the end, without any lock held.
     private func work(
         on folder: String,
         in directory: StoreDirectory,
@@ -85,13 +83,24 @@ extension FileStore {
         deciding fate: (EntryAttributes) -> Fate
     ) throws(StoreError) {
         guard let lists = try directory.lists.lists(in: folder) else { return }
+        var removed: [EntryInformation] = []
+        defer { removed.forEach(told) }
+        // One at a time in all processes, for names move from one list to another meanwhile.
+        do throws(SystemError) {
+            try lists.directory.lock()
+        } catch {
+            throw directory.lists.failure(error)
+        }
+        defer { _ = Result { () throws(SystemError) in try lists.directory.unlock() } }
         var failure: StoreError?
         do throws(SystemError) {
             for list in try lists.lists() where isChosen(list) { try lists.claim(list) }
             for (list, file) in try lists.claimed() where isChosen(list) {
                 let names = try lists.names(in: file)
                 do throws(StoreError) {
-                    for name in names { try look(at: name, folder, in: directory, told: told, deciding: fate) }
+                    for name in names {
+                        try look(at: name, folder, in: directory, removed: &removed, deciding: fate)
+                    }
                 } catch {
                     // Its names are looked at again the next time.
                     failure = failure ?? error
@@ -109,14 +118,13 @@ extension FileStore {
         at name: EntryName,
         _ lists: String,
         in directory: StoreDirectory,
-        told: (EntryInformation) -> Void,
+        removed: inout [EntryInformation],
         deciding fate: (EntryAttributes) -> Fate
     ) throws(StoreError) {
         let shard = directory.shards[name.shard]
         guard let folder = try shard.refreshedDirectory() else { return }
         let chain = chain(name, in: folder, of: shard, directory.journal)
-        let removed = try shard.changing(folder) { () throws(StoreError) in
-            var removed: [EntryInformation] = []
+        try shard.changing(folder) { () throws(StoreError) in
             let count = try chain.size().count
             // The last slots first, so that none is moved before its turn.
             for slot in (0..<count).reversed() {
@@ -124,7 +132,7 @@ extension FileStore {
                     chain.belongsHere(entry),
                     case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() })
                 else { continue }
-                let information = try information(entry, status, key, chain, slot: slot)
+                let information = information(entry, status, key)
                 switch fate(information.attributes) {
                 case .left: break
                 case .listed(let list): try directory.lists.add(name, to: list, of: lists)
@@ -133,9 +141,7 @@ extension FileStore {
                     removed.append(information)
                 }
             }
-            return removed
         }
-        removed.forEach(told)
     }
 
     /// Lists all entries, unless that was done once in this directory: those from before there were lists.
