@@ -105,8 +105,13 @@ extension FileStore {
                         size = try chain.size(former, putting: bytes.count, at: place.slot)
                         guard try journal.announce(name, size) == .recorded else { return nil }
                     }
-                    // Before it is there: who is killed in between leaves a name too much.
-                    try list(entry, name, replacing: place.former?.entry, in: directory)
+                    do throws(StoreError) {
+                        // Before it is there: who is killed in between leaves a name too much.
+                        try list(entry, name, replacing: place.former?.entry, in: directory)
+                    } catch {
+                        if isKept { journal.tell(name, former) }
+                        throw error
+                    }
                     do throws(SystemError) {
                         try session.directory.rename(draft.name, to: name.fileName(slot: place.slot), in: folder)
                     } catch {
