@@ -39,6 +39,7 @@ extension CacheCore {
     ) throws(CacheError) -> DiskRead? {
         var isKept = false
         defer { if !isKept { endRead(key, ticket) } }
+        follow(key)
         do throws(StoreError) {
             let stored = try listeners.observing(.read) { () throws(StoreError) in
                 try store.fetch(forKey: key.text)
@@ -59,7 +60,6 @@ extension CacheCore {
     /// - Parameter entry: what memory shall have from now on; `nil` for nothing.
     func endRead(_ key: EntryKey, _ read: DiskRead, keeping entry: MemoryEntry? = nil) {
         if let entry {
-            follow(key)
             // Reading moves an idle deadline, from whatever tier.
             _ = isFresh(entry)
         }

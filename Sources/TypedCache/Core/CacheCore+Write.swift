@@ -26,6 +26,7 @@ extension CacheCore {
     ) throws(CacheError) -> Bool {
         let key = new.key
         guard let begun = beginWrite(key, after: load) else { return false }
+        follow(key)
         let saved: EntryInformation?
         do throws(StoreError) {
             if let end = new.attributes.usableUntil, end <= clock.now {
@@ -46,7 +47,6 @@ extension CacheCore {
             return false
         }
         new.entry.timing?.saved(saved)
-        follow(key)
         release(
             memory.withLock { memory in
                 memory.statistics.count(.saved)

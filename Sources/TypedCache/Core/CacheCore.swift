@@ -154,30 +154,42 @@ final class CacheCore: Sendable {
     // MARK: Other processes
 
     /// Forgets what other processes have changed; does nothing where the cache was not asked to follow them.
+    ///
+    /// One thread at a time: whoever is told of nothing must find that gone which another thread was told of.
     func followOthers() throws(CacheError) {
         guard followsOthers else { return }
+        var dropped = MemoryTier.Dropped()
         do throws(StoreError) {
-            switch try store.changesByOthers() {
-            case .keys(let digests):
-                for key in followed.withLock({ $0.take(digests) }) {
-                    let dropped = memory.withLock { $0.forget(key, bar: .asItWas) }
-                    _ = consume dropped
+            try followed.withLock { followed throws(StoreError) in
+                switch try store.changesByOthers() {
+                case .keys(let digests):
+                    for key in followed.take(digests) {
+                        if let entry = memory.withLock({ $0.forget(key, bar: .asItWas) }) {
+                            dropped.others.append(entry)
+                        }
+                    }
+                case .everything:
+                    followed.removeAll()
+                    dropped = memory.withLock { $0.removeAll() }
                 }
-            case .everything:
-                followed.withLock { $0.removeAll() }
-                release(memory.withLock { $0.removeAll() })
             }
         } catch {
             throw CacheError(error)
         }
+        release(dropped)
     }
 
-    /// Remembers that memory is about to have an entry for a key that others may change.
+    /// Remembers that memory may soon have an entry for a key that others may change.
+    ///
+    /// Called after an operation on the key was begun, and before it looks at the disk: so whoever hears of a change
+    /// that the operation has not seen keeps it from leaving anything in memory.
     func follow(_ key: EntryKey) {
         guard followsOthers else { return }
         let digest = store.digest(of: key.text)
         followed.withLock { followed in
-            followed.insert(digest, key) { memory.table.entry(forKey: $0) != nil }
+            followed.insert(digest, key) { key in
+                memory.table.entry(forKey: key) != nil || memory.withLock { $0.isUnderWay(key) }
+            }
         }
     }
 }
@@ -219,14 +231,14 @@ extension EntryInformation {
     }
 }
 
-/// The keys in memory by what stands for them in a store's account of changes.
+/// The keys in memory, or on their way there, by what stands for them in a store's account of changes.
 private struct FollowedKeys {
     private var keys: [KeyDigest: EntryKey] = [:]
     private var most = 1_024
 
-    mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isInMemory: (EntryKey) -> Bool) {
+    mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isNeeded: (EntryKey) -> Bool) {
         if keys.count >= most {
-            keys = keys.filter { isInMemory($0.value) }
+            keys = keys.filter { isNeeded($0.value) }
             most = max(1_024, 2 * keys.count)
         }
         keys[digest] = key

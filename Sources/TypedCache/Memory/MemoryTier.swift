@@ -106,6 +106,9 @@ struct MemoryTier {
         !ticket.isContended && ticket.writes == traffic[key]?.writes && ticket.epoch == epoch
     }
 
+    /// Whether an operation on the key is under way that may leave an entry in memory.
+    func isUnderWay(_ key: EntryKey) -> Bool { traffic[key] != nil }
+
     /// Whether not everything was removed since.
     func isOfThisEpoch(_ ticket: Ticket) -> Bool { ticket.epoch == epoch }
 
