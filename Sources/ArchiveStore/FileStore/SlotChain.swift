@@ -67,6 +67,7 @@ struct SlotChain {
 
     /// Takes the file at `slot`, which holds `key` if that is known, out of the way.
     func vacate(_ slot: Int, of key: StoreKey?) throws(StoreError) {
+        warn()
         var last = slot
         while try changing(slot, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
         while last > slot {
@@ -115,6 +116,12 @@ struct SlotChain {
         if case .success(let size?) = size { journal.tell(name, size) }
     }
 
+    /// Tells the journal that something is about to be removed, if there is one.
+    private func warn() {
+        let isKept = Result { () throws(StoreError) in try journal.isKept() }
+        if case .success(true) = isKept { journal.warn(of: name) }
+    }
+
     private func exists(_ slot: Int) throws(SystemError) -> Bool {
         try reader.directory.status(name.fileName(slot: slot)) != nil
     }
@@ -141,6 +148,7 @@ struct SlotChain {
 
     /// Removes all slots, the last one first, so that there is no gap at any instant.
     func removeAll(lastSeen: Int) throws(StoreError) {
+        warn()
         var last = lastSeen
         while try changing(last, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
         for slot in stride(from: last, through: 0, by: -1) {

@@ -27,7 +27,6 @@ extension CacheCore {
             return (memory.isBarred(key) ? nil : memory.beginRead(key), dropped)
         }
         _ = consume dropped
-        follow(key)
         memory.settleOthers(key)
         if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
         record(.missed, key)
@@ -41,6 +40,7 @@ extension CacheCore {
     ) throws(CacheError) -> DiskRead? {
         var isKept = false
         defer { if !isKept { endRead(key, ticket) } }
+        follow(key)
         do throws(StoreError) {
             let stored = try listeners.observing(.read) { () throws(StoreError) in
                 try store.fetch(forKey: key.text)

@@ -159,29 +159,35 @@ final class CacheCore: Sendable {
     // MARK: Other processes
 
     /// Forgets what other processes have changed; does nothing where the cache was not asked to follow them.
+    ///
+    /// One thread at a time: whoever is told of nothing must find that gone which another thread was told of.
     func followOthers() throws(CacheError) {
         guard followsOthers else { return }
-        // One after another, so that nobody goes on before all that was changed is forgotten.
-        let result = followed.withLock { followed in
-            Result { () throws(StoreError) in
-                var dropped: [MemoryEntry] = []
+        var dropped = MemoryTier.Dropped()
+        do throws(StoreError) {
+            try followed.withLock { followed throws(StoreError) in
                 switch try store.changesByOthers() {
                 case .keys(let digests):
                     for key in followed.take(digests) {
-                        if let entry = memory.withLock({ $0.forget(key, bar: .asItWas) }) { dropped.append(entry) }
+                        if let entry = memory.withLock({ $0.forget(key, bar: .asItWas) }) {
+                            dropped.others.append(entry)
+                        }
                     }
                 case .everything:
                     followed.removeAll()
-                    dropped = memory.withLock { $0.loseAll() }.others
+                    dropped = memory.withLock { $0.loseAll() }
                 }
-                return dropped
             }
+        } catch {
+            throw CacheError(error)
         }
-        if case .failure(let error) = result { throw CacheError(error) }
+        release(dropped)
     }
 
-    /// Remembers that memory may come to have an entry for a key that others may change. Called before the entry is
-    /// read or written, so that no change is missed.
+    /// Remembers that memory may soon have an entry for a key that others may change.
+    ///
+    /// Called after an operation on the key was begun, and before it looks at the disk: so whoever hears of a change
+    /// that the operation has not seen keeps it from leaving anything in memory.
     func follow(_ key: EntryKey) {
         guard followsOthers else { return }
         let digest = store.digest(of: key.text)
@@ -246,14 +252,14 @@ extension EntryInformation {
     }
 }
 
-/// The keys in memory by what stands for them in a store's account of changes.
+/// The keys in memory, or on their way there, by what stands for them in a store's account of changes.
 private struct FollowedKeys {
     private var keys: [KeyDigest: EntryKey] = [:]
     private var most = 1_024
 
-    mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isInMemory: (EntryKey) -> Bool) {
+    mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isNeeded: (EntryKey) -> Bool) {
         if keys.count >= most {
-            keys = keys.filter { isInMemory($0.value) }
+            keys = keys.filter { isNeeded($0.value) }
             most = max(1_024, 2 * keys.count)
         }
         keys[digest] = key

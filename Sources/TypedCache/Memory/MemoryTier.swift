@@ -87,9 +87,6 @@ struct MemoryTier {
     /// What the policy gives back, which are entries that it was given here.
     private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
-    /// Whether a key is being read or written.
-    func isUnderWay(_ key: EntryKey) -> Bool { traffic[key] != nil }
-
     func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
 
     // MARK: Operations on disk
@@ -115,6 +112,9 @@ struct MemoryTier {
     func isCurrent(_ key: EntryKey, _ ticket: Ticket) -> Bool {
         !ticket.isContended && ticket.writes == traffic[key]?.writes && ticket.epoch == epoch
     }
+
+    /// Whether an operation on the key is under way that may leave an entry in memory.
+    func isUnderWay(_ key: EntryKey) -> Bool { traffic[key] != nil }
 
     /// Whether not everything was removed since.
     func isOfThisEpoch(_ ticket: Ticket) -> Bool { ticket.epoch == epoch }

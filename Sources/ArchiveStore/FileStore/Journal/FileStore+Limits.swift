@@ -249,15 +249,21 @@ extension FileStore {
             return KeyDigest(high: 0, low: 0)
         }
         let name = naming(key)
-        return KeyDigest(high: name.high, low: name.low)
+        return KeyDigest(name)
     }
 
-    /// Implementation: one `fstatat` where nothing has changed.
+    /// Implementation: one `fstatat` where nothing has changed. Where it begins to follow a journal, it waits for what is
+    /// under way in any shard, for that may have been announced before.
     package func changesByOthers() throws(StoreError) -> ChangesByOthers {
         guard settings.followsOthers else { return .keys([]) }
         do throws(StoreError) {
             guard let directory = try refreshed() else { return .everything }
-            return try directory.follower.changes()
+            if let changes = try directory.follower.changes() { return changes }
+            for shard in directory.shards {
+                guard let folder = try shard.directory(create: false) else { continue }
+                try shard.changing(folder, waits: false) {}
+            }
+            return .everything
         } catch {
             // Where no journal can be made, nothing in memory can be relied on, and all else goes on.
             switch error.errorNumber {

@@ -12,8 +12,8 @@ import Synchronization
 ///
 ///     <directory>/journal     records of 32 bytes, see `JournalRecord`
 ///
-/// A save is announced before its rename and told after it, a removal is told after it: whoever is killed in between
-/// leaves the journal above the truth, never below. All of that happens while the shard of the name is locked, so
+/// A save is announced before its rename and told after it, and so is a removal: whoever is killed in between leaves the
+/// journal above the truth, never below, and those who keep values in memory know that this one may have changed. All of that happens while the shard of the name is locked, so
 /// the records of one name are in the order of what was done, and each says all there is to say of its name.
 ///
 /// Whoever has limits keeps a ledger of what the records say. It appends while the file is locked (`flock`), after
@@ -107,6 +107,14 @@ final class Journal: Sendable {
             }
             try append([JournalRecord(.announced, name, size, writer: writer)], &state, file)
             return .recorded
+        }
+    }
+
+    /// Tells that `name` is about to lose entries. Nothing fails by that: what cannot be told now is told afterwards.
+    func warn(of name: EntryName) {
+        let record = JournalRecord(.changed, name, writer: writer)
+        _ = Result { () throws(StoreError) in
+            try changing { (state, file) throws(SystemError) in try append([record], &state, file) }
         }
     }
 

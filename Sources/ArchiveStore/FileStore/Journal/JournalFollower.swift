@@ -12,10 +12,15 @@ import Synchronization
 ///
 /// Apart from the ledger, so that who asks before each hit in memory never waits for one who saves: where nothing is
 /// new, it is one system call.
+///
+/// What is being changed is told each time until it is done: others may see the new entry before its change is told, and
+/// whoever changes it may be killed before.
 final class JournalFollower: Sendable {
     private struct State {
         var file: JournalFile?
         var position = 0
+        /// What others have begun to change, and not told to be done.
+        var unsettled: Set<EntryName> = []
     }
 
     private let journal: Journal
@@ -25,8 +30,9 @@ final class JournalFollower: Sendable {
         self.journal = journal
     }
 
-    /// What others have changed since the last call; the first one begins to follow.
-    func changes() throws(StoreError) -> ChangesByOthers {
+    /// What others have changed since the last call, or are changing; `nil` if it only begins to follow. Then anything
+    /// may have changed, and what is under way may be told no more: only a look at all locks tells when it is done.
+    func changes() throws(StoreError) -> ChangesByOthers? {
         let isFollowing = try state.withLock { state throws(StoreError) -> ChangesByOthers? in
             do throws(SystemError) {
                 return try changes(&state)
@@ -38,7 +44,7 @@ final class JournalFollower: Sendable {
         // From here on there is a journal, in which everybody records.
         let (file, end) = try journal.changing { (_, file) throws(SystemError) in (file, try file.byteCount()) }
         state.withLock { $0 = State(file: file, position: end) }
-        return .everything
+        return nil
     }
 
     /// `nil` if there is no journal to go on in.
@@ -47,14 +53,26 @@ final class JournalFollower: Sendable {
             status.identity == file.identity
         else { return nil }
         let end = status.byteCount - status.byteCount % JournalRecord.byteCount
-        if end == state.position { return .keys([]) }
+        if end == state.position { return .keys(state.unsettled.map { KeyDigest($0) }) }
         var digests: [KeyDigest] = []
+        var unsettled = state.unsettled
         let isSound = try file.read(from: state.position, to: end) { record in
-            guard record.writer != journal.writer, record.kind == .holds || record.kind == .changed else { return }
-            digests.append(KeyDigest(high: record.name.high, low: record.name.low))
+            let isOwn = record.writer == journal.writer
+            switch record.kind {
+            case .begun, .used: break
+            case .announced, .changed: if !isOwn { unsettled.insert(record.name) }
+            case .holds:
+                unsettled.remove(record.name)
+                if !isOwn { digests.append(KeyDigest(record.name)) }
+            }
         }
         guard isSound else { return nil }
         state.position = end
-        return .keys(digests)
+        state.unsettled = unsettled
+        return .keys(digests + unsettled.map { KeyDigest($0) })
     }
+}
+
+extension KeyDigest {
+    init(_ name: EntryName) { self.init(high: name.high, low: name.low) }
 }

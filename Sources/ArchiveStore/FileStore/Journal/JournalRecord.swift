@@ -16,7 +16,7 @@ struct JournalRecord: Hashable {
         case holds
         /// The name's entry was used so many times more.
         case used
-        /// Something was done to the name that could not be told when it was done.
+        /// Something is about to be done to the name, or was done and could not be told then.
         case changed
     }
 

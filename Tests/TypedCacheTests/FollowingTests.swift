@@ -1,0 +1,175 @@
+import ArchiveStore
+import Foundation
+import StoreTrials
+import Synchronization
+import Testing
+
+@testable import TypedCache
+
+/// A cache that follows other processes has nothing in memory that it was told is old, whichever thread was told.
+@Suite struct FollowingTests {
+    /// A store whose entries another process changes at chosen moments.
+    private final class FollowedStore: ArchiveStore {
+        let others = ReferenceStore()
+        private let changed = Mutex<[KeyDigest]>([])
+        /// Each is called once: after a fetch has read, after a save, and after somebody has been told what was changed.
+        let afterFetch = Mutex<(@Sendable () -> Void)?>(nil)
+        let afterSave = Mutex<(@Sendable () -> Void)?>(nil)
+        let afterTelling = Mutex<(@Sendable () -> Void)?>(nil)
+        let asked = DispatchSemaphore(value: 0)
+
+        /// What another process does.
+        func saveElsewhere(_ archive: [UInt8], _ key: String) throws {
+            _ = try others.save(archive, forKey: key, attributes: EntryAttributes(storedAt: .now), if: nil)
+            changed.withLock { $0.append(digest(of: key)) }
+        }
+
+        func changesByOthers() throws(StoreError) -> ChangesByOthers {
+            asked.signal()
+            let changes = changed.withLock { changed in
+                defer { changed = [] }
+                return changed
+            }
+            if let act = afterTelling.withLock({ $0.take() }) { act() }
+            return .keys(changes)
+        }
+
+        func save(
+            _ archive: [UInt8],
+            forKey key: String,
+            attributes: EntryAttributes,
+            if condition: ((EntryInformation?) -> Bool)?
+        ) throws(StoreError) -> EntryInformation? {
+            let saved = try others.save(archive, forKey: key, attributes: attributes, if: condition)
+            if let act = afterSave.withLock({ $0.take() }) { act() }
+            return saved
+        }
+
+        func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+            let found = try others.fetch(forKey: key)
+            if let act = afterFetch.withLock({ $0.take() }) { act() }
+            return found
+        }
+
+        func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+            try others.information(forKey: key)
+        }
+
+        func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+            try others.moveDeadline(of: entry, to: date)
+        }
+
+        func remove(forKey key: String) throws(StoreError) -> Bool { try others.remove(forKey: key) }
+        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try others.remove(entry) }
+        func removeAll() throws(StoreError) { try others.removeAll() }
+        func removeDamagedEntries() throws(StoreError) -> Int { 0 }
+
+        func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
+            try others.forEachEntry(body)
+        }
+    }
+
+    private let store = FollowedStore()
+    private let cities: Cache<City>
+
+    init() {
+        cities = Cache(
+            name: "test",
+            directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
+            store: store,
+            memory: MemoryLimit(),
+            disk: DiskSettings(followsOtherProcesses: true),
+            sharesValues: true,
+            expiration: .never,
+            clock: SystemClock(),
+            reporter: nil
+        )
+    }
+
+    /// Has another process save a city under the key `x`.
+    private static func save(_ name: String, elsewhereThan store: FollowedStore) throws {
+        let scratch = ReferenceStore()
+        let cities = Cache<City>(
+            name: "scratch",
+            directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
+            store: scratch,
+            memory: .none,
+            sharesValues: true,
+            expiration: .never,
+            clock: SystemClock(),
+            reporter: nil
+        )
+        try cities.save(City(name: name, population: 1), forKey: "x")
+        let archive = try #require(try scratch.fetch(forKey: "x")).archive
+        try store.saveElsewhere(archive, "x")
+    }
+
+    /// Another process saves, and another thread of this one hears of it.
+    private var overtaking: @Sendable () -> Void {
+        { [cities, store] in
+            do {
+                try Self.save("new", elsewhereThan: store)
+                _ = try cities.fetch(forKey: "y")
+            } catch {
+                Issue.record(error)
+            }
+        }
+    }
+
+    @Test func aReadIsNotKeptIfAnotherThreadHeardOfAChangeMeanwhile() throws {
+        try Self.save("old", elsewhereThan: store)
+        store.afterFetch.withLock { $0 = overtaking }
+        #expect(try cities.fetch(forKey: "x")?.name == "old")
+        #expect(try cities.fetch(forKey: "x")?.name == "new")
+    }
+
+    @Test func aSaveIsNotKeptIfAnotherThreadHeardOfALaterOne() throws {
+        store.afterSave.withLock { $0 = overtaking }
+        try cities.save(City(name: "old", population: 1), forKey: "x")
+        #expect(try cities.fetch(forKey: "x")?.name == "new")
+    }
+
+    @Test func nobodyHitsWhatAnotherThreadIsAboutToForget() throws {
+        try Self.save("old", elsewhereThan: store)
+        #expect(try cities.fetch(forKey: "x")?.name == "old")
+        let found = Mutex<[String?]>([])
+        let done = DispatchSemaphore(value: 0)
+        store.afterTelling.withLock {
+            $0 = { [cities, store] in
+                while store.asked.wait(timeout: .now()) == .success {}
+                DispatchQueue.global().async {
+                    let name = try? cities.fetch(forKey: "x")?.name
+                    found.withLock { $0.append(name) }
+                    done.signal()
+                }
+                // Whoever need not wait for this thread asks at once, and has its answer; nobody else is waited for.
+                if store.asked.wait(timeout: .now() + 0.2) == .success {
+                    done.wait()
+                    done.signal()
+                }
+            }
+        }
+        try Self.save("new", elsewhereThan: store)
+        _ = try cities.fetch(forKey: "y")
+        done.wait()
+        #expect(found.withLock { $0 } == ["new"])
+    }
+
+    @Test func manyKeysThatAreReadAtOnceAreAllFollowed() throws {
+        // As many others as it takes to look through what is followed, while the one is being read.
+        try Self.save("old", elsewhereThan: store)
+        store.afterFetch.withLock {
+            $0 = { [cities] in
+                for number in 0..<3_000 {
+                    _ = try? cities.save(City(name: "n", population: number), forKey: "\(number % 9)")
+                }
+                for number in 0..<3_000 {
+                    _ = try? cities.save(City(name: "n", population: number), forKey: "k\(number)")
+                }
+            }
+        }
+        #expect(try cities.fetch(forKey: "x")?.name == "old")
+        try Self.save("new", elsewhereThan: store)
+        #expect(try cities.fetch(forKey: "x")?.name == "new")
+    }
+}
