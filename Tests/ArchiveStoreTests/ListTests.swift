@@ -204,4 +204,27 @@ import Testing
             #expect(try changes() == [other.digest(of: "c")])
         }
     }
+
+    /// A list that is being written anew in the background while its tag is removed.
+    @Test func aRemovalByTagMissesNothingThatIsListedAnew() throws {
+        try withTemporaryDirectory { path in
+            let store = try FileStore(directory: path + "/cache", create: true)
+            for round in 0..<2 {
+                var attributes = EntryAttributes(storedAt: .now)
+                attributes.tags = ["t"]
+                for index in 0..<4_200 {
+                    try store.save([1], forKey: "\(round) \(index)", attributes: attributes, if: nil)
+                }
+                var removed = 0
+                try store.removeAll(tagged: "t") { _ in removed += 1 }
+                #expect(removed == 4_200)
+                var left = 0
+                try store.forEachEntry { _ in
+                    left += 1
+                    return true
+                }
+                #expect(left == 0)
+            }
+        }
+    }
 }

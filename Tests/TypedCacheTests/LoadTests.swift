@@ -172,6 +172,50 @@ import Testing
         #expect(source.runs == 4)
     }
 
+    /// A value that holds an object, by which its end is seen.
+    struct Held: Codable, Encoded, Sendable {
+        final class Token: Sendable {}
+
+        let token = Token()
+        var name = ""
+
+        private enum CodingKeys: CodingKey { case name }
+    }
+
+    @Test func nothingIsHeldOnceALoadIsDone() async throws {
+        let cache = try Cache<Held>(name: "held", directory: directory.url, memory: .none)
+        weak var token: Held.Token?
+        for _ in 0..<2 {
+            let made = Mutex<Held?>(Held())
+            token = made.withLock { $0?.token }
+            #expect(token != nil)
+            _ = try await cache.fetch(forKeys: ["a", "b"]) { _ in
+                let held = try #require(made.withLock { $0.take() })
+                return ["a": held, "b": held]
+            }
+            try await cache.removeAll()
+            while !cache.core.flights.isEmpty { await Task.yield() }
+            #expect(token == nil)
+        }
+    }
+
+    @Test func aProducerThatWasToldToStopSaysNothing() async throws {
+        let cities = try cache()
+        let source = Source(isOpen: false)
+        let loading = LoadSettings(cachesFailures: .seconds(300))
+        let task = Task {
+            try await cities.fetch(forKey: "a", loading: loading) {
+                do { return try await source.load() } catch { throw Refusal(reason: "stopped") }
+            }
+        }
+        await source.hasRun(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        while source.cancellations == 0 { await Task.yield() }
+        let city = try await cities.fetch(forKey: "a", loading: loading) { City(name: "next", population: 1) }
+        #expect(city.name == "next")
+    }
+
     // MARK: Cancellation
 
     @Test func cancellingOneWhoWaitsHarmsNoOther() async throws {

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// A cache whose saves are deferred, and others beside it.
+@Suite struct WritingBehindTests {
+    let directory = TestDirectory()
+
+    private func cache(_ limit: Int?) throws -> Cache<City> {
+        let writing = limit.map { DiskSettings.Writing.behind(limit: .bytes($0)) } ?? .through
+        return try Cache<City>(name: "cities", directory: directory.url, disk: DiskSettings(writing: writing))
+    }
+
+    private func city(_ number: Int) -> City { City(name: "city", population: number) }
+
+    @Test(arguments: [0, 1_000, 1 << 20]) func whatIsFlushedIsOnDisk(limit: Int) async throws {
+        let cities = try cache(limit)
+        for number in 0..<100 { try await cities.save(city(number), forKey: number % 10) }
+        for number in 90..<100 { #expect(try await cities.fetch(forKey: number % 10)?.population == number) }
+        #expect(try await cities.remove(forKey: 3))
+        #expect(try await cities.fetch(forKey: 3) == nil)
+        try await cities.flush()
+        let entries = try directory.entryFiles("cities")
+        #expect(entries.count == 9)
+        #expect(try await cities.count() == 9)
+        try await cities.removeAll()
+        try await cities.save(city(7), forKey: "k")
+        #expect(try await cities.fetch(forKey: "k")?.population == 7)
+        try await cities.flush()
+        #expect(try directory.entryFiles("cities").count == 1)
+    }
+
+    /// What one defers, the others of the directory see, and what they save or remove later counts.
+    @Test(arguments: [nil, 1 << 20] as [Int?]) func othersOfTheDirectoryAgree(limit: Int?) throws {
+        let behind = try cache(1 << 20)
+        let other = try cache(limit)
+        for number in 0..<200 {
+            let key = "k\(number % 7)"
+            try behind.save(city(number), forKey: key)
+            #expect(try other.fetch(forKey: key)?.population == number, "\(number)")
+            try behind.save(city(-number), forKey: key)
+            if number % 3 == 0 {
+                #expect(try other.remove(forKey: key))
+            } else {
+                try other.save(city(1_000 + number), forKey: key)
+            }
+            try behind.flush()
+            try other.flush()
+            let expected = number % 3 == 0 ? nil : 1_000 + number
+            for cities in [behind, other, try cache(nil)] {
+                #expect(try cities.fetch(forKey: key)?.population == expected, "\(number)")
+            }
+        }
+    }
+
+    @Test func aDeferredSaveThatFailsIsToldAndLeavesNothing() async throws {
+        let cities = try cache(1 << 20)
+        try await cities.save(city(1), forKey: "k")
+        try await cities.flush()
+        // No draft can be made where a file stands in the place of their directory.
+        let drafts = directory.url.appending(path: "cities/.drafts")
+        try FileManager.default.removeItem(at: drafts)
+        try Data().write(to: drafts)
+        try await cities.save(city(2), forKey: "k")
+        let error = await #expect(throws: CacheError.self) { try await cities.flush() }
+        #expect(error?.code == .invalidDirectory)
+        #expect(try await cities.fetch(forKey: "k") == nil)
+        #expect(cities.statistics.failures == 1)
+        try await cities.flush()
+    }
+}
