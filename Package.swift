@@ -67,15 +67,18 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // How many seeds a law is tried with.
+        .target(name: "TestSeeds", path: "Tests/TestSeeds", swiftSettings: strict),
+
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "ArchiveTrials"],
             swiftSettings: strict
         ),
-        .testTarget(name: "EvictionTests", dependencies: ["Eviction"], swiftSettings: strict),
+        .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSeeds"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
-            dependencies: ["ArchiveStore", "StoreTrials"],
+            dependencies: ["ArchiveStore", "StoreTrials", "TestSeeds"],
             swiftSettings: strict
         ),
 
@@ -89,7 +92,7 @@ let package = Package(
 
         .testTarget(
             name: "TypedCacheTests",
-            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "CacheWorker"],
+            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSeeds", "CacheWorker"],
             swiftSettings: strict
         ),
         .testTarget(

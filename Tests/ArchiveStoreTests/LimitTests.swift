@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSeeds
 import Testing
 
 @testable import ArchiveStore
@@ -68,7 +69,7 @@ final class TestUser: StoreUser {
     }
 
     /// Two stores with a ledger each are to each other what two processes are.
-    @Test(arguments: 0..<30) func holdForRandomOperationsOfTwoProcesses(seed: Int) throws {
+    @Test(arguments: seeds(0..<30)) func holdForRandomOperationsOfTwoProcesses(seed: Int) throws {
         try withTemporaryDirectory { path in
             var random = SeededGenerator(seed: seed)
             let limit = NameSize(

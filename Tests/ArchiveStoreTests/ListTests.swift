@@ -1,4 +1,5 @@
 import Foundation
+import TestSeeds
 import Testing
 
 @testable import ArchiveStore
@@ -31,7 +32,7 @@ import Testing
     }
 
     /// Time goes on as it does, and each sweep removes exactly what has become due.
-    @Test(arguments: 0..<10) func aSweepRemovesExactlyWhatIsDue(seed: Int) throws {
+    @Test(arguments: seeds(0..<10)) func aSweepRemovesExactlyWhatIsDue(seed: Int) throws {
         try withTemporaryDirectory { path in
             var random = SeededGenerator(seed: seed)
             var stores = try (0..<2).map { _ in try FileStore(directory: path, create: true) }
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<10) func removesExactlyWhatIsTagged(seed: Int) throws {
+    @Test(arguments: seeds(0..<10)) func removesExactlyWhatIsTagged(seed: Int) throws {
         try withTemporaryDirectory { path in
             var random = SeededGenerator(seed: seed)
             let stores = try (0..<2).map { _ in try FileStore(directory: path, create: true) }

@@ -1,9 +1,10 @@
+import TestSeeds
 import Testing
 
 @testable import Eviction
 
 @Suite struct GhostTests {
-    @Test(arguments: 1...20) func ghostsAreTheLatestOnes(seed: Int) {
+    @Test(arguments: seeds(1..<21)) func ghostsAreTheLatestOnes(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var ghosts = Ghosts()
         // The hash and the time of each that was added, the oldest first; `nil` where it was taken.

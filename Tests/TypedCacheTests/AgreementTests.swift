@@ -2,6 +2,7 @@ import ArchiveStore
 import Foundation
 import StoreTrials
 import Synchronization
+import TestSeeds
 import Testing
 
 @testable import TypedCache
@@ -169,7 +170,7 @@ import Testing
         for cities in [first, second] { #expect(try cities.fetch(forKey: "x")?.name == "last") }
     }
 
-    @Test(arguments: 1...5) func manyThreadsSeeOnlyWhatWasSaved(seed: Int) throws {
+    @Test(arguments: seeds(1..<6)) func manyThreadsSeeOnlyWhatWasSaved(seed: Int) throws {
         let directory = TestDirectory()
         let cities = try Cache<City>(name: "cities", directory: directory.url, memory: MemoryLimit(count: 4))
         let keys = (0..<8).map { "key\($0)" }

@@ -157,6 +157,107 @@ import Testing
         #expect(judged(brief, later, try log("8000-8001 fetch k absent")) == [.lost])
     }
 
+    @Test func whatWasGoneDoesNotComeBack() throws {
+        // Given up by itself, which is let pass where there are limits.
+        let save = try log("1-2 save k done")
+        #expect(judged(save, try log("3-4 fetch k absent", "5-6 fetch k value 1.1")) == [.lost, .phantom])
+        #expect(judged(save, try log("3-4 fetch k absent"), try log("4-6 fetch k value 1.1")) == [.lost])
+        let cut = (try log("1-2 save k done"), try log("3 remove k"))
+        #expect(judged(cut.0, cut.1, try log("5-6 fetch k absent", "7-8 fetch k value 1.1")) == [.phantom])
+        let late = try log("1-9 save k done")
+        #expect(judged(late, try log("3-4 fetch k absent", "5-6 fetch k value 1.1")) == [])
+    }
+
+    @Test func aTagIsRemovedFromTheKeysThatHaveIt() throws {
+        let tag = try #require(Tag.of("l"))
+        #expect(Tag.of("k") != tag)
+        let saves = try log("1-2 save k done", "3-4 save l done", "5-6 removeTagged \(tag) count 1")
+        #expect(judged(saves, try log("7-8 fetch l absent", "9-10 fetch k value 1.1")) == [])
+        #expect(judged(saves, try log("7-8 fetch k absent", "9-10 fetch l value 1.2")) == [.lost, .phantom])
+        let cut = try log("1-2 save l done", "5 removeTagged \(tag)")
+        #expect(judged(cut, try log("110-111 fetch l absent")) == [])
+        #expect(judged(cut, try log("110-111 fetch l value 1.1")) == [])
+    }
+
+    // MARK: Deferred saves
+
+    /// The first log is of a process that defers its saves, and dies at 100.
+    private func judgedDeferred(_ own: [LogRecord], _ others: [LogRecord] = []) -> [Violation.Law] {
+        var history = History(keys: ["k", "l"])
+        history.add(own, writer: 1, death: MonotonicTime(nanoseconds: 100), defers: true)
+        history.add(others, writer: 2)
+        return history.judged().map(\.law)
+    }
+
+    @Test func whatWasFlushedIsNotLost() throws {
+        let flushed = try log("1-2 save k done", "3-4 flush done")
+        #expect(judgedDeferred(flushed, try log("3-5 fetch k absent")) == [])
+        #expect(judgedDeferred(flushed, try log("5-6 fetch k absent")) == [.lost])
+        #expect(judgedDeferred(flushed, try log("110-111 fetch k absent")) == [.lost])
+        let newer = try log("1-2 save k done", "3-4 flush done", "5-6 save k done")
+        for seen in ["1.1", "1.3"] {
+            #expect(judgedDeferred(newer, try log("7-8 fetch k value \(seen)")) == [])
+            #expect(judgedDeferred(newer, try log("110-111 fetch k value \(seen)")) == [])
+        }
+        let older = try log("1-2 save k done", "3-4 save k done", "5-6 flush done")
+        #expect(judgedDeferred(older, try log("110-111 fetch k value 1.1")) == [.phantom])
+    }
+
+    @Test func whatWasNotFlushedMayBeThereOrNotButInOrder() throws {
+        let saves = try log("1-2 save k done", "3-4 save k done")
+        #expect(judgedDeferred(saves, try log("5-6 fetch k absent", "110-111 fetch k value 1.2")) == [])
+        #expect(judgedDeferred(saves, try log("5-6 fetch k value 1.1", "110-111 fetch k value 1.2")) == [])
+        #expect(judgedDeferred(saves, try log("5-6 fetch k value 1.2", "7-8 fetch k value 1.1")) == [.phantom])
+        #expect(judgedDeferred(saves, try log("110-111 fetch k absent")) == [])
+        #expect(judgedDeferred(saves, try log("110-111 fetch k absent", "112-113 fetch k value 1.2")) == [.phantom])
+    }
+
+    @Test func whoeverDefersSeesItsOwnSavesAtOnce() throws {
+        #expect(judgedDeferred(try log("1-2 save k done", "3-4 fetch k value 1.1", "5-6 contains k present")) == [])
+        #expect(judgedDeferred(try log("1-2 save k done", "3-4 fetch k absent")) == [.lost])
+        #expect(judgedDeferred(try log("1-2 save k done", "3-4 save k done", "5-6 fetch k value 1.1")) == [.lost])
+        #expect(judgedDeferred(try log("1-2 save k done", "3-4 remove k present", "5-6 fetch k absent")) == [])
+        #expect(judgedDeferred(try log("1-2 save k done", "3-4 remove k absent")) == [.lost])
+        #expect(
+            judgedDeferred(try log("1-2 save k done", "3-4 remove k present", "5-6 contains k present")) == [
+                .phantom
+            ]
+        )
+        let removed = try log("1-2 save k done", "3-4 remove k present")
+        #expect(judgedDeferred(removed, try log("5-6 fetch k value 1.1")) == [.phantom])
+    }
+
+    // MARK: Counters
+
+    private func counted(_ logs: [LogRecord]..., last: Int) -> [Violation.Law] {
+        var judge = CounterJudge(key: "n", first: 0)
+        for (index, log) in logs.enumerated() { judge.add(log, writer: index + 1) }
+        return judge.judged(last: last).map(\.law)
+    }
+
+    @Test func everyIncrementCountsOnce() throws {
+        let one = try log("1-2 increment n count 1", "5-6 increment n count 3", "7-8 fetch n value 0.3")
+        let other = try log("3-4 increment n count 2")
+        #expect(counted(one, other, last: 3) == [])
+        #expect(counted(one, other, last: 4) == [.miscounted])
+        #expect(counted(one, other, try log("9 increment n"), last: 4) == [])
+        #expect(counted(one, other, try log("9 increment n"), last: 5) == [.miscounted])
+        #expect(counted(one, last: 3) == [.miscounted], "nobody made it two")
+        #expect(
+            counted(try log("1-9 increment n count 1"), try log("2-8 increment n count 1"), last: 2) == [
+                .miscounted
+            ]
+        )
+        #expect(
+            counted(try log("1-2 increment n count 2"), try log("3-4 increment n count 1"), last: 2) == [
+                .miscounted
+            ]
+        )
+        #expect(counted(one, other, try log("7-8 fetch n value 0.2"), last: 3) == [.miscounted])
+        #expect(counted(one, other, try log("5-6 fetch n value 0.2"), last: 3) == [])
+        #expect(counted(one, other, try log("7-8 fetch n torn it"), last: 3) == [.failed])
+    }
+
     @Test func damageThatWasFoundIsReported() throws {
         let damage = LogRecord(time: .start, event: .damage("corrupted: its checksum differs"))
         #expect(judged([damage]) == [.failed])
@@ -173,7 +274,11 @@ import Testing
             "13-14 fetch k torn half of it",
             "15-16 save l failed 28 no space left",
             "17-18 save k for 250.5 done",
-            "19 removeAll"
+            "19-20 removeTagged red count 3",
+            "21-22 flush done",
+            "23-24 increment n count 7",
+            "25-26 trim 500 count 1",
+            "27 removeAll"
         )
         let text = records.map { "\($0)\n" }.joined()
         #expect(try LogRecord.records(text) == records)

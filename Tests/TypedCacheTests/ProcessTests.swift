@@ -21,18 +21,21 @@ import TypedCache
     }
 
     /// A process that has opened the cache `shared`.
-    private func child(_ writer: Int, keys: [String] = []) throws -> ChildWorker {
-        let child = try ChildWorker(
-            executable: Self.executable,
-            WorkerSettings(
-                directory: directory.url.path,
-                name: "shared",
-                log: directory.url.appending(path: "\(writer).log").path,
-                writer: writer,
-                seed: UInt64(writer),
-                keys: keys
-            )
+    private func child(
+        _ writer: Int,
+        keys: [String] = [],
+        configure: (inout WorkerSettings) -> Void = { _ in }
+    ) throws -> ChildWorker {
+        var settings = WorkerSettings(
+            directory: directory.url.path,
+            name: "shared",
+            log: directory.url.appending(path: "\(writer).log").path,
+            writer: writer,
+            seed: UInt64(writer),
+            keys: keys
         )
+        configure(&settings)
+        let child = try ChildWorker(executable: Self.executable, settings)
         try child.waitUntilOpened()
         return child
     }
@@ -123,6 +126,12 @@ import TypedCache
 
     @Test("22 two processes: one's writes and trims are seen by the other, totals right")
     func twoProcesses() throws {
+        try writesAreSeen()
+        try FileManager.default.removeItem(at: directory.url.appending(path: "shared"))
+        try trimsAreSeen()
+    }
+
+    private func writesAreSeen() throws {
         let (one, other) = (try child(1), try child(2))
         #expect(try one.perform(.save("a")) == .done)
         #expect(try other.perform(.fetch("a")) == value(1, 1))
@@ -150,6 +159,64 @@ import TypedCache
         for process in [one, other] { try process.end() }
     }
 
+    private func trimsAreSeen() throws {
+        let limit = 40
+        let keys = (0..<200).map { "key\($0)" }
+        func limited(_ writer: Int) throws -> ChildWorker {
+            try child(writer) { settings in
+                settings.countLimit = limit
+                // What the other one gives up must not stay in memory.
+                settings.usesMemory = true
+                settings.followsOthers = true
+            }
+        }
+        let (one, other) = (try limited(1), try limited(2))
+        func listing() throws -> EntryListing {
+            try EntryListing(cache: directory.url.appending(path: "shared", directoryHint: .isDirectory))
+        }
+        // Each of them saves and fetches every key, in turns, so both count alike.
+        for (index, key) in keys.enumerated() {
+            let (saver, reader) = index % 2 == 0 ? (one, other) : (other, one)
+            #expect(try saver.perform(.save(key)) == .done)
+            #expect(try listing().count <= limit)
+            guard case .value(let identity) = try reader.perform(.fetch(key)) else {
+                Issue.record("\(key) was not found by the process that did not save it")
+                continue
+            }
+            #expect(identity.writer == saver.settings.writer)
+        }
+        /// What both have, which must be the same once nothing is given up in the background any more.
+        func agreed() throws -> [Answer] {
+            for _ in 0..<100 {
+                let answers = try [one, other].map { process in try keys.map { try process.perform(.fetch($0)) } }
+                if answers[0] == answers[1] { return answers[0] }
+            }
+            throw TortureError("they do not come to agree")
+        }
+        let left = try agreed().count { $0 != .absent }
+        #expect(left > limit / 2 && left <= limit)
+        #expect(try left == listing().count)
+
+        // Both know the total to the byte: there is nothing to trim to what is there, and something to one byte less.
+        for process in [one, other] {
+            let there = try listing().byteCount
+            #expect(try process.perform(.trim(there)) == .count(0))
+            #expect(try process.perform(.trim(there - 1)) == .count(1))
+        }
+        #expect(try agreed().count { $0 != .absent } == left - 2)
+
+        // What one trims is gone for the other, and there is room again.
+        let half = try listing().byteCount / 2
+        #expect(try one.perform(.trim(half)) != .count(0))
+        #expect(try listing().byteCount <= half)
+        #expect(try other.perform(.count) == .count(listing().count))
+        #expect(try other.perform(.trim(0)) != .count(0))
+        #expect(try agreed().allSatisfy { $0 == .absent })
+        for process in [one, other] { #expect(try process.perform(.save("last")) == .done) }
+        #expect(try one.perform(.trim(listing().byteCount)) == .count(0))
+        for process in [one, other] { try process.end() }
+    }
+
     @Test(
         "Eight processes at once, one killed now and then, see only what may be, and agree in the end",
         arguments: [1, 2]
@@ -166,6 +233,47 @@ import TypedCache
         #expect(report.figures["processes at once"] == 8)
         #expect(report.figures["kills"] ?? 0 > 0 && report.figures["agreements of all"] ?? 0 > 0)
         #expect(report.figures["reads judged"] ?? 0 > 8 * 16)
+    }
+
+    @Test("Processes that keep values in memory and follow others are judged as those without")
+    func following() throws {
+        let report = try ProcessTorture(brief(1), .following).run()
+        #expect(report.violations == [])
+        #expect(report.figures["kills"] ?? 0 > 0 && report.figures["agreements of all"] ?? 0 > 0)
+        #expect(report.figures["reads judged"] ?? 0 > 8 * 16)
+    }
+
+    @Test("What was flushed survives a kill, and nothing older comes back")
+    func writingBehind() throws {
+        let report = try ProcessTorture(brief(1), .behind).run()
+        #expect(report.violations == [])
+        #expect(report.figures["kills"] ?? 0 > 0 && report.figures["deferred saves"] ?? 0 > 100)
+    }
+
+    @Test("Limits hold at every instant among processes that are killed, and all know the totals")
+    func limits() throws {
+        let report = try LimitTorture(brief(2)).run()
+        #expect(report.violations == [])
+        #expect(report.figures["kills"] ?? 0 > 0 && report.figures["looks at all files"] ?? 0 > 10)
+        #expect(report.figures["totals asked for"] ?? 0 > 0)
+        // What the test is about has happened.
+        #expect(report.figures["percent of a limit at most"] ?? 0 > 80)
+    }
+
+    @Test("Every increment of eight processes counts once")
+    func counters() throws {
+        let report = try CounterTorture(brief(1)).run()
+        #expect(report.violations == [])
+        #expect(report.figures["kills"] ?? 0 > 0 && report.figures["increments"] ?? 0 > 100)
+    }
+
+    private func brief(_ seconds: Int) throws -> TortureSettings {
+        TortureSettings(
+            executable: try Self.executable,
+            scratch: directory.url,
+            seed: 1,
+            duration: .seconds(seconds)
+        )
     }
 
     @Test("A full disk: each failure is thrown, no other entry suffers, and room that is made is used")

@@ -1,13 +1,15 @@
 /// What a run of the torture is to do.
 struct TortureOptions {
     enum Part: String, CaseIterable {
-        case kills, processes, disk
+        case kills, processes, following, behind, limits, counters, disk
 
         /// Its part of the time, beside the others'.
         var weight: Double {
             switch self {
             case .kills: 6
-            case .processes: 5
+            case .processes, .limits: 5
+            case .following, .behind: 3
+            case .counters: 2
             case .disk: 1
             }
         }

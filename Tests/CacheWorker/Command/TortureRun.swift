@@ -39,6 +39,10 @@ struct TortureRun {
                 switch part {
                 case .kills: try KillTorture(settings).run()
                 case .processes: try ProcessTorture(settings).run()
+                case .following: try ProcessTorture(settings, .following).run()
+                case .behind: try ProcessTorture(settings, .behind).run()
+                case .limits: try LimitTorture(settings).run()
+                case .counters: try CounterTorture(settings).run()
                 case .disk: try DiskTorture(settings).run()
                 }
             reports.append(report)

@@ -9,18 +9,21 @@ enum WorkerCommand {
     static let helpText = """
         Processes that work on one cache, and others that kill, crowd and starve them.
 
-          CacheWorker torture [kills] [processes] [disk] [OPTION …]     all parts if none is named
+          CacheWorker torture [PART …] [OPTION …]     the parts are kills, processes, following, behind, limits,
+                                                      counters and disk; all if none is named
             --minutes M     how long all parts take together, 5 if not told otherwise
             --seconds S     the same in seconds
             --kills N       no more than so many kills in the part “kills”
-            --processes N   so many processes at once in the part “processes”, 8 if not told otherwise
+            --processes N   so many processes at once on one cache, 8 if not told otherwise
             --seed S        what is done, and when; a new one for each run if not told otherwise
             --scratch DIR   where caches and logs lie; a temporary folder if not told otherwise
             --json          the result as JSON on standard output, and prose on standard error
 
-          CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--memory]
-            does what standard input says: save KEY, fetch KEY, contains KEY, remove KEY, removeAll, keys, count,
-            and “run UNTIL” for operations of its own until a moment of the monotonic clock, in nanoseconds
+          CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--reads K,…]
+              [--mix all|filling|flushing|counting] [--memory] [--follow] [--bytes N] [--count N] [--behind N]
+            does what standard input says: save KEY, fetch KEY, contains KEY, remove KEY, removeAll, removeTagged TAG,
+            keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
+            the monotonic clock, in nanoseconds
 
         torture ends with 0 if nothing is wrong, with 1 if something is: what shows it is kept then, and told. With 2
         if the arguments are not understood.
@@ -58,7 +61,17 @@ enum WorkerCommand {
                 case "--writer": settings.writer = try number(after: word, from: 0)
                 case "--seed": settings.seed = try number(after: word, from: 0)
                 case "--keys": settings.keys = try next(after: word).split(separator: ",").map(String.init)
+                case "--reads":
+                    settings.readKeys = try next(after: word).split(separator: ",").map(String.init)
+                case "--mix":
+                    let name = try next(after: word)
+                    guard let mix = OperationMix(rawValue: name) else { throw TortureError("what is \(name)?") }
+                    settings.mix = mix
                 case "--memory": settings.usesMemory = true
+                case "--follow": settings.followsOthers = true
+                case "--bytes": settings.byteLimit = try number(after: word, from: 0)
+                case "--count": settings.countLimit = try number(after: word, from: 0)
+                case "--behind": settings.deferredByteCount = try number(after: word, from: 0)
                 default: throw TortureError("what is \(word)?")
                 }
             }

@@ -13,6 +13,8 @@ struct History {
     private(set) var failedSaveCount = 0
     /// How many saves were under way when their process died.
     private(set) var cutSaveCount = 0
+    /// How many saves returned before they were certain to be on disk.
+    private(set) var deferredSaveCount = 0
     /// The number by the system of the failures that are to be expected of saves; `nil` for none.
     private let expectedFailure: Int32?
 
@@ -28,7 +30,9 @@ struct History {
     /// - Parameters:
     ///   - writer: who it is in the identities of its values.
     ///   - death: when the process was certainly dead; `nil` if it did not die with an operation under way.
-    mutating func add(_ records: [LogRecord], writer: Int, death: MonotonicTime? = nil) {
+    ///   - defers: whether its saves may take effect later than they return, and nobody else changes its keys.
+    mutating func add(_ records: [LogRecord], writer: Int, death: MonotonicTime? = nil, defers: Bool = false) {
+        var deferral = defers ? Deferral() : nil
         var open: (begin: MonotonicTime, number: Int, operation: Operation)?
         for record in records {
             switch record.event {
@@ -46,12 +50,15 @@ struct History {
                 }
                 open = nil
                 operationCount += 1
-                add(
-                    operation,
-                    answer,
-                    Span(begun.begin, record.time, "process \(writer), operation \(number): \(operation)"),
-                    identity: ValueIdentity(writer: writer, number: number)
+                let identity = ValueIdentity(writer: writer, number: number)
+                let span = Span(
+                    begun.begin,
+                    record.time,
+                    "process \(writer), operation \(number): \(operation)",
+                    writer: writer
                 )
+                if postpone(operation, answer, span, identity: identity, &deferral) { continue }
+                add(operation, answer, span, identity: identity)
             case .damage(let reason):
                 violations.append(Violation(law: .failed, evidence: "process \(writer) found damage: \(reason)"))
             }
@@ -61,24 +68,102 @@ struct History {
             let span = Span(
                 open.begin,
                 death ?? .now,
-                "process \(writer), operation \(open.number), cut off: \(open.operation)"
+                "process \(writer), operation \(open.number), cut off: \(open.operation)",
+                writer: writer
             )
             if case .save = open.operation { cutSaveCount += 1 }
             addWrites(of: open.operation, span, identity: identity, isAcknowledged: false)
         }
+        if let deferral { settle(deferral.waiting.keys, by: death ?? .now, isCertain: false, deferral) }
     }
 
     private struct Span {
         let begin: MonotonicTime
         let end: MonotonicTime
         let source: String
+        let writer: Int
 
-        init(_ begin: MonotonicTime, _ end: MonotonicTime, _ source: String) {
+        init(_ begin: MonotonicTime, _ end: MonotonicTime, _ source: String, writer: Int) {
             self.begin = begin
             self.end = end
             self.source = source
+            self.writer = writer
         }
     }
+
+    // MARK: Deferred saves
+
+    /// What is known of a process whose saves take effect later than they return.
+    private struct Deferral {
+        /// Its saves that may not be on disk yet, as indices of ``writes``.
+        var waiting: [String: [Int]] = [:]
+        /// What it has itself under the keys that it has changed: it must see that at once.
+        var own: [String: ValueIdentity?] = [:]
+    }
+
+    /// Takes an operation of a process that defers its saves.
+    ///
+    /// - Returns: whether nothing else is to be done for it.
+    private mutating func postpone(
+        _ operation: Operation,
+        _ answer: Answer,
+        _ span: Span,
+        identity: ValueIdentity,
+        _ deferral: inout Deferral?
+    ) -> Bool {
+        guard var state = deferral else { return false }
+        defer { deferral = state }
+        func expect(_ key: String, _ isRight: (ValueIdentity?) -> Bool) -> Bool {
+            guard let own = state.own[key] else { return false }
+            if !isRight(own) {
+                let evidence =
+                    "\(span.source) was answered with \(answer), after it had \(own.map { "saved \($0)" } ?? "removed it")"
+                violations.append(Violation(law: own == nil ? .phantom : .lost, evidence: evidence))
+            }
+            return true
+        }
+        switch (operation, answer) {
+        case (.save(let key, nil), .done):
+            deferredSaveCount += 1
+            state.waiting[key, default: []].append(writes[key, default: []].count)
+            state.own[key] = .some(identity)
+            addWrites(of: operation, span, identity: identity, isAcknowledged: false)
+            return true
+        case (.fetch(let key), .value(let value)): return expect(key) { $0 == value }
+        case (.fetch(let key), .absent), (.contains(let key), .absent): return expect(key) { $0 == nil }
+        case (.contains(let key), .present): return expect(key) { $0 != nil }
+        case (.remove(let key), .present), (.remove(let key), .absent):
+            settle([key], by: span.end, isCertain: true, state)
+            state.waiting[key] = nil
+            let isKnown = expect(key) { ($0 != nil) == (answer == .present) }
+            state.own[key] = .some(nil)
+            guard isKnown else { return false }
+            addWrites(of: operation, span, identity: identity, isAcknowledged: true)
+            return true
+        case (.flush, .done), (.keys, .keys), (.count, .count):
+            settle(state.waiting.keys, by: span.end, isCertain: true, state)
+            state.waiting = [:]
+            return false
+        default: return false
+        }
+    }
+
+    /// Notes by when deferred saves have taken effect, or may have.
+    private mutating func settle(
+        _ keys: some Sequence<String>,
+        by end: MonotonicTime,
+        isCertain: Bool,
+        _ deferral: Deferral
+    ) {
+        for key in keys {
+            for index in deferral.waiting[key] ?? [] {
+                writes[key]?[index].end = end
+                writes[key]?[index].isAcknowledged = isCertain
+            }
+        }
+    }
+
+    // MARK: Operations
 
     private mutating func add(_ operation: Operation, _ answer: Answer, _ span: Span, identity: ValueIdentity) {
         switch (operation, answer) {
@@ -95,8 +180,8 @@ struct History {
         case (.fetch(let key), .absent), (.contains(let key), .absent): addRead(.absent, of: key, span)
         case (.contains(let key), .present): addRead(.present, of: key, span)
         case (.keys, .keys(let listed)): addListing(listed, span)
-        case (.count, .count): break
-        case (.save, .done), (.removeAll, .done), (.remove, .absent):
+        case (.count, .count), (.flush, .done), (.trim, .count): break
+        case (.save, .done), (.removeAll, .done), (.removeTagged, .count), (.remove, .absent):
             addWrites(of: operation, span, identity: identity, isAcknowledged: true)
         case (.remove(let key), .present):
             addRead(.entry, of: key, span)
@@ -117,7 +202,11 @@ struct History {
             addWrite(identity, to: key, span, lifetime: lifetime, isAcknowledged: isAcknowledged)
         case .remove(let key): addWrite(nil, to: key, span, isAcknowledged: isAcknowledged)
         case .removeAll: for key in keys { addWrite(nil, to: key, span, isAcknowledged: isAcknowledged) }
-        case .fetch, .contains, .keys, .count: break
+        case .removeTagged(let tag):
+            for key in keys where Tag.of(key) == tag {
+                addWrite(nil, to: key, span, isAcknowledged: isAcknowledged)
+            }
+        case .fetch, .contains, .keys, .count, .flush, .increment, .trim: break
         }
     }
 
@@ -135,6 +224,7 @@ struct History {
                 end: span.end,
                 lifetime: lifetime,
                 isAcknowledged: isAcknowledged,
+                writer: span.writer,
                 source: span.source
             )
         )

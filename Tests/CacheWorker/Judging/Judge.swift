@@ -5,10 +5,16 @@
 /// after its end and had taken effect before a. A write has taken effect by its end if it was acknowledged, and in
 /// any case by the end of the first read that saw its value; one that was cut off and never seen may not have
 /// happened at all. A value that expires is as good as removed from a moment on that depends on when it was saved.
+/// What was gone once, for whatever reason, does not come back. What one process does takes effect in its own order.
 struct Judge {
     private let byValue: [ValueIdentity: Write]
     /// By when writes had taken effect, in order, with the latest begin among those up to there.
     private let effects: [(by: MonotonicTime, begin: MonotonicTime, write: Write)]
+    /// When each value had certainly been saved, and when a later write of the same process had taken effect for certain.
+    private let savedBy: [ValueIdentity: MonotonicTime]
+    private let overtakenBy: [ValueIdentity: MonotonicTime]
+    /// Reads that found nothing, by their ends, with the latest begin among those up to there.
+    private let absences: [(end: MonotonicTime, begin: MonotonicTime)]
     /// Saves, expired or not.
     private let saves: Candidates
     private let lastingSaves: Candidates
@@ -25,12 +31,32 @@ struct Judge {
             writes.compactMap { write in write.value.map { ($0, write) } },
             uniquingKeysWith: { first, _ in first }
         )
-        var effects: [(by: MonotonicTime, begin: MonotonicTime, write: Write)] = []
-        for write in writes {
+        func known(_ write: Write) -> MonotonicTime? {
             let seen = write.value.flatMap { firstSeen[$0] }
-            let known = [write.isAcknowledged ? write.end : nil, seen].compactMap { $0 }.min()
-            if let known { effects.append((known, write.begin, write)) }
+            return [write.isAcknowledged ? write.end : nil, seen].compactMap { $0 }.min()
         }
+        var effects: [(by: MonotonicTime, begin: MonotonicTime, write: Write)] = []
+        var savedBy: [ValueIdentity: MonotonicTime] = [:]
+        for write in writes {
+            if let known = known(write) { effects.append((known, write.begin, write)) }
+            if let value = write.value { savedBy[value] = min(write.end, firstSeen[value] ?? write.end) }
+        }
+        self.savedBy = savedBy
+        var overtakenBy: [ValueIdentity: MonotonicTime] = [:]
+        for own in Dictionary(grouping: writes, by: \.writer).values {
+            var next: MonotonicTime?
+            for write in own.sorted(by: { $0.begin > $1.begin }) {
+                if let value = write.value { overtakenBy[value] = next }
+                next = [next, known(write)].compactMap { $0 }.min()
+            }
+        }
+        self.overtakenBy = overtakenBy
+        var absences = reads.filter { $0.sight == .absent }.map { (end: $0.end, begin: $0.begin) }
+        absences.sort { $0.end < $1.end }
+        for index in absences.indices.dropFirst() {
+            absences[index].begin = max(absences[index].begin, absences[index - 1].begin)
+        }
+        self.absences = absences
         effects.sort { $0.by < $1.by }
         for index in effects.indices.dropFirst() where effects[index - 1].begin > effects[index].begin {
             effects[index].begin = effects[index - 1].begin
@@ -68,6 +94,12 @@ struct Judge {
             if write.hasExpired(before: read.begin) {
                 return violation(.phantom, "gave \(value), which had expired")
             }
+            if let overtaken = overtakenBy[value], overtaken < read.begin {
+                return violation(.phantom, "gave \(value), after what its process had done later")
+            }
+            if let saved = savedBy[value], let gone = lastAbsence(before: read.begin), gone > saved {
+                return violation(.phantom, "gave \(value), which had been gone at \(gone.nanoseconds)")
+            }
         case .absent:
             if !removals.contain(beginningBy: read.end, endingFrom: oldest) {
                 return violation(.lost, "found nothing")
@@ -91,6 +123,12 @@ struct Judge {
     private func lastEffect(before time: MonotonicTime) -> Write? {
         let count = effects.partitioningIndex { $0.by >= time }
         return count == 0 ? nil : effects[count - 1].write
+    }
+
+    /// When the last read that found nothing, and had ended before `time`, began.
+    private func lastAbsence(before time: MonotonicTime) -> MonotonicTime? {
+        let count = absences.partitioningIndex { $0.end >= time }
+        return count == 0 ? nil : absences[count - 1].begin
     }
 
     /// Moments at which a state may have begun, in order, with the latest end among those up to there.

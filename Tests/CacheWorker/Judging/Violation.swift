@@ -16,6 +16,10 @@ struct Violation: Hashable, CustomStringConvertible {
         case disagreement
         /// Drafts of dead processes stay, or one of a living process went.
         case drafts
+        /// More is there than may be, or totals are not what is there.
+        case limits
+        /// A change in one step was lost or done twice.
+        case miscounted
     }
 
     let law: Law

@@ -4,11 +4,13 @@ struct Write: Hashable {
     let value: ValueIdentity?
     let begin: MonotonicTime
     /// The last moment at which it may have taken effect: when it was acknowledged, or its process was dead.
-    let end: MonotonicTime
+    var end: MonotonicTime
     /// How long after it took effect its value expires; `nil` for never.
     var lifetime: Duration?
     /// Whether it was acknowledged, so that it has certainly taken effect by its end.
-    let isAcknowledged: Bool
+    var isAcknowledged: Bool
+    /// Who did it. What one process does to a key takes effect in the order in which it was begun.
+    let writer: Int
     /// What it was, for people.
     let source: String
 
@@ -19,6 +21,13 @@ struct Write: Hashable {
 
     /// The state before anything that is judged.
     static func initial(_ value: ValueIdentity?) -> Write {
-        Write(value: value, begin: .start, end: .start, isAcknowledged: true, source: "the state at first")
+        Write(
+            value: value,
+            begin: .start,
+            end: .start,
+            isAcknowledged: true,
+            writer: -1,
+            source: "the state at first"
+        )
     }
 }

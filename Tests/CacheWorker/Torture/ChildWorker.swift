@@ -94,6 +94,27 @@ final class ChildWorker {
         return .now
     }
 
+    /// Has it stand still, wherever it is, and returns when it certainly does; `false` if it has ended.
+    func stop() throws -> Bool {
+        let number = process.processIdentifier
+        let limit = MonotonicTime.now.advanced(by: Self.patience)
+        kill(number, SIGSTOP)
+        while process.isRunning {
+            var information = siginfo_t()
+            if waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG) == 0, information.si_signo == SIGCHLD {
+                return true
+            }
+            if limit < .now { throw TortureError("process \(settings.writer) does not stop") }
+            usleep(50)
+        }
+        return false
+    }
+
+    /// Has it go on.
+    func goOn() {
+        if process.isRunning { kill(process.processIdentifier, SIGCONT) }
+    }
+
     private func waitUntilEnded() {
         if !hasEnded { ended.wait() }
         hasEnded = true

@@ -106,7 +106,7 @@ final class KillTorture {
         }
         let death = child.killed()
         report.add(1, "kills")
-        death.advanced(by: Operation.longestLifetime).wait()
+        death.advanced(by: OperationMix.longestLifetime).wait()
         guard child.wasKilled else { throw TortureError("process \(own.writer) ended by itself: see \(own.log)") }
         let found = try judge(child, death, round)
         report.add(found, "round \(round), seed \(settings.seed)")

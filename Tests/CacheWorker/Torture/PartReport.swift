@@ -26,6 +26,11 @@ struct PartReport: Codable {
         figures[figure, default: 0] += count
     }
 
+    /// Sets a figure that is the highest of all.
+    mutating func raise(_ figure: String, to number: Int) {
+        add(max(0, number - (figures[figure] ?? 0)), figure)
+    }
+
     /// - Parameter place: Where they were found, with the seed.
     mutating func add(_ found: [Violation], _ place: String) {
         for violation in found {

@@ -6,8 +6,16 @@ enum Operation: Hashable, CustomStringConvertible {
     case contains(String)
     case remove(String)
     case removeAll
+    /// Removes what was saved with a tag, see ``Tag``.
+    case removeTagged(String)
     case keys
     case count
+    /// Waits until what was saved is on disk.
+    case flush
+    /// Adds one to the number under a key, in one step.
+    case increment(String)
+    /// Gives up entries on disk until so many bytes are left.
+    case trim(Int)
 
     var description: String {
         switch self {
@@ -17,8 +25,12 @@ enum Operation: Hashable, CustomStringConvertible {
         case .contains(let key): "contains \(key)"
         case .remove(let key): "remove \(key)"
         case .removeAll: "removeAll"
+        case .removeTagged(let tag): "removeTagged \(tag)"
         case .keys: "keys"
         case .count: "count"
+        case .flush: "flush"
+        case .increment(let key): "increment \(key)"
+        case .trim(let byteCount): "trim \(byteCount)"
         }
     }
 
@@ -30,6 +42,16 @@ enum Operation: Hashable, CustomStringConvertible {
         case "removeAll": self = .removeAll
         case "keys": self = .keys
         case "count": self = .count
+        case "flush": self = .flush
+        case "trim":
+            guard let byteCount = words.popFirst().flatMap({ Int($0) }) else { return nil }
+            self = .trim(byteCount)
+        case "increment":
+            guard let key = key() else { return nil }
+            self = .increment(key)
+        case "removeTagged":
+            guard let tag = key() else { return nil }
+            self = .removeTagged(tag)
         case "save":
             guard let key = key() else { return nil }
             var lifetime: Duration?
@@ -49,26 +71,6 @@ enum Operation: Hashable, CustomStringConvertible {
             guard let key = key() else { return nil }
             self = .remove(key)
         default: return nil
-        }
-    }
-
-    /// After that, what was saved for a time has expired.
-    static let longestLifetime = Duration.milliseconds(5)
-
-    /// One of `keys` or all of them, mostly saves and fetches.
-    static func random(of keys: [String], using random: inout SeededGenerator) -> Operation {
-        // The first keys more often, so that operations meet.
-        let indices = (0..<2).map { _ in Int.random(in: 0..<keys.count, using: &random) }
-        let key = keys[min(indices[0], indices[1])]
-        switch Int.random(in: 0..<200, using: &random) {
-        case 0..<75: return .save(key)
-        case 75..<100:
-            return .save(key, lifetime: longestLifetime / Int.random(in: 1...50, using: &random))
-        case 100..<165: return .fetch(key)
-        case 165..<175: return .contains(key)
-        case 175..<196: return .remove(key)
-        case 196...197: return .removeAll
-        default: return .keys
         }
     }
 }

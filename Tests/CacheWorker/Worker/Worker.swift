@@ -6,7 +6,7 @@ final class Worker {
     let writer: Int
     private let cache: Cache<ProvenValue>
     private let log: OperationLog
-    private let keys: [String]
+    private let settings: WorkerSettings
     private var random: SeededGenerator
     private var number = 0
 
@@ -14,12 +14,18 @@ final class Worker {
         let log = try OperationLog(path: settings.log)
         self.log = log
         writer = settings.writer
-        keys = settings.keys
+        self.settings = settings
         random = SeededGenerator(seed: settings.seed)
         cache = try Cache(
             name: settings.name,
             directory: URL(fileURLWithPath: settings.directory, isDirectory: true),
             memory: settings.usesMemory ? MemoryLimit() : .none,
+            disk: DiskSettings(
+                bytes: settings.byteLimit.map { .bytes($0) },
+                count: settings.countLimit,
+                writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
+                followsOtherProcesses: settings.followsOthers
+            ),
             clock: MonotonicClock(),
             reporter: { log.append(.damage("\($0)".replacing("\n", with: " "))) }
         )
@@ -29,10 +35,14 @@ final class Worker {
     ///
     /// - Parameter sparesOthers: Whether only its own keys may be changed.
     func step(sparesOthers: Bool = false) {
-        let operation = Operation.random(of: keys, using: &random)
-        if operation != .removeAll || !sparesOthers { perform(operation) }
-        // What is left now was saved meanwhile, or should not be.
-        if operation == .removeAll { perform(.keys) }
+        let operation = settings.mix.operation(on: settings.keys, reading: settings.readKeys, using: &random)
+        switch operation {
+        case .removeAll, .removeTagged:
+            if !sparesOthers { perform(operation) }
+            // What is left now was saved meanwhile, or should not be.
+            perform(.keys)
+        default: perform(operation)
+        }
     }
 
     @discardableResult
@@ -54,7 +64,13 @@ final class Worker {
         case .save(let key, let lifetime):
             let identity = ValueIdentity(writer: writer, number: number)
             let expiration = lifetime.map { Expiration.after($0) }
-            try cache.save(ProvenValue(key: key, identity: identity), forKey: key, expiration: expiration)
+            let tags = Tag.of(key).map { Set([$0]) } ?? []
+            try cache.save(
+                ProvenValue(key: key, identity: identity),
+                forKey: key,
+                expiration: expiration,
+                tags: tags
+            )
             return .done
         case .fetch(let key):
             guard let value = try cache.fetch(forKey: key) else { return .absent }
@@ -67,6 +83,28 @@ final class Worker {
             return .done
         case .keys: return .keys(cache.keys.sorted())
         case .count: return .count(try cache.count())
+        case .removeTagged(let tag): return .count(try cache.removeAll(tagged: tag))
+        case .flush:
+            try cache.flush()
+            return .done
+        case .increment(let key): return try incrementing(key)
+        case .trim(let byteCount): return .count(try cache.trimDisk(to: .bytes(byteCount)))
+        }
+    }
+
+    private func incrementing(_ key: String) throws(CacheError) -> Answer {
+        do {
+            return try cache.modify(forKey: key) { value in
+                if let fault = value?.fault(fetchedFor: key) { return .torn(fault) }
+                let count = (value?.identity.number ?? 0) + 1
+                value = ProvenValue(key: key, identity: ValueIdentity(writer: 0, number: count))
+                return .count(count)
+            }
+        } catch let error as CacheError {
+            throw error
+        } catch {
+            // The change above throws nothing.
+            return .failed(0, "\(error)")
         }
     }
 }

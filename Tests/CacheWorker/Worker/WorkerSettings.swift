@@ -10,15 +10,30 @@ struct WorkerSettings {
     var seed: UInt64 = 1
     /// The keys of its operations.
     var keys: [String] = []
-    /// Whether values are kept in memory, which is only right where nobody else writes.
+    /// Keys that it only reads.
+    var readKeys: [String] = []
+    var mix = OperationMix.all
+    /// Whether values are kept in memory, which is only right where nobody else writes, or if it follows others.
     var usesMemory = false
+    var followsOthers = false
+    /// The limits of the cache on disk; `nil` for none.
+    var byteLimit: Int?
+    var countLimit: Int?
+    /// How many bytes may wait for being written; `nil` if each save writes.
+    var deferredByteCount: Int?
 
     /// As a process of its own takes them.
     var arguments: [String] {
-        [
+        var words = [
             "work", "--directory", directory, "--name", name, "--log", log, "--writer", "\(writer)", "--seed",
-            "\(seed)",
-            "--keys", keys.joined(separator: ","),
-        ] + (usesMemory ? ["--memory"] : [])
+            "\(seed)", "--keys", keys.joined(separator: ","), "--reads", readKeys.joined(separator: ","),
+            "--mix", mix.rawValue,
+        ]
+        if usesMemory { words.append("--memory") }
+        if followsOthers { words.append("--follow") }
+        if let byteLimit { words += ["--bytes", "\(byteLimit)"] }
+        if let countLimit { words += ["--count", "\(countLimit)"] }
+        if let deferredByteCount { words += ["--behind", "\(deferredByteCount)"] }
+        return words
     }
 }

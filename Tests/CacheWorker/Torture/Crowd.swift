@@ -1,0 +1,139 @@
+import Foundation
+
+/// Several processes at once on one cache, one of which is killed now and then.
+final class Crowd {
+    private let settings: TortureSettings
+    let folder: URL
+    private let configure: (inout WorkerSettings, _ place: Int) -> Void
+    private(set) var children: [ChildWorker] = []
+    private(set) var writerCount = 0
+    private var random: SeededGenerator
+    private var begun: [ValueIdentity: String] = [:]
+
+    static let cacheName = "torture"
+
+    /// - Parameters:
+    ///   - folder: where the cache and the logs lie.
+    ///   - configure: sets what the process at a place does; another one takes that place when it is killed.
+    init(
+        _ settings: TortureSettings,
+        folder: URL,
+        seed: UInt64,
+        configure: @escaping (inout WorkerSettings, _ place: Int) -> Void
+    ) {
+        self.settings = settings
+        self.folder = folder
+        self.configure = configure
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// The directory of the cache.
+    var cache: URL { folder.appending(path: Self.cacheName, directoryHint: .isDirectory) }
+
+    /// Starts all of them at once: one makes the cache, and the others must not be in its way.
+    func start() throws {
+        for place in 0..<settings.processCount { children.append(try child(place)) }
+        for child in children { try child.waitUntilOpened() }
+    }
+
+    private func child(_ place: Int) throws -> ChildWorker {
+        try ChildWorker(executable: settings.executable, nextSettings(place))
+    }
+
+    /// What a worker is told that is the next one to write.
+    func nextSettings(_ place: Int) -> WorkerSettings {
+        writerCount += 1
+        var own = WorkerSettings(
+            directory: folder.path,
+            name: Self.cacheName,
+            log: folder.appending(path: "worker-\(writerCount).log").path,
+            writer: writerCount,
+            seed: random.next()
+        )
+        configure(&own, place)
+        return own
+    }
+
+    /// Has all of them work for a while, one killed at some moment, and another take its place.
+    ///
+    /// - Parameters:
+    ///   - meanwhile: is called until then, again and again, and takes a while each time.
+    ///   - heard: is given the log of the one that was killed.
+    func run(
+        for duration: Duration,
+        meanwhile: () throws -> Void = { usleep(1_000) },
+        heard: (ChildWorker, [LogRecord], _ death: MonotonicTime) -> Void
+    ) throws {
+        let begin = MonotonicTime.now
+        let end = begin.advanced(by: duration)
+        for child in children { try child.run(until: end) }
+        let moment = begin.advanced(by: duration * Double.random(in: 0.2..<0.8, using: &random))
+        while MonotonicTime.now < moment { try meanwhile() }
+        let victim = Int.random(in: 0..<children.count, using: &random)
+        let death = children[victim].killed()
+        let records = try children[victim].newRecords()
+        note(records, writer: children[victim].settings.writer)
+        heard(children[victim], records, death)
+        children[victim] = try child(victim)
+        try children[victim].waitUntilOpened()
+        try children[victim].run(until: end)
+        while MonotonicTime.now < end { try meanwhile() }
+        for child in children { try child.waitUntilFinished() }
+    }
+
+    /// What those that live have logged since they were asked last.
+    func newRecords() throws -> [(ChildWorker, [LogRecord])] {
+        try children.map { child in
+            let records = try child.newRecords()
+            note(records, writer: child.settings.writer)
+            return (child, records)
+        }
+    }
+
+    func note(_ records: [LogRecord], writer: Int) {
+        for case .begin(let number, .save(let key, _)) in records.map(\.event) {
+            begun[ValueIdentity(writer: writer, number: number)] = key
+        }
+    }
+
+    /// Whether a value was ever saved for a key.
+    func wasBegun(_ value: ValueIdentity, _ key: String) -> Bool { begun[value] == key }
+
+    func end() throws {
+        for child in children { try child.end() }
+    }
+
+    /// Has all of them stand still while `body` runs.
+    func standingStill(_ body: () throws -> Void) throws {
+        defer { for child in children { child.goOn() } }
+        for child in children where try !child.stop() {
+            throw TortureError("process \(child.settings.writer) ended by itself: see \(child.settings.log)")
+        }
+        try body()
+    }
+
+    /// Asks every process for everything while nobody writes.
+    ///
+    /// - Returns: what each one has.
+    func told(_ keys: [String]) throws -> (values: [[String: ValueIdentity]], violations: [Violation]) {
+        var told: [[String: ValueIdentity]] = []
+        var violations: [Violation] = []
+        for child in children {
+            var values: [String: ValueIdentity] = [:]
+            for key in keys {
+                if case .value(let value) = try child.perform(.fetch(key)) { values[key] = value }
+            }
+            let listing = (try child.perform(.keys), try child.perform(.count))
+            if listing != (.keys(values.keys.sorted()), .count(values.count)) {
+                let evidence =
+                    "process \(child.settings.writer) fetches \(values.keys.sorted()) and tells \(listing)"
+                violations.append(Violation(law: .disagreement, evidence: evidence))
+            }
+            told.append(values)
+        }
+        if let first = told.first, told.contains(where: { $0 != first }) {
+            violations.append(Violation(law: .disagreement, evidence: "the processes fetch \(told)"))
+        }
+        return (told, violations)
+    }
+}
