@@ -50,6 +50,24 @@ import Testing
         }
     }
 
+    @Test func aNameIsInItsListBeforeItsEntryIsThere() throws {
+        for durability in [StoreSettings.Durability.power, .process] {
+            try withStore(durability) { store, faulty, _ in
+                var attributes = EntryAttributes(storedAt: .now)
+                attributes.tags = ["t"]
+                try store.save([1], forKey: "a", attributes: attributes, if: nil)
+                let list = EntryLists.list(ofTag: "t")
+                let next = try steps(faulty) { try store.save([1], forKey: "b", attributes: attributes, if: nil) }
+                let waits = durability == .power
+                #expect(next.contains("wait for \(list)") == waits)
+                if waits {
+                    let listed = try #require(next.firstIndex(of: "wait for \(list)"))
+                    #expect(try #require(next.firstIndex(of: "rename draft")) > listed)
+                }
+            }
+        }
+    }
+
     @Test func aStoreWaitsForTheDirectoryThatAnotherOneMade() throws {
         try withStore(.process) { store, _, path in
             try save("a", in: store)

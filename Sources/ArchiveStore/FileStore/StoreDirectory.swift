@@ -45,7 +45,7 @@ final class StoreDirectory: Sendable {
         shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path, isDurable: isDurable) }
         journal = Journal(of: root, path: path, settings: settings)
         follower = JournalFollower(of: journal)
-        lists = EntryLists(of: root, path: path)
+        lists = EntryLists(of: root, path: path, isDurable: isDurable)
         try recognize(create: create)
         journal.setDrafts { [weak self] () throws(StoreError) in try self?.session() }
     }

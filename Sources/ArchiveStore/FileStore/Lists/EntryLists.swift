@@ -24,6 +24,8 @@ final class EntryLists: Sendable {
 
     private let root: Directory
     private let path: String
+    /// Whether a name is waited for until it is on the device: before its entry is, for a list has it or nobody does.
+    private let isDurable: Bool
     private let wheel = Mutex<Held>(Held())
     private let tags = Mutex<Held>(Held())
     private let sweptAt = Mutex(-Double.infinity)
@@ -34,9 +36,10 @@ final class EntryLists: Sendable {
         var list: OpenList?
     }
 
-    init(of root: Directory, path: String) {
+    init(of root: Directory, path: String, isDurable: Bool) {
         self.root = root
         self.path = path
+        self.isDurable = isDurable
     }
 
     func failure(_ error: SystemError) -> StoreError {
@@ -105,7 +108,7 @@ final class EntryLists: Sendable {
             do throws(SystemError) {
                 if let directory = held.directory {
                     do throws(SystemError) {
-                        return try NameList(directory: directory).append(entry, to: list, keeping: &held.list)
+                        return try append(entry, to: list, in: directory, &held)
                     } catch {
                         // Somebody has deleted the folder of the lists: from now on there is another one.
                         guard error.number == ENOENT else { throw error }
@@ -113,12 +116,27 @@ final class EntryLists: Sendable {
                 }
                 try root.makeDirectory(folder)
                 let directory = try root.directory(folder)
+                if isDurable { try root.synchronize() }
                 held = Held(directory: directory)
-                return try NameList(directory: directory).append(entry, to: list, keeping: &held.list)
+                return try append(entry, to: list, in: directory, &held)
             } catch {
                 throw failure(error)
             }
         }
+    }
+
+    private func append(
+        _ entry: EntryName,
+        to list: String,
+        in directory: Directory,
+        _ held: inout Held
+    ) throws(SystemError) -> Bool {
+        let former = held.list?.identity
+        let isDoubled = try NameList(directory: directory).append(entry, to: list, keeping: &held.list)
+        guard isDurable else { return isDoubled }
+        try held.list?.file.synchronize()
+        if held.list?.identity != former { try directory.synchronize() }
+        return isDoubled
     }
 
     /// The lists in `folder`; `nil` if there is none.
