@@ -77,6 +77,8 @@ extension FileStore {
     }
 
     /// Looks at every entry that is named in some lists, then deletes those lists.
+    ///
+    /// Others may work on the same lists: each looks at all that was named in them when it began.
     private func work(
         on folder: String,
         in directory: StoreDirectory,
@@ -87,9 +89,7 @@ extension FileStore {
         guard let lists = try directory.lists.lists(in: folder) else { return }
         var failure: StoreError?
         do throws(SystemError) {
-            for list in try lists.lists() where isChosen(list) { try lists.claim(list) }
-            for (list, file) in try lists.claimed() where isChosen(list) {
-                let names = try lists.names(in: file)
+            for (file, names) in try lists.take(where: isChosen) {
                 do throws(StoreError) {
                     for name in names { try look(at: name, folder, in: directory, told: told, deciding: fate) }
                 } catch {
@@ -97,7 +97,7 @@ extension FileStore {
                     failure = failure ?? error
                     continue
                 }
-                try lists.directory.remove(file)
+                try lists.finish(file)
             }
         } catch {
             throw directory.lists.failure(error)
