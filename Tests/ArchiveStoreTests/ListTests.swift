@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSeeds
 import Testing
 
@@ -121,6 +122,34 @@ import Testing
             }
             #expect(try sweep(store, at: 10) == ["due"])
             #expect(try remove("tag", from: store) == ["tagged"])
+        }
+    }
+
+    /// Somebody else works on the list at the same time, to make it shorter: gives what is still true of it to a new one,
+    /// and deletes the old one.
+    ///
+    /// - Parameter moment: before which call it is done that looks at what lists there are.
+    @Test(arguments: 1...12) func aListThatSomebodyMakesShorterIsNotMissed(moment: Int) throws {
+        try withTemporaryDirectory { path in
+            let list = path + "/.tags/" + EntryLists.list(ofTag: "tag")
+            let claimed = list + ".0123456789abcdef"
+            let listings = Atomic<Int>(0)
+            let layer = FileLayer { call in
+                guard call.operation == .list, call.name.hasSuffix(".tags") else { return .proceed }
+                guard listings.add(1, ordering: .relaxed).newValue == moment else { return .proceed }
+                // Not while others are kept away.
+                let folder = open(path + "/.tags", O_RDONLY)
+                defer { close(folder) }
+                if flock(folder, LOCK_EX | LOCK_NB) == 0 { rename(claimed, list) }
+                return .proceed
+            }
+            let store = try FileStore(directory: path, create: true, layer: layer) { EntryName($0) }
+            _ = try sweep(store, at: 0)
+            try save("tagged", in: store, tags: ["tag"])
+            try FileManager.default.moveItem(atPath: list, toPath: claimed)
+            listings.store(0, ordering: .relaxed)
+            #expect(try remove("tag", from: store) == ["tagged"])
+            #expect(listings.load(ordering: .relaxed) > 5)
         }
     }
 

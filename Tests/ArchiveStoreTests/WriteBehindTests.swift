@@ -16,6 +16,8 @@ import Testing
             var failsRemovals = false
             var saved: [String] = []
             var waiting: [DispatchSemaphore] = []
+            /// Called before a removal changes anything.
+            var beforeRemoval: (@Sendable () -> Void)?
         }
 
         let entries = ReferenceStore()
@@ -52,6 +54,7 @@ import Testing
 
         func remove(forKey key: String) throws(StoreError) -> Bool {
             if state.withLock({ $0.failsRemovals }) { throw Self.failure }
+            state.withLock { $0.beforeRemoval }?()
             return try entries.remove(forKey: key)
         }
 
@@ -63,7 +66,10 @@ import Testing
             try entries.information(forKey: key)
         }
         func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try entries.remove(entry) }
-        func removeAll() throws(StoreError) { try entries.removeAll() }
+        func removeAll() throws(StoreError) {
+            state.withLock { $0.beforeRemoval }?()
+            try entries.removeAll()
+        }
         func removeDamagedEntries() throws(StoreError) -> Int { 0 }
         func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
             try entries.forEachEntry(body)
@@ -139,6 +145,67 @@ import Testing
         try store.flush()
         #expect(try below.fetch(forKey: "c") == nil)
         #expect(try below.fetch(forKey: "d")?.archive == [2])
+    }
+
+    /// What is removed was seen before by those who look at the same time; what it had replaced is older.
+    @Test(arguments: [false, true])
+    func whatWasReplacedIsNotSeenAgainWhileItIsRemoved(removesAll: Bool) throws {
+        let below = SlowStore()
+        below.open()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        for key in ["a", "b"] { try save(1, key, in: store) }
+        try store.flush()
+        below.state.withLock { $0.isOpen = false }
+        try save(0, "first", in: store)
+        for key in ["a", "b"] { try save(2, key, in: store) }
+        let seen = Mutex<[[UInt8]?]>([])
+        @Sendable func look() {
+            let archive = try? store.fetch(forKey: "a")?.archive
+            let information = try? store.information(forKey: "a")
+            seen.withLock { $0.append(archive) }
+            #expect((archive == nil) == (information == nil))
+        }
+        below.state.withLock { $0.beforeRemoval = look }
+        if removesAll {
+            // The one that is being written cannot be held back, so it is let go; what waits behind it may be written.
+            DispatchQueue.global().async { below.open() }
+            try store.removeAll()
+        } else {
+            #expect(try store.remove(forKey: "a"))
+        }
+        #expect(seen.withLock { $0 } == [[2]])
+        #expect(try store.fetch(forKey: "a") == nil)
+        #expect(try below.fetch(forKey: "a") == nil)
+        #expect(try (store.fetch(forKey: "b") == nil) == removesAll)
+        try save(3, "a", in: store)
+        #expect(try store.fetch(forKey: "a")?.archive == [3])
+        below.open()
+        try store.flush()
+        #expect(try store.fetch(forKey: "a")?.archive == [3])
+        // What is saved while everything is being removed counts from then on.
+        below.state.withLock { state in
+            state.beforeRemoval = {
+                do {
+                    let attributes = EntryAttributes(storedAt: .now)
+                    let isSaved = try store.save([4], forKey: "a", attributes: attributes, if: { _ in true }) != nil
+                    #expect(try isSaved && store.fetch(forKey: "a")?.archive == [4])
+                    try self.save(5, "b", in: store)
+                    #expect(try store.fetch(forKey: "b")?.archive == [5])
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            state.isOpen = false
+        }
+        try save(0, "first", in: store)
+        for key in ["a", "b"] { try save(2, key, in: store) }
+        DispatchQueue.global().async { below.open() }
+        try store.removeAll()
+        try store.flush()
+        below.state.withLock { $0.beforeRemoval = nil }
+        try save(3, "a", in: store)
+        #expect(try store.remove(forKey: "a"))
+        #expect(try store.fetch(forKey: "a") == nil)
     }
 
     @Test(arguments: [false, true])

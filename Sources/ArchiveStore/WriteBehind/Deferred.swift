@@ -35,6 +35,10 @@ struct Deferred: Sendable {
     private var order: [(place: Int, key: [UInt8])] = []
     private var start = 0
     private var writing: (save: DeferredSave, place: Int)?
+    /// What shall never be written, but is seen until it is certain that what it was to replace is not seen instead.
+    private var dropped: [[UInt8]: (save: DeferredSave, removal: Int)] = [:]
+    /// How many removals of everything have begun.
+    private var removalCount = 0
     private var byteCount = 0
     /// The last place that was given to anyone.
     private(set) var lastPlace = 0
@@ -51,6 +55,7 @@ struct Deferred: Sendable {
         let others = byteCount - (former?.save.archive.count ?? 0)
         guard others == 0 || others + save.archive.count <= byteLimit else { return false }
         byteCount = others + save.archive.count
+        dropped[save.key.bytes] = nil
         if let former {
             waiting[save.key.bytes] = Waiting(save: save, place: former.place)
             return true
@@ -86,26 +91,44 @@ struct Deferred: Sendable {
         self.failure = self.failure ?? failure
     }
 
-    /// Has what waits for a key never be written, and says whether there was anything.
+    /// Has what waits for a key never be written, and says whether there was anything. It is seen until
+    /// ``forgetDropped(_:)``.
     mutating func drop(_ key: StoreKey) -> Bool {
-        guard let dropped = waiting.removeValue(forKey: key.bytes) else { return false }
-        byteCount -= dropped.save.archive.count
+        guard let save = waiting.removeValue(forKey: key.bytes)?.save else { return false }
+        byteCount -= save.archive.count
+        dropped[key.bytes] = (save, 0)
         return true
     }
 
-    mutating func dropAll() {
-        for dropped in waiting.values { byteCount -= dropped.save.archive.count }
+    mutating func forgetDropped(_ key: StoreKey) { dropped[key.bytes] = nil }
+
+    /// Has nothing that waits be written. It is seen until ``forgetDropped(by:)``.
+    ///
+    /// - Returns: which removal of everything this is.
+    mutating func dropAll() -> Int {
+        removalCount += 1
+        for (key, place) in waiting {
+            byteCount -= place.save.archive.count
+            dropped[key] = (place.save, removalCount)
+        }
         waiting = [:]
         order = []
         start = 0
+        return removalCount
     }
+
+    mutating func forgetDropped(by removal: Int) { dropped = dropped.filter { $0.value.removal != removal } }
 
     func find(_ key: StoreKey) -> DeferredSave? {
         if let found = waiting[key.bytes] { return found.save }
-        return writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
+        return dropped[key.bytes]?.save ?? beingWritten(key)
     }
 
-    func isSettled(_ key: StoreKey) -> Bool { find(key) == nil }
+    private func beingWritten(_ key: StoreKey) -> DeferredSave? {
+        writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
+    }
+
+    func isSettled(_ key: StoreKey) -> Bool { waiting[key.bytes] == nil && beingWritten(key) == nil }
 
     func isSettled(upTo place: Int) -> Bool {
         if let writing, writing.place <= place { return false }

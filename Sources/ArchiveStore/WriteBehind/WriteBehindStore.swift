@@ -40,7 +40,9 @@ package final class WriteBehindStore: ArchiveStore {
         let storeKey = try StoreKey(key)
         if let condition {
             return try alone(storeKey, dropping: false) { _ throws(StoreError) in
-                try below.save(archive, forKey: key, attributes: attributes, if: condition)
+                let saved = try below.save(archive, forKey: key, attributes: attributes, if: condition)
+                if saved != nil { state.withLock { $0.forgetDropped(storeKey) } }
+                return saved
             }
         }
         var attributes = attributes
@@ -124,7 +126,10 @@ package final class WriteBehindStore: ArchiveStore {
     ) throws(StoreError) -> Result {
         waiting { $0.alone.insert(key.bytes).inserted }
         defer {
-            state.withLock { _ = $0.alone.remove(key.bytes) }
+            state.withLock { state in
+                _ = state.alone.remove(key.bytes)
+                if dropping { state.forgetDropped(key) }
+            }
             wakeWaiters()
         }
         let hasDropped = dropping && state.withLock { $0.drop(key) }
@@ -190,7 +195,8 @@ package final class WriteBehindStore: ArchiveStore {
     // MARK: Many entries
 
     package func removeAll() throws(StoreError) {
-        state.withLock { $0.dropAll() }
+        let removal = state.withLock { $0.dropAll() }
+        defer { state.withLock { $0.forgetDropped(by: removal) } }
         wakeWaiters()
         settle()
         try below.removeAll()

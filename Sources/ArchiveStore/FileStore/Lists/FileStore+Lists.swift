@@ -74,6 +74,8 @@ extension FileStore {
 
     /// Looks at every entry that is named in some lists, then deletes those lists.
     ///
+    /// Others may work on the same lists: each looks at all that was named in them when it began.
+    ///
     /// - Parameter told: Is given each entry that was removed, at the end, without any lock held.
     private func work(
         on folder: String,
@@ -85,18 +87,9 @@ extension FileStore {
         guard let lists = try directory.lists.lists(in: folder) else { return }
         var removed: [EntryInformation] = []
         defer { removed.forEach(told) }
-        // One at a time in all processes, for names move from one list to another meanwhile.
-        do throws(SystemError) {
-            try lists.directory.lock()
-        } catch {
-            throw directory.lists.failure(error)
-        }
-        defer { _ = Result { () throws(SystemError) in try lists.directory.unlock() } }
         var failure: StoreError?
         do throws(SystemError) {
-            for list in try lists.lists() where isChosen(list) { try lists.claim(list) }
-            for (list, file) in try lists.claimed() where isChosen(list) {
-                let names = try lists.names(in: file)
+            for (file, names) in try lists.take(where: isChosen) {
                 do throws(StoreError) {
                     for name in names {
                         try look(at: name, folder, in: directory, removed: &removed, deciding: fate)
@@ -106,7 +99,7 @@ extension FileStore {
                     failure = failure ?? error
                     continue
                 }
-                try lists.directory.remove(file)
+                try lists.finish(file)
             }
         } catch {
             throw directory.lists.failure(error)

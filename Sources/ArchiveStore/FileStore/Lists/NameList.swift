@@ -42,8 +42,33 @@ struct NameList {
         }
     }
 
+    /// Takes lists for work, those that others work on too, and gives the names in each file.
+    ///
+    /// At one moment for all who work on lists (`flock` of their folder): a name that goes from one file to another is in
+    /// one of those that are seen here.
+    func take(where isChosen: (String) -> Bool) throws(SystemError) -> [(file: String, names: Set<EntryName>)] {
+        try alone { () throws(SystemError) in
+            for list in try lists() where isChosen(list) { try claim(list) }
+            var taken: [(file: String, names: Set<EntryName>)] = []
+            for (list, file) in try claimed() where isChosen(list) { taken.append((file, try names(in: file))) }
+            return taken
+        }
+    }
+
+    /// Deletes a file all of whose names were looked at, and maybe appended elsewhere.
+    func finish(_ file: String) throws(SystemError) {
+        try alone { () throws(SystemError) in _ = try directory.remove(file) }
+    }
+
+    private func alone<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+        try directory.lock()
+        // Its end gives the lock back, too.
+        defer { _ = Swift.Result { () throws(SystemError) in try directory.unlock() } }
+        return try body()
+    }
+
     /// Takes the list `name` for work, if it is there.
-    func claim(_ name: String) throws(SystemError) {
+    private func claim(_ name: String) throws(SystemError) {
         guard let file = try directory.list(name, create: false) else { return }
         // Whoever appends does it before, or sees that the file has another name.
         try file.lock(waits: true)
@@ -52,7 +77,7 @@ struct NameList {
     }
 
     /// The lists that are being worked on, by the names they had.
-    func claimed() throws(SystemError) -> [(list: String, file: String)] {
+    private func claimed() throws(SystemError) -> [(list: String, file: String)] {
         try files().compactMap { file in
             let parts = file.split(separator: ".", omittingEmptySubsequences: false)
             return parts.count == 2 ? (String(parts[0]), file) : nil
@@ -60,7 +85,7 @@ struct NameList {
     }
 
     /// The names of all lists that nobody works on.
-    func lists() throws(SystemError) -> [String] {
+    private func lists() throws(SystemError) -> [String] {
         try files().filter { !$0.contains(".") }
     }
 
@@ -74,7 +99,7 @@ struct NameList {
     }
 
     /// The names in a file, each once.
-    func names(in file: String) throws(SystemError) -> Set<EntryName> {
+    private func names(in file: String) throws(SystemError) -> Set<EntryName> {
         guard let list = try directory.list(file, create: false) else { return [] }
         let status = try list.status()
         guard status.isRegular else { return [] }
