@@ -69,6 +69,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             memory: memory,
             disk: disk,
             sharesValues: false,
+            sweeps: true,
             expiration: expiration,
             clock: clock,
             observer: observer,
@@ -76,6 +77,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         )
     }
 
+    /// - Parameter sweeps: whether expired entries are removed in the background, once a minute.
     init(
         name: String,
         directory: URL,
@@ -83,6 +85,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         memory: MemoryLimit,
         disk: DiskSettings = DiskSettings(),
         sharesValues: Bool,
+        sweeps: Bool = false,
         expiration: Expiration,
         clock: any CacheClock,
         observer: (any CacheObserver)? = nil,
@@ -97,6 +100,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             store: store,
             memory: memory,
             disk: disk,
+            sweeps: sweeps,
             clock: clock,
             observer: observer,
             reporter: reporter
@@ -161,6 +165,7 @@ extension Cache where Value: Sendable {
             memory: memory,
             disk: disk,
             sharesValues: true,
+            sweeps: true,
             expiration: expiration,
             clock: clock,
             observer: observer,

@@ -27,6 +27,7 @@ final class CacheCore: Sendable {
         store: any ArchiveStore,
         memory: MemoryLimit,
         disk: DiskSettings,
+        sweeps: Bool,
         clock: any CacheClock,
         observer: (any CacheObserver)?,
         reporter: (@Sendable (CacheError) -> Void)?
@@ -42,8 +43,10 @@ final class CacheCore: Sendable {
         queues = DiskQueues(label: name)
         followsOthers = disk.followsOtherProcesses
         store.setUser(self)
-        let sweeper = Sweeper { [weak self] in self?.sweep() }
-        self.sweeper.withLock { $0 = sweeper }
+        if sweeps {
+            let sweeper = Sweeper { [weak self] in self?.sweep() }
+            self.sweeper.withLock { $0 = sweeper }
+        }
         #if canImport(Darwin)
             let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
             pressure.withLock { $0 = listener }
