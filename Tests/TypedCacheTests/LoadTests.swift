@@ -85,6 +85,12 @@ import Testing
         for await event in events where event.kind == kind { return }
     }
 
+    /// Waits until so many wait for a key.
+    func wait(for count: Int, toAskFor key: String, _ cities: Cache<City>) async throws {
+        let key = try EntryKey(key)
+        while cities.core.flights.waiterCount(key) < count { await Task.yield() }
+    }
+
     // MARK: One producer
 
     @Test(arguments: [MemoryLimit(), .none])
@@ -109,7 +115,7 @@ import Testing
             for _ in 0..<100 { group.addTask { try await cities.fetch(forKey: "a") { try await source.load() } } }
             await source.hasRun(1)
             // All others are on their way or wait; none of them may start another one.
-            while cities.statistics.misses < 100 { await Task.yield() }
+            try await wait(for: 100, toAskFor: "a", cities)
             source.open()
             for try await city in group { #expect(city.name == "loaded") }
         }
@@ -136,7 +142,7 @@ import Testing
                     } catch { return error as? Refusal == Refusal() }
                 }
             }
-            while cities.statistics.misses < 20 { await Task.yield() }
+            try? await wait(for: 20, toAskFor: "a", cities)
             source.open()
             for await isRefused in group { #expect(isRefused) }
         }
@@ -224,7 +230,7 @@ import Testing
         let tasks = (0..<5).map { _ in
             Task { try await cities.fetch(forKey: "a") { try await source.load() } }
         }
-        while cities.statistics.misses < 5 { await Task.yield() }
+        try await wait(for: 5, toAskFor: "a", cities)
         await source.hasRun(1)
         for task in tasks[..<4] {
             task.cancel()
@@ -242,7 +248,7 @@ import Testing
         let tasks = (0..<5).map { _ in
             Task { try await cities.fetch(forKey: "a") { try await source.load() } }
         }
-        while cities.statistics.misses < 5 { await Task.yield() }
+        try await wait(for: 5, toAskFor: "a", cities)
         await source.hasRun(1)
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }

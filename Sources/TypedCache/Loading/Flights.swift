@@ -77,6 +77,9 @@ final class Flights: Sendable {
     /// Whether no key is being loaded.
     var isEmpty: Bool { state.withLock { $0.flights.isEmpty } }
 
+    /// How many wait for a key, or are about to.
+    func waiterCount(_ key: EntryKey) -> Int { state.withLock { $0.flights[key]?.load.interest ?? 0 } }
+
     /// Joins the flights of some keys, and makes those that there are none for.
     ///
     /// - Parameters:
