@@ -105,7 +105,7 @@ import Testing
     private func prepare(_ scenario: FaultScenario, _ usage: Usage, at path: String) throws {
         // Marked by hand, for the store would wait for the device.
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        try writeFile(StoreMarker.bytes, path + "/" + StoreMarker.fileName)
+        try writeFile(StoreMarker.bytes(.file), path + "/" + StoreMarker.fileName)
         let store = try open(path, usage)
         var damaged: String?
         for (key, archive) in FaultScenario.archives {

@@ -65,7 +65,7 @@ package final class FileStore: ArchiveStore {
         layer: FileLayer = FileLayer(),
         naming: @escaping @Sendable (StoreKey) -> EntryName
     ) throws(StoreError) {
-        path = try Self.absolutePath(directory)
+        path = try StoreFolder.absolutePath(directory)
         self.settings = settings
         self.naming = naming
         self.layer = layer
@@ -77,21 +77,6 @@ package final class FileStore: ArchiveStore {
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
-
-    static func absolutePath(_ directory: String) throws(StoreError) -> String {
-        let action = "opening a store"
-        guard !directory.isEmpty, !directory.utf8.contains(0) else {
-            throw StoreError(.invalidDirectory, path: directory, action: action, reason: "this is no path")
-        }
-        var path = directory
-        if !path.hasPrefix("/") {
-            guard let current = getcwd(nil, 0) else { throw StoreError(.last, path: path, action: action) }
-            defer { free(current) }
-            path = String(cString: current) + "/" + path
-        }
-        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path
-    }
 
     // MARK: - The directory
 

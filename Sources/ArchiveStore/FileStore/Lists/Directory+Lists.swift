@@ -29,18 +29,3 @@ extension Directory {
         return overflow ? .max : Int(clamping: count)
     }
 }
-
-extension OpenFile {
-    /// Writes all of `bytes` from `offset`, over what is there.
-    func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
-        var written = 0
-        while written < bytes.count {
-            written += try layer.transfer(.write, name, bytes.count - written) { count in
-                bytes.withUnsafeBytes { input in
-                    let rest = UnsafeRawBufferPointer(rebasing: input[written...].prefix(count))
-                    return pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
-                }
-            }
-        }
-    }
-}

@@ -62,6 +62,24 @@ final class Directory: Sendable {
         try openFile(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     }
 
+    /// Opens the file `name` for reading and writing, or for reading where writing is not allowed.
+    func fileForUpdate(_ name: String) throws(SystemError) -> OpenFile {
+        do {
+            return try openFile(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        } catch {
+            switch error.number {
+            case EACCES, EPERM, EROFS: return try file(name)
+            default: throw error
+            }
+        }
+    }
+
+    /// The first bytes of the file `name`; `nil` if it is no regular file.
+    func regularFile(_ name: String, _ byteCount: Int) throws(SystemError) -> [UInt8]? {
+        let file = try file(name)
+        return try file.status().isRegular ? file.read(byteCount, at: 0) : nil
+    }
+
     /// Makes the file `name`, `0600`, and opens it for writing; throws `EEXIST` if something has that name.
     func makeFile(_ name: String) throws(SystemError) -> OpenFile {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

@@ -12,6 +12,8 @@ struct FileStatus {
     let byteCount: Int
     let isRegular: Bool
     let isSymbolicLink: Bool
+    /// How many names it has.
+    let linkCount: Int
 
     init(_ status: stat) {
         identity = FileIdentity(
@@ -21,6 +23,7 @@ struct FileStatus {
         byteCount = Int(clamping: status.st_size)
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
+        linkCount = Int(clamping: status.st_nlink)
     }
 
     /// The status of what `path` names, which is not followed if it is a link.

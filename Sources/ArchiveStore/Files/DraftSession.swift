@@ -86,12 +86,20 @@ final class DraftSession: Sendable {
     func write(_ bytes: [UInt8], synchronized: Bool = false) throws(StoreError) -> (
         name: String, status: FileStatus
     ) {
+        try write(synchronized: synchronized) { file throws(SystemError) in try file.write(bytes) }
+    }
+
+    /// As above, of what `body` writes.
+    func write(
+        synchronized: Bool,
+        _ body: (borrowing OpenFile) throws(SystemError) -> Void
+    ) throws(StoreError) -> (name: String, status: FileStatus) {
         let (_, number) = count.add(1, ordering: .relaxed)
         let draft = "\(name).\(number)"
         do throws(SystemError) {
             let file = try directory.makeFile(draft)
             do throws(SystemError) {
-                try file.write(bytes)
+                try body(file)
                 if synchronized { try file.synchronize() }
                 let status = try file.status()
                 try file.closeChecked()

@@ -64,13 +64,42 @@ struct OpenFile: ~Copyable {
         return bytes
     }
 
+    /// How many bytes the file has now; half of what ``status()`` takes.
+    func byteCount() throws(SystemError) -> Int {
+        // Nothing reads or writes where this leaves the position: all of that says where.
+        Int(try layer.call(.status, name) { lseek(descriptor, 0, SEEK_END) })
+    }
+
+    /// Cuts off what is behind the first bytes.
+    func truncate(to byteCount: Int) throws(SystemError) {
+        _ = try layer.call(.write, name) { ftruncate(descriptor, off_t(byteCount)) }
+    }
+
     /// Writes all of `bytes`.
     func write(_ bytes: [UInt8]) throws(SystemError) {
+        try writeAll(bytes) { bytes, _ throws(SystemError) in try write(bytes) }
+    }
+
+    /// Writes all of `bytes` from `offset` on.
+    func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+        try writeAll(bytes) { bytes, done throws(SystemError) in
+            let count = try layer.transfer(.write, name, bytes.count) {
+                pwrite(descriptor, bytes.baseAddress, $0, off_t(offset + done))
+            }
+            guard count > 0 else { throw SystemError(number: EIO) }
+            return count
+        }
+    }
+
+    private func writeAll(
+        _ bytes: [UInt8],
+        by step: (_ rest: UnsafeRawBufferPointer, _ done: Int) throws(SystemError) -> Int
+    ) throws(SystemError) {
         let failure = bytes.withUnsafeBytes { input -> SystemError? in
             var written = 0
             while written < input.count {
                 do throws(SystemError) {
-                    written += try write(UnsafeRawBufferPointer(rebasing: input[written...]))
+                    written += try step(UnsafeRawBufferPointer(rebasing: input[written...]), written)
                 } catch {
                     return error
                 }
@@ -94,6 +123,15 @@ struct OpenFile: ~Copyable {
         // No system says this of a file; one that did would be asked for ever.
         guard count > 0 else { throw SystemError(number: EIO) }
         return count
+    }
+
+    /// Waits until what was written, and how much it is, is on the device; not until its dates are.
+    func synchronizeData() throws(SystemError) {
+        #if canImport(Darwin)
+            try synchronize()
+        #else
+            _ = try layer.call(.synchronize, name) { fdatasync(descriptor) }
+        #endif
     }
 
     /// Waits until what was written is on the device.

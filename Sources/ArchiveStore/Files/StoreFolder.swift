@@ -1,0 +1,161 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A store's own directory, opened and recognized by its marker, and the drafts in it.
+///
+/// If the directory is removed or moved, this keeps to the old one; a store then opens another.
+final class StoreFolder: Sendable {
+    let path: String
+    let root: Directory
+    private let kind: StoreKind
+    private let isDurable: Bool
+    private let openSession = Mutex<DraftSession?>(nil)
+
+    /// Opens the directory at `path`, made if it is missing and `create` is true.
+    ///
+    /// - Throws: `.invalidDirectory` if it is no store's of this kind, and not empty either; `.unsupportedVersion` if
+    ///   it is one of a later version; `.io`. Nothing in it was touched then.
+    init(
+        path: String,
+        kind: StoreKind,
+        create: Bool,
+        isDurable: Bool,
+        layer: FileLayer
+    ) throws(StoreError) {
+        self.path = path
+        self.kind = kind
+        self.isDurable = isDurable
+        do throws(SystemError) {
+            do throws(SystemError) {
+                root = try Directory(path: path, layer: layer)
+            } catch {
+                guard create, error.number == ENOENT else { throw error }
+                try Directory.make(path: path, synchronized: isDurable, layer: layer)
+                root = try Directory(path: path, layer: layer)
+            }
+        } catch {
+            throw StoreError(directory: error, path: path, action: "opening the store's directory")
+        }
+        try recognize(create: create)
+    }
+
+    /// The session of drafts, started at the first call.
+    ///
+    /// Starting it does I/O under a lock: once, and whoever waits would otherwise start another one.
+    func session() throws(StoreError) -> DraftSession {
+        try openSession.withLock { session throws(StoreError) in
+            if let session { return session }
+            let new = try DraftSession(in: root, path: path)
+            session = new
+            return new
+        }
+    }
+
+    /// Whether this is still the directory at its path.
+    func isCurrent() throws(StoreError) -> Bool {
+        do {
+            return try FileStatus(path: path, layer: root.layer).identity == root.identity
+        } catch {
+            if error.number == ENOENT || error.number == ENOTDIR { return false }
+            throw StoreError(error, path: path, action: "looking for the store's directory")
+        }
+    }
+
+    /// The absolute path of what was given as a store's directory.
+    static func absolutePath(_ directory: String) throws(StoreError) -> String {
+        let action = "opening a store"
+        guard !directory.isEmpty, !directory.utf8.contains(0) else {
+            throw StoreError(.invalidDirectory, path: directory, action: action, reason: "this is no path")
+        }
+        var path = directory
+        if !path.hasPrefix("/") {
+            guard let current = getcwd(nil, 0) else { throw StoreError(.last, path: path, action: action) }
+            defer { free(current) }
+            path = String(cString: current) + "/" + path
+        }
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    // MARK: - The marker
+
+    private func recognize(create: Bool) throws(StoreError) {
+        if let version = try markedVersion() {
+            // Who may not make anything leaves that to others.
+            if create, version < kind.version { try mark() }
+            return
+        }
+        guard create, try isEmpty() else {
+            // Another process may have made the directory a store's meanwhile.
+            if try markedVersion() != nil { return }
+            let reason = "it has no file “\(StoreMarker.fileName)”, so it is not a store's"
+            throw StoreError(.invalidDirectory, path: path, action: "opening a store", reason: reason)
+        }
+        try mark()
+    }
+
+    private func mark() throws(StoreError) {
+        let session = try session()
+        // The one file that is waited for: were it lost with the power, the whole store would be
+        // unrecognizable.
+        let draft = try session.write(StoreMarker.bytes(kind), synchronized: true).name
+        do {
+            try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
+            if isDurable { try root.synchronize() }
+        } catch {
+            session.discard(draft)
+            throw StoreError(error, path: markerPath, action: "marking a directory as a store's")
+        }
+    }
+
+    private var markerPath: String { path + "/" + StoreMarker.fileName }
+
+    /// The version that the directory is marked with; `nil` if it is not.
+    ///
+    /// - Throws: as ``init(path:kind:create:isDurable:layer:)``.
+    private func markedVersion() throws(StoreError) -> Int? {
+        func refuse(_ reason: String) -> StoreError {
+            StoreError(.invalidDirectory, path: markerPath, action: "reading a store's format", reason: reason)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try root.regularFile(StoreMarker.fileName, StoreMarker.largestByteCount) ?? []
+        } catch {
+            if error.number == ENOENT { return nil }
+            throw StoreError(directory: error, path: markerPath, action: "reading a store's format")
+        }
+        guard let marked = StoreMarker.parse(bytes) else { throw refuse("it is not one that a store writes") }
+        guard marked.kind == kind else {
+            throw refuse("it is a \(marked.kind.rawValue) store's, not a \(kind.rawValue) store's")
+        }
+        guard marked.version <= kind.version else {
+            let reason = "the store has format version \(marked.version), this is \(kind.version)"
+            throw StoreError(.unsupportedVersion, path: markerPath, action: "opening a store", reason: reason)
+        }
+        return marked.version
+    }
+
+    /// What may be in a directory that counts as empty, as after a process was killed just when it made a store.
+    private static let ownDirectories = [DraftSession.directoryName, Quarantine.directoryName]
+
+    /// Whether nothing is in it that is not a store's own.
+    private func isEmpty() throws(StoreError) -> Bool {
+        var isEmpty = true
+        do {
+            try root.forEachName { name in
+                isEmpty = Self.ownDirectories.contains(name)
+                return isEmpty
+            }
+        } catch {
+            throw StoreError(error, path: path, action: "listing a directory")
+        }
+        return isEmpty
+    }
+}

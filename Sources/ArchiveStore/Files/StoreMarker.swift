@@ -1,0 +1,56 @@
+/// The file `format` of a store's directory: one line that says what kind of store it is, and in which version.
+///
+///     typed-cache file store, format 2
+///     typed-cache packed store, format 1
+///
+/// Without it nothing in a directory is touched. What follows the number is up to later versions.
+///
+/// Version 2 of a file store is version 1 with a journal and lists beside the entries, which whoever knew version 1
+/// only would not keep. A directory of version 1 is one of version 2 without them: it is taken over by writing the
+/// marker anew.
+enum StoreMarker {
+    static let fileName = "format"
+
+    /// As much as is read of a marker.
+    static let largestByteCount = 64
+
+    static func bytes(_ kind: StoreKind) -> [UInt8] { kind.prefix + Array("\(kind.version)\n".utf8) }
+
+    /// What `bytes` say; `nil` if they are no marker.
+    static func parse(_ bytes: [UInt8]) -> (kind: StoreKind, version: Int)? {
+        for kind in StoreKind.allCases where bytes.starts(with: kind.prefix) {
+            let digits = bytes[kind.prefix.count...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard digits.count < bytes.count - kind.prefix.count else { return nil }
+            guard let version = Int(String(decoding: digits, as: UTF8.self)), version > 0 else { return nil }
+            return (kind, version)
+        }
+        return nil
+    }
+}
+
+/// How a store keeps its entries in its directory.
+package enum StoreKind: String, CaseIterable, Sendable {
+    /// Each in a file of its own, see ``FileStore``.
+    case file
+    /// One after another in segments, see ``PackedStore``.
+    case packed
+
+    /// The latest version of its format, which is the one that is written.
+    var version: Int {
+        switch self {
+        case .file: 2
+        case .packed: 1
+        }
+    }
+
+    fileprivate var prefix: [UInt8] { Array("typed-cache \(rawValue) store, format ".utf8) }
+
+    /// The kind of the store whose directory is at `path`; `nil` if there is none that says so.
+    package init?(directory path: String) {
+        let bytes = Result { () throws(SystemError) in
+            try Directory(path: path, layer: FileLayer()).regularFile(StoreMarker.fileName, StoreMarker.largestByteCount)
+        }
+        guard case .success(let bytes?) = bytes, let (kind, _) = StoreMarker.parse(bytes) else { return nil }
+        self = kind
+    }
+}

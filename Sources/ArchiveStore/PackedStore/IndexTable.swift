@@ -1,0 +1,208 @@
+/// Where the entry of a key is, in 24 bytes. The key itself is in the record.
+struct IndexSlot: Sendable, Equatable {
+    /// Of the key. Two keys may share it.
+    let hash: UInt64
+    /// 28 bits of the segment's number, 32 of the offset, 4 for `uses` and `isTagged`.
+    private var packedPlace: UInt64
+    /// Of the whole record; never 0.
+    let byteCount: UInt32
+    /// See ``Record/deadline(_:)``.
+    let deadline: UInt32
+
+    init(hash: UInt64, place: RecordPlace, byteCount: Int, deadline: UInt32, isTagged: Bool, uses: UInt8 = 0) {
+        self.hash = hash
+        packedPlace = UInt64(place.segment) << 36 | UInt64(place.offset) << 4
+        self.byteCount = UInt32(byteCount)
+        self.deadline = deadline
+        if isTagged { packedPlace |= Self.tagBit }
+        self.uses = uses
+    }
+
+    fileprivate static let empty = IndexSlot()
+
+    private init() {
+        hash = 0
+        packedPlace = 0
+        byteCount = 0
+        deadline = 0
+    }
+
+    private static let tagBit: UInt64 = 4
+    /// The most uses that count.
+    static let mostUses: UInt8 = 3
+
+    fileprivate var isEmpty: Bool { byteCount == 0 }
+
+    var place: RecordPlace {
+        RecordPlace(segment: UInt32(packedPlace >> 36), offset: UInt32(truncatingIfNeeded: packedPlace >> 4))
+    }
+
+    /// Whether the entry has tags.
+    var isTagged: Bool { packedPlace & Self.tagBit != 0 }
+
+    /// How often the entry was fetched since somebody looked whether it is wanted.
+    var uses: UInt8 {
+        get { UInt8(packedPlace & 3) }
+        set { packedPlace = packedPlace & ~3 | UInt64(min(newValue, Self.mostUses)) }
+    }
+
+    func moved(to place: RecordPlace) -> IndexSlot {
+        IndexSlot(hash: hash, place: place, byteCount: Int(byteCount), deadline: deadline, isTagged: isTagged)
+    }
+
+    // MARK: Bytes
+
+    static let encodedByteCount = 24
+
+    /// The slot as a snapshot has it.
+    var words: (UInt64, UInt64, UInt64) { (hash, packedPlace, UInt64(byteCount) << 32 | UInt64(deadline)) }
+
+    /// `nil` if no slot is like that.
+    init?(words: (UInt64, UInt64, UInt64)) {
+        hash = words.0
+        packedPlace = words.1
+        byteCount = UInt32(words.2 >> 32)
+        deadline = UInt32(truncatingIfNeeded: words.2)
+        if byteCount == 0 { return nil }
+    }
+}
+
+/// Slots by hash: open addressing, linear probing. A slot takes 30 to 60 bytes with the free ones beside it.
+///
+/// Where a slot stands depends on a number that is drawn anew in each process, so that nobody can choose keys that crowd
+/// one place.
+struct IndexTable: Sendable {
+    private static let multiplier = UInt64.random(in: .min ... .max) | 1
+
+    private var slots: [IndexSlot] = []
+    private var shift: UInt64 = 64
+    private(set) var count = 0
+    /// Of all records.
+    private(set) var byteCount = 0
+
+    /// - Parameter capacity: for how many slots there is room from the start.
+    init(capacity: Int = 0) {
+        if capacity > 0 { resize(atLeast: capacity * 5 / 4 + 1) }
+    }
+
+    /// The only slot with this hash, or `nil`; `others` is true if there are several.
+    func first(_ hash: UInt64) -> (slot: IndexSlot, hasOthers: Bool)? {
+        guard count > 0 else { return nil }
+        var found: IndexSlot?
+        var position = home(hash)
+        while !slots[position].isEmpty {
+            if slots[position].hash == hash {
+                if let found { return (found, true) }
+                found = slots[position]
+            }
+            position = next(position)
+        }
+        return found.map { ($0, false) }
+    }
+
+    /// All slots with this hash.
+    func all(_ hash: UInt64) -> [IndexSlot] {
+        guard count > 0 else { return [] }
+        var found: [IndexSlot] = []
+        var position = home(hash)
+        while !slots[position].isEmpty {
+            if slots[position].hash == hash { found.append(slots[position]) }
+            position = next(position)
+        }
+        return found
+    }
+
+    mutating func insert(_ slot: IndexSlot) {
+        if (count + 1) * 5 > slots.count * 4 { grow() }
+        put(slot)
+        count += 1
+        byteCount += Int(slot.byteCount)
+    }
+
+    /// Puts a slot in the place of another one with the same hash; says whether that was there.
+    mutating func replace(_ place: RecordPlace, with slot: IndexSlot) -> Bool {
+        guard let position = position(slot.hash, place) else { return false }
+        byteCount += Int(slot.byteCount) - Int(slots[position].byteCount)
+        slots[position] = slot
+        return true
+    }
+
+    mutating func remove(_ hash: UInt64, _ place: RecordPlace) -> IndexSlot? {
+        guard let position = position(hash, place) else { return nil }
+        let slot = slots[position]
+        empty(position)
+        count -= 1
+        byteCount -= Int(slot.byteCount)
+        return slot
+    }
+
+    mutating func use(_ hash: UInt64, _ place: RecordPlace) {
+        guard let position = position(hash, place) else { return }
+        let uses = slots[position].uses
+        if uses < IndexSlot.mostUses { slots[position].uses = uses + 1 }
+    }
+
+    /// Forgets the uses of an entry, and says how many there were; `nil` if it is not there.
+    mutating func takeUses(_ hash: UInt64, _ place: RecordPlace) -> UInt8? {
+        guard let position = position(hash, place) else { return nil }
+        defer { slots[position].uses = 0 }
+        return slots[position].uses
+    }
+
+    func forEach(_ body: (IndexSlot) -> Void) {
+        for slot in slots where !slot.isEmpty { body(slot) }
+    }
+
+    /// Removes slots, and returns them.
+    mutating func removeAll(where isRemoved: (IndexSlot) -> Bool) -> [IndexSlot] {
+        var removed: [IndexSlot] = []
+        forEach { if isRemoved($0) { removed.append($0) } }
+        for slot in removed { _ = remove(slot.hash, slot.place) }
+        return removed
+    }
+
+    private func position(_ hash: UInt64, _ place: RecordPlace) -> Int? {
+        guard count > 0 else { return nil }
+        var position = home(hash)
+        while !slots[position].isEmpty {
+            if slots[position].hash == hash, slots[position].place == place { return position }
+            position = next(position)
+        }
+        return nil
+    }
+
+    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: (hash &* Self.multiplier) >> shift) }
+    private func next(_ position: Int) -> Int { (position + 1) & (slots.count - 1) }
+
+    private mutating func put(_ slot: IndexSlot) {
+        var position = home(slot.hash)
+        while !slots[position].isEmpty { position = next(position) }
+        slots[position] = slot
+    }
+
+    /// Empties a position, and moves up what was put further on because of it.
+    private mutating func empty(_ position: Int) {
+        let mask = slots.count - 1
+        var hole = position
+        var current = next(hole)
+        while !slots[current].isEmpty {
+            if (current - home(slots[current].hash)) & mask >= (current - hole) & mask {
+                slots[hole] = slots[current]
+                hole = current
+            }
+            current = next(current)
+        }
+        slots[hole] = .empty
+    }
+
+    private mutating func grow() { resize(atLeast: max(4, slots.count * 2)) }
+
+    /// - Parameter capacity: is rounded up to a power of two.
+    private mutating func resize(atLeast capacity: Int) {
+        let former = slots
+        let bits = max(2, Int.bitWidth - (capacity - 1).leadingZeroBitCount)
+        slots = Array(repeating: .empty, count: 1 << bits)
+        shift = UInt64(64 - bits)
+        for slot in former where !slot.isEmpty { put(slot) }
+    }
+}

@@ -1,0 +1,101 @@
+import Synchronization
+
+/// Where every entry is, in parts by hash that are loaded when they are first needed.
+///
+/// A part is loaded under its lock, which reads a few KiB of the snapshot; everything else under it is memory only.
+final class PackedIndex: Sendable {
+    static let partCount = 256
+
+    /// Gives the slots of a part for the first time.
+    typealias Source = @Sendable (_ part: Int) -> IndexTable
+
+    private final class Part: Sendable {
+        let table: Mutex<IndexTable?>
+
+        init(isLoaded: Bool) { table = Mutex(isLoaded ? IndexTable() : nil) }
+    }
+
+    private let parts: [Part]
+    private let source: Source?
+    // Of the parts that are loaded.
+    private let loadedCount = Atomic<Int>(0)
+    private let loadedByteCount = Atomic<Int>(0)
+
+    /// - Parameter source: where parts come from; `nil`: they are empty.
+    init(source: Source? = nil) {
+        self.source = source
+        parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil) }
+    }
+
+    static func part(_ hash: UInt64) -> Int { Int(hash >> 56) }
+
+    /// Has `body` run with the part that has a hash, while nobody else uses that.
+    func withPart<Result>(_ hash: UInt64, _ body: (inout IndexTable) -> Result) -> Result {
+        withPart(number: Self.part(hash), body)
+    }
+
+    func withPart<Result>(number: Int, _ body: (inout IndexTable) -> Result) -> Result {
+        parts[number].table.withLock { table in
+            // What is new here counts from now on.
+            let known = table.map { ($0.count, $0.byteCount) } ?? (0, 0)
+            // Taken out meanwhile, lest the array in it be copied.
+            var loaded = table.take() ?? source?(number) ?? IndexTable()
+            defer {
+                count(loaded, since: known)
+                table = loaded
+            }
+            return body(&loaded)
+        }
+    }
+
+    private func count(_ table: borrowing IndexTable, since known: (count: Int, byteCount: Int)) {
+        if table.count != known.count { loadedCount.add(table.count - known.count, ordering: .relaxed) }
+        if table.byteCount != known.byteCount {
+            loadedByteCount.add(table.byteCount - known.byteCount, ordering: .relaxed)
+        }
+    }
+
+    private let hasLoadedAll = Atomic<Bool>(false)
+
+    /// Loads what was not needed yet.
+    func loadAll() {
+        if hasLoadedAll.load(ordering: .relaxed) { return }
+        for number in parts.indices { withPart(number: number) { _ in } }
+        hasLoadedAll.store(true, ordering: .relaxed)
+    }
+
+    /// The number of entries, and the bytes of all their records.
+    var total: (count: Int, byteCount: Int) {
+        loadAll()
+        return (loadedCount.load(ordering: .relaxed), loadedByteCount.load(ordering: .relaxed))
+    }
+
+    func forEachLoadedPart(_ body: (inout IndexTable) -> Void) {
+        for part in parts {
+            part.table.withLock { table in
+                guard var loaded = table.take() else { return }
+                let known = (loaded.count, loaded.byteCount)
+                body(&loaded)
+                count(loaded, since: known)
+                table = loaded
+            }
+        }
+    }
+
+    func forEachPart(_ body: (inout IndexTable) -> Void) {
+        for number in parts.indices { withPart(number: number, body) }
+    }
+
+    /// Puts a slot in the place of the one at `former`, or beside all others if that is not there.
+    func put(_ slot: IndexSlot, replacing former: RecordPlace?) {
+        withPart(slot.hash) { table in
+            if let former, table.replace(former, with: slot) { return }
+            table.insert(slot)
+        }
+    }
+
+    @discardableResult
+    func remove(_ hash: UInt64, _ place: RecordPlace) -> Bool {
+        withPart(hash) { $0.remove(hash, place) != nil }
+    }
+}

@@ -1,0 +1,203 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+extension PackedLog {
+    /// Takes in every record that is not in the index yet.
+    ///
+    /// What is no whole record at the end may be one that is being written, and stays for another time.
+    func follow(_ writer: inout Writer) throws(StoreError) {
+        while true {
+            guard let current = tail.withLock({ $0 }) else {
+                guard let first = try segments.numbers().first, let segment = try segments.segment(first) else {
+                    return
+                }
+                setFloor(first, &writer)
+                setTail(segment, at: segment.headerByteCount ?? 0)
+                continue
+            }
+            if writer.isSealed {
+                guard try advance(from: current, unread: nil, &writer) else { return }
+                continue
+            }
+            do throws(SystemError) {
+                let size = try current.segment.file.byteCount()
+                // Cut short by somebody else: what is in the index may not be there any more.
+                if size < current.end { throw SystemError(number: ESTALE) }
+                if size == current.end, !writer.isOpening { return }
+                var scanner = SegmentScanner(current.segment, from: current.end, to: size)
+                while !writer.isSealed, let step = try scanner.next() { try take(step, &writer) }
+                setTail(current.segment, at: scanner.offset)
+                if writer.isSealed { continue }
+            } catch {
+                throw StoreError(error, path: segments.path(current.segment.number), action: "following a segment")
+            }
+            // A seal comes before the next segment: if that is there, the seal is damaged.
+            guard let end = tail.withLock({ $0?.end }), let size = try? current.segment.file.byteCount() else { return }
+            guard try advance(from: current, unread: size - end, &writer) else { return }
+        }
+    }
+
+    /// Goes on with the next segment, and says whether there is one.
+    private func advance(from current: Tail, unread: Int?, _ writer: inout Writer) throws(StoreError) -> Bool {
+        let number = current.segment.number
+        guard let next = try segments.segment(number + 1) else {
+            // Given up by others before it was seen here: where that led cannot be told.
+            if let last = try segments.numbers().last, last > number { throw stale() }
+            return false
+        }
+        // Read once more, for it may have been sealed between the two looks.
+        if let unread, let size = try? current.segment.file.byteCount(),
+            size != (tail.withLock { $0?.end } ?? 0) + unread
+        {
+            return true
+        }
+        writer.setSize((tail.withLock { $0?.end } ?? current.end) + (unread ?? 0), of: number)
+        writer.unsealedByteCount = unread
+        writer.isSealed = false
+        setTail(next, at: next.headerByteCount ?? 0)
+        return true
+    }
+
+    func setTail(_ segment: Segment, at end: Int) {
+        let former = tail.withLock { tail in
+            defer { tail = Tail(segment: segment, end: end) }
+            return tail
+        }
+        _ = consume former
+    }
+
+    // MARK: Records
+
+    private func take(_ step: SegmentScanner.Step, _ writer: inout Writer) throws(SystemError) {
+        switch step {
+        case .damage(let place, let byteCount):
+            writer.damage = (place, byteCount)
+        case .record(let record, let place):
+            let hash = self.hash(of: record)
+            checkOrder(record, place, &writer)
+            apply(record, place, hash, &writer)
+            writer.previous = PreviousRecord(byteCount: record.byteCount, hash: hash)
+            writer.recordsSinceSnapshot += 1
+        }
+    }
+
+    func hash(of record: Record) -> UInt64 {
+        guard !record.key.isEmpty else { return record.kind == .loss ? record.serial : 0 }
+        guard let text = String(validating: record.key, as: UTF8.self), let key = try? StoreKey(text) else { return 0 }
+        return hashing(key)
+    }
+
+    /// Finds out what was lost before a record.
+    private func checkOrder(_ record: Record, _ place: RecordPlace, _ writer: inout Writer) {
+        let damage = writer.damage
+        let unsealed = writer.unsealedByteCount
+        writer.damage = nil
+        writer.unsealedByteCount = nil
+        if let damage, !record.isFirst {
+            // One record, and whose it was is told here.
+            if record.previousByteCount == damage.byteCount {
+                return lose(record.previousHash, damage.place, damage.byteCount, &writer)
+            }
+            return loseAll(&writer)
+        }
+        if record.isFirst, let unsealed {
+            // Nothing but the seal.
+            if unsealed == Record.headByteCount, record.previousByteCount == Record.headByteCount { return }
+            return loseAll(&writer)
+        }
+        guard let previous = writer.previous else { return }
+        if record.previousByteCount != previous.byteCount || record.previousHash != previous.hash { loseAll(&writer) }
+    }
+
+    /// The latest entry of a key is damaged: whoever fetches it is to find that, not an older one.
+    private func lose(_ hash: UInt64, _ place: RecordPlace, _ byteCount: Int, _ writer: inout Writer) {
+        guard hash != 0 else { return }
+        writer.changes?.insert(hash)
+        index.withPart(hash) { table in
+            for slot in table.all(hash) { _ = table.remove(hash, slot.place) }
+            table.insert(IndexSlot(hash: hash, place: place, byteCount: byteCount, deadline: 0, isTagged: true))
+        }
+    }
+
+    /// Records are missing that may have changed any entry before them.
+    private func loseAll(_ writer: inout Writer) {
+        writer.changes = nil
+        writer.hasLostEntries = true
+        index.forEachPart { $0 = IndexTable() }
+    }
+
+    private func apply(_ record: Record, _ place: RecordPlace, _ hash: UInt64, _ writer: inout Writer) {
+        switch record.kind {
+        case .entry:
+            writer.serial = max(writer.serial, record.serial)
+            writer.changes?.insert(hash)
+            let slot = IndexSlot(record, hash: hash, place: place)
+            index.put(slot, replacing: formerPlace(of: record.key, hash))
+            writer.nextDeadline = min(writer.nextDeadline, slot.deadline)
+        case .removal:
+            writer.changes?.insert(hash)
+            if let former = formerPlace(of: record.key, hash) { index.remove(hash, former) }
+        case .loss:
+            writer.changes?.insert(hash)
+            index.withPart(hash) { table in
+                for slot in table.all(hash) { _ = table.remove(hash, slot.place) }
+            }
+        case .floor:
+            setFloor(UInt32(clamping: record.serial), &writer)
+        case .seal:
+            writer.isSealed = true
+        case nil:
+            break
+        }
+        if let changes = writer.changes, changes.count > Self.mostChanges { writer.changes = nil }
+    }
+
+    /// How many keys are told as changed by others before it is anything.
+    private static var mostChanges: Int { 1 << 16 }
+
+    /// Where the entry of a key is; one that cannot be read counts as the key's.
+    private func formerPlace(of key: [UInt8], _ hash: UInt64) -> RecordPlace? {
+        for slot in slots(hash) {
+            do throws(StoreError) {
+                if try read(slot, .head)?.record.key ?? key == key { return slot.place }
+            } catch {
+                return slot.place
+            }
+        }
+        return nil
+    }
+
+    /// All segments before this one are gone, or about to go.
+    func setFloor(_ number: UInt32, _ writer: inout Writer) {
+        guard number > writer.floor, number <= Segment.largestNumber else { return }
+        raiseFloor(to: number, &writer)
+        index.forEachLoadedPart { table in
+            for slot in table.removeAll(where: { $0.place.segment < number }) { writer.changes?.insert(slot.hash) }
+        }
+    }
+
+    /// As above, where the index says so already.
+    func raiseFloor(to number: UInt32, _ writer: inout Writer) {
+        writer.floor = number
+        shared.floor.store(number, ordering: .relaxed)
+        for gone in writer.sizes.keys.filter({ $0 < number }) { writer.setSize(nil, of: gone) }
+        segments.close { $0 < number }
+    }
+}
+
+extension IndexSlot {
+    init(_ record: Record, hash: UInt64, place: RecordPlace) {
+        self.init(
+            hash: hash,
+            place: place,
+            byteCount: record.byteCount,
+            deadline: Record.deadline(record.attributes),
+            isTagged: !record.attributes.tags.isEmpty
+        )
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+
+/// What was given up to make room, for whoever is to be told.
+struct Departed: Sendable {
+    var evicted: [EntryInformation] = []
+    var expired: [EntryInformation] = []
+
+    static func += (one: inout Departed, other: Departed) {
+        one.evicted += other.evicted
+        one.expired += other.expired
+    }
+}
+
+extension PackedLog {
+    /// Which entries of a segment that is given up are written anew.
+    enum Keeping {
+        /// All that are of use still.
+        case all
+        /// Those that were fetched since they were written last, up to so many bytes.
+        case used(byteCount: Int)
+    }
+
+    /// Gives up the first segment: what is of use is written anew at the end, and the file is removed.
+    ///
+    /// Takes time for the bytes of one segment. Because it is the first one, nothing older can come back when the
+    /// removals in it go.
+    ///
+    /// - Parameter now: in seconds since 2001-01-01 UTC. What is of no use any more goes.
+    /// - Returns: `nil` if there is nothing to give up.
+    func reclaimFirst(_ keeping: Keeping, now: Double, _ writer: inout Writer) throws(StoreError) -> Departed? {
+        guard let tail = tail.withLock({ $0 }) else { return nil }
+        let number = writer.sizes.keys.min() ?? tail.segment.number
+        if number == tail.segment.number, !writer.isSealed {
+            guard tail.end > (tail.segment.headerByteCount ?? 0) else { return nil }
+            try beginSegment(dictionary: dictionary, &writer)
+        }
+        var plan = Plan(keeping)
+        if let segment = try? segments.segment(number) {
+            try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
+        }
+        let places = try append(&plan.drafts, &writer)
+        if settings.durability == .power { try synchronize() }
+        for (slot, place) in zip(plan.kept, places) { index.put(slot.moved(to: place), replacing: slot.place) }
+        writer.carriedByteCount += plan.keptByteCount
+        for slot in plan.dropped {
+            index.remove(slot.hash, slot.place)
+            writer.changes?.insert(slot.hash)
+        }
+        try remove(segment: number, &writer)
+        return plan.departed
+    }
+
+    private struct Plan {
+        let keeping: Keeping
+        var kept: [IndexSlot] = []
+        var drafts: [RecordDraft] = []
+        var keptByteCount = 0
+        var dropped: [IndexSlot] = []
+        var departed = Departed()
+
+        init(_ keeping: Keeping) { self.keeping = keeping }
+
+        func keeps(_ slot: IndexSlot) -> Bool {
+            switch keeping {
+            case .all: true
+            case .used(let limit): slot.uses > 0 && keptByteCount + Int(slot.byteCount) <= limit
+            }
+        }
+    }
+
+    /// Decides on each entry of a segment.
+    private func read(
+        _ segment: Segment,
+        _ byteCount: Int,
+        into plan: inout Plan,
+        now: Double
+    ) throws(StoreError) {
+        do throws(SystemError) {
+            var scanner = SegmentScanner(segment, to: byteCount)
+            while let step = try scanner.next() {
+                guard case .record(let record, let place) = step, record.kind == .entry else { continue }
+                let hash = hash(of: record)
+                guard let slot = slots(hash).first(where: { $0.place == place }) else { continue }
+                let key = String(decoding: record.key, as: UTF8.self)
+                let information = record.information(key: key, volume: root.identity.number)
+                if let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
+                    plan.dropped.append(slot)
+                    plan.departed.expired.append(information)
+                } else if plan.keeps(slot),
+                    let draft = try draft(moving: record, bytes: scanner.bytes(of: record, at: place), hash)
+                {
+                    plan.kept.append(slot)
+                    plan.drafts.append(draft)
+                    plan.keptByteCount += draft.byteCount
+                } else {
+                    plan.dropped.append(slot)
+                    plan.departed.evicted.append(information)
+                }
+            }
+        } catch {
+            throw StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+        }
+    }
+
+    /// A record for another segment, compressed anew if the dictionary it needs is not there; `nil` if it is damaged.
+    private func draft(moving record: Record, bytes: [UInt8], _ hash: UInt64) -> RecordDraft? {
+        guard let dictionaryName = record.dictionaryName(in: bytes) else {
+            return RecordDraft(moving: record, bytes: bytes, hash: hash)
+        }
+        let dictionary = dictionary
+        if dictionaryName == dictionary?.identifier { return RecordDraft(moving: record, bytes: bytes, hash: hash) }
+        guard let archive = try? archive(of: record, bytes, limit: Zlib.largestByteCount) else { return nil }
+        return try? RecordDraft.entry(
+            key: record.key,
+            hash: hash,
+            serial: record.serial,
+            attributes: record.attributes,
+            archive: archive,
+            dictionary: dictionary
+        )
+    }
+
+    private func remove(segment number: UInt32, _ writer: inout Writer) throws(StoreError) {
+        do {
+            try root.remove(Segment.fileName(number))
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "removing a segment")
+        }
+        // First the file, for where the disk is full there is no room for anything else.
+        raiseFloor(to: number + 1, &writer)
+        var floor = RecordDraft.floor(number + 1)
+        _ = try append(&floor, serial: nil, &writer)
+        if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
+    }
+
+    /// Gives up every segment there is, and whatever is in it.
+    func removeAll(_ writer: inout Writer) throws(StoreError) {
+        guard tail.withLock({ $0 }) != nil else { return }
+        let next = try beginSegment(dictionary: dictionary, &writer)
+        var floor = RecordDraft.floor(next.segment.number)
+        _ = try append(&floor, serial: nil, &writer)
+        let gone = writer.sizes.keys.filter { $0 < next.segment.number }
+        index.forEachPart { $0 = IndexTable() }
+        raiseFloor(to: next.segment.number, &writer)
+        writer.clock = nil
+        writer.changes = nil
+        if settings.durability == .power { try synchronize() }
+        for number in gone {
+            do {
+                try root.remove(Segment.fileName(number))
+            } catch {
+                throw StoreError(error, path: segments.path(number), action: "removing a segment")
+            }
+        }
+    }
+
+    // MARK: One entry after another
+
+    /// The next entry that would have to give way: the oldest one that was not fetched since this last came by.
+    func nextVictim(_ writer: inout Writer) throws(StoreError) -> Found? {
+        // Twice around finds each entry unused once.
+        var rounds = 0
+        while rounds < 3 {
+            if writer.clock == nil {
+                rounds += 1
+                let first = writer.sizes.keys.min() ?? tail.withLock { $0?.segment.number }
+                guard let first, let clock = try clock(at: first, writer) else { return nil }
+                writer.clock = clock
+            }
+            guard var scanner = writer.clock else { continue }
+            do {
+                while let step = try scanner.next() {
+                    guard case .record(let record, let place) = step, record.kind == .entry else { continue }
+                    let hash = hash(of: record)
+                    let uses = index.withPart(hash) { $0.takeUses(hash, place) }
+                    guard uses == 0, let slot = slots(hash).first(where: { $0.place == place }) else { continue }
+                    writer.clock = scanner
+                    return Found(slot: slot, record: record, bytes: [])
+                }
+            } catch {
+                throw StoreError(error, path: segments.path(scanner.segment.number), action: "making room")
+            }
+            let number = scanner.segment.number
+            let next = writer.sizes.keys.filter { $0 > number }.min() ?? tail.withLock { $0?.segment.number }
+            writer.clock = try next.flatMap { next throws(StoreError) in
+                next > number ? try clock(at: next, writer) : nil
+            }
+        }
+        return nil
+    }
+
+    private func clock(at number: UInt32, _ writer: borrowing Writer) throws(StoreError) -> SegmentScanner? {
+        guard let segment = try segments.segment(number) else { return nil }
+        let end = writer.sizes[number] ?? tail.withLock { $0?.end ?? 0 }
+        return SegmentScanner(segment, to: end)
+    }
+}

@@ -1,0 +1,263 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The log of a packed store: its segments in one opened directory, and the index of what is in them.
+///
+/// Only the last segment, the tail, is appended to. What the index says follows from the records of all segments in
+/// their order, the last one of a key deciding. Segments are given up from the front only, so that nothing older than a
+/// removal is ever left when the removal goes.
+final class PackedLog: Sendable {
+    struct Tail: Sendable {
+        let segment: Segment
+        /// How much of it is in the index.
+        var end: Int
+    }
+
+    /// What whoever changes the log knows of it.
+    struct Writer: Sendable {
+        /// The last one that was given out.
+        var serial: UInt64 = 0
+        var previous: PreviousRecord?
+        /// Whether the tail has its seal, and the next segment is not there yet.
+        var isSealed = false
+        /// The bytes of every segment but the tail, and of all of them.
+        private(set) var sizes: [UInt32: Int] = [:]
+        private(set) var sealedByteCount = 0
+        /// The first segment that is not given up.
+        var floor: UInt32 = 0
+        /// What was damaged just before the next record: where, and how many bytes.
+        var damage: (place: RecordPlace, byteCount: Int)?
+        /// How many bytes of the former segment could not be read, where that has no seal.
+        var unsealedByteCount: Int?
+        /// What others have changed since somebody asked; `nil`: anything.
+        var changes: Set<UInt64>? = []
+        /// How many records came since the last snapshot.
+        var recordsSinceSnapshot = 0
+        /// Whether entries were lost that nobody can name.
+        var hasLostEntries = false
+        /// Bytes of records that were appended by this log, and those of them that had been saved before.
+        var appendedByteCount = 0
+        var carriedByteCount = 0
+        /// Where the next entry is looked for that gives way where there are too many.
+        var clock: SegmentScanner?
+        /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.
+        var nextDeadline: UInt32 = 0
+        /// Whether every segment is looked at, sealed or not.
+        var isOpening = true
+
+        mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
+            sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
+            sizes[segment] = byteCount
+        }
+    }
+
+    /// What others need of a log while it is still being opened.
+    final class Shared: Sendable {
+        let floor = Atomic<UInt32>(0)
+        let isBroken = Atomic<Bool>(false)
+    }
+
+    let folder: StoreFolder
+    let settings: StoreSettings
+    let hashing: @Sendable (StoreKey) -> UInt64
+    let segments: SegmentTable
+    let index: PackedIndex
+    let shared: Shared
+    let tail: Mutex<Tail?>
+    private let writer: Mutex<Writer>
+    private let nextCheck = Atomic<UInt64>(0)
+    let synced = Mutex(SyncState())
+
+    /// Opens the log in a directory.
+    ///
+    /// With a snapshot, this reads a few KiB of it and what was appended since; without one, all segments' records.
+    init(
+        in folder: StoreFolder,
+        settings: StoreSettings,
+        usesSnapshot: Bool = true,
+        hashing: @escaping @Sendable (StoreKey) -> UInt64
+    ) throws(StoreError) {
+        self.folder = folder
+        self.settings = settings
+        self.hashing = hashing
+        let segments = SegmentTable(root: folder.root, path: folder.path)
+        self.segments = segments
+        let shared = Shared()
+        self.shared = shared
+        let start = try Self.start(in: folder, segments, usesSnapshot: usesSnapshot)
+        shared.floor.store(start.writer.floor, ordering: .relaxed)
+        if let snapshot = start.snapshot {
+            for dictionary in snapshot.dictionaries { _ = segments.dictionary(dictionary) }
+            let rescue = IndexRescue(of: folder, settings: settings, hashing: hashing, shared: shared)
+            index = PackedIndex { part in
+                let floor = shared.floor.load(ordering: .relaxed)
+                return snapshot.table(part: part, floor: floor) ?? rescue.table(part: part)
+            }
+        } else {
+            index = PackedIndex()
+        }
+        tail = Mutex(start.tail)
+        writer = Mutex(start.writer)
+        try writer.withLock { writer throws(StoreError) in
+            try follow(&writer)
+            writer.isOpening = false
+            writer.changes = settings.followsOthers ? [] : nil
+            writer.hasLostEntries = false
+        }
+    }
+
+    var root: Directory { folder.root }
+    var path: String { folder.path }
+
+    // MARK: Opening
+
+    private struct Start {
+        var snapshot: IndexSnapshot?
+        var tail: Tail?
+        var writer = Writer()
+    }
+
+    private static func start(
+        in folder: StoreFolder,
+        _ segments: SegmentTable,
+        usesSnapshot: Bool
+    ) throws(StoreError) -> Start {
+        var start = Start()
+        let numbers = try segments.numbers()
+        guard let last = numbers.last else { return start }
+        // Behind a hole only: what is before it may have been changed by what is missing.
+        var first = last
+        for number in numbers.reversed() where number == first - 1 { first = number }
+        start.writer.floor = first
+
+        let snapshot: IndexSnapshot?
+        do {
+            snapshot = usesSnapshot ? try IndexSnapshot(in: folder.root) : nil
+        } catch {
+            throw StoreError(error, path: folder.path + "/" + IndexSnapshot.fileName, action: "reading the index")
+        }
+        if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
+            let segment = try segments.segment(snapshot.position.segment),
+            let size = try? segment.file.byteCount(), size >= Int(snapshot.position.offset)
+        {
+            start.snapshot = snapshot
+            start.tail = Tail(segment: segment, end: Int(snapshot.position.offset))
+            start.writer.serial = snapshot.serial
+            start.writer.previous = snapshot.previous
+            for number in numbers where number >= first && number < segment.number {
+                guard let status = try? folder.root.status(Segment.fileName(number)) else { continue }
+                start.writer.setSize(status.byteCount, of: number)
+            }
+        } else if let segment = try segments.segment(first) {
+            start.tail = Tail(segment: segment, end: segment.headerByteCount ?? 0)
+        }
+        return start
+    }
+
+    // MARK: Looking
+
+    /// Takes in what others have appended. One `lseek` where there is nothing.
+    ///
+    /// - Throws: `.io` with `ESTALE` if this log is no more the one at its path, or cannot be followed.
+    func catchUp() throws(StoreError) {
+        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
+        try checkNowAndThen()
+        if let tail = tail.withLock({ $0 }) {
+            do {
+                if try tail.segment.file.byteCount() == tail.end { return }
+            } catch {
+                throw StoreError(error, path: segments.path(tail.segment.number), action: "following a segment")
+            }
+        }
+        try writer.withLock { writer throws(StoreError) in try follow(&writer) }
+    }
+
+    /// Has `body` look at the log while nobody in this process changes it, after taking in what others have.
+    func looking<Result>(
+        _ body: (inout Writer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try writer.withLock { writer throws(StoreError) in
+            try follow(&writer)
+            return try body(&writer)
+        }
+    }
+
+    /// Has `body` change the log while nobody else does, in this process or another.
+    ///
+    /// The one lock under which a packed store writes. What is written is at most a record, or where room is made a
+    /// segment; archives are compressed and read outside of it.
+    func changing<Result>(
+        _ body: (inout Writer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
+        try checkNowAndThen()
+        return try writer.withLock { writer throws(StoreError) in
+            do throws(SystemError) {
+                try root.lock()
+            } catch {
+                throw StoreError(error, path: path, action: "locking the log")
+            }
+            defer { unlock() }
+            if try isRemoved() { throw stale() }
+            try follow(&writer)
+            try cutRest()
+            return try body(&writer)
+        }
+    }
+
+    private func unlock() {
+        do {
+            try root.unlock()
+        } catch {
+            // Its end gives the lock back as well, and nothing else would.
+            shared.isBroken.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// What makes a store open another log.
+    func stale() -> StoreError {
+        StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
+    }
+
+    private func isRemoved() throws(StoreError) -> Bool {
+        guard let tail = tail.withLock({ $0 }) else { return try !folder.isCurrent() }
+        do {
+            return try tail.segment.file.status().linkCount == 0
+        } catch {
+            throw StoreError(error, path: segments.path(tail.segment.number), action: "looking for a segment")
+        }
+    }
+
+    /// How long at most a directory that was moved away is not noticed, in nanoseconds.
+    private static var checkInterval: UInt64 { 10_000_000 }
+
+    /// Looks whether the directory is still the one at its path, unless somebody did so just before.
+    private func checkNowAndThen() throws(StoreError) {
+        let now = Self.coarseTime
+        let next = nextCheck.load(ordering: .relaxed)
+        guard now >= next else { return }
+        nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
+        if try !folder.isCurrent() {
+            shared.isBroken.store(true, ordering: .relaxed)
+            throw stale()
+        }
+    }
+
+    /// A clock of a few nanoseconds and a few milliseconds' grain.
+    private static var coarseTime: UInt64 {
+        #if canImport(Glibc) || canImport(Musl)
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        #else
+            return clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW_APPROX)
+        #endif
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+// Unsafe code, and why it is sound: fields are loaded and stored at constant offsets below 64, after a check that there
+// are 64 bytes, and what comes after them at lengths that were checked against the number of bytes.
+
+extension Record {
+    /// Parses the record that `bytes` begin with, after checking its head, but not its payload.
+    init(_ bytes: UnsafeRawBufferPointer, at place: RecordPlace) throws(RecordFault) {
+        func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
+            Number(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
+        }
+        guard bytes.count >= Self.headByteCount else { throw .incomplete }
+        guard number(0, as: UInt32.self) == Self.magic else { throw .damaged }
+        let keyByteCount = Int(number(14, as: UInt16.self))
+        attributesByteCount = Int(number(16, as: UInt16.self))
+        guard keyByteCount <= StoreKey.largestByteCount,
+            attributesByteCount <= EntryAttributes.largestByteCount
+        else { throw .damaged }
+        let headEnd = Self.headByteCount + keyByteCount + attributesByteCount
+        guard bytes.count >= headEnd else { throw .incomplete }
+        let head = UnsafeRawBufferPointer(rebasing: bytes[..<headEnd])
+        guard number(4, as: UInt32.self) == Self.checksum(head, at: place) else { throw .damaged }
+
+        kind = Kind(rawValue: bytes[12])
+        isFirst = bytes[13] & Self.firstFlag != 0
+        payloadChecksum = number(8, as: UInt32.self)
+        payloadByteCount = Int(number(20, as: UInt32.self))
+        archiveByteCount = Int(number(24, as: UInt32.self))
+        previousByteCount = Int(number(28, as: UInt32.self))
+        previousHash = number(32, as: UInt64.self)
+        serial = number(40, as: UInt64.self)
+        let storedAt = Double(bitPattern: number(48, as: UInt64.self))
+        let expiresAt = Double(bitPattern: number(56, as: UInt64.self))
+        let keyEnd = Self.headByteCount + keyByteCount
+        key = Array(bytes[Self.headByteCount..<keyEnd])
+        // Rightly sealed, but not by a store.
+        guard !storedAt.isNaN, !expiresAt.isNaN, kind != .entry || !key.isEmpty else { throw .damaged }
+        var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: storedAt))
+        if expiresAt != .infinity { attributes.expiresAt = Date(timeIntervalSinceReferenceDate: expiresAt) }
+        if attributesByteCount > 0 {
+            guard (try? attributes.decode(Array(bytes[keyEnd..<headEnd])[...])) != nil else { throw .damaged }
+        }
+        self.attributes = attributes
+    }
+
+    /// As above, of bytes in an array.
+    init(head bytes: [UInt8], at place: RecordPlace) throws(RecordFault) {
+        self = try bytes.withUnsafeBytes { bytes in
+            Result { () throws(RecordFault) in try Record(bytes, at: place) }
+        }.get()
+    }
+
+    /// As above, of a whole record, its payload checked as well.
+    init(verifying bytes: [UInt8], at place: RecordPlace) throws(RecordFault) {
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(RecordFault) in
+                let record = try Record(bytes, at: place)
+                guard bytes.count >= record.byteCount else { throw .incomplete }
+                guard bytes.count == record.byteCount else { throw .damaged }
+                let payload = UnsafeRawBufferPointer(rebasing: bytes[record.headByteCount...])
+                guard Zlib.crc32(payload) == record.payloadChecksum else { throw .damaged }
+                return record
+            }
+        }
+        self = try result.get()
+    }
+
+    /// Where the first record at or after `start` may begin: at the next magic; `nil` if there is none in `bytes`.
+    static func candidate(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        var index = start
+        while index + 4 <= bytes.count {
+            guard let found = memchr(base + index, Int32(magic >> 24), bytes.count - index) else { return nil }
+            let first = UnsafeRawPointer(found) - base
+            guard first + 4 <= bytes.count else { return nil }
+            let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: first, as: UInt32.self))
+            if word == magic { return first }
+            index = first + 1
+        }
+        return nil
+    }
+
+    /// The checksum of a head at a place.
+    static func checksum(_ head: UnsafeRawBufferPointer, at place: RecordPlace) -> UInt32 {
+        let number = (UInt64(place.segment) << 32 | UInt64(place.offset)).bigEndian
+        let salt = withUnsafeBytes(of: number) { Zlib.crc32($0) }
+        return Zlib.crc32(UnsafeRawBufferPointer(rebasing: head[8...]), continuing: salt)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// The bytes of a record that has no place yet.
+///
+/// Unsafe code, and why it is sound: fields are stored at constant offsets into at least 64 bytes, and whoever writes
+/// the payload is given what is left of the buffer behind the head, as a buffer of known size.
+struct RecordDraft {
+    private(set) var bytes: [UInt8]
+    /// Of the key; 0 if there is none.
+    let hash: UInt64
+    private let headByteCount: Int
+
+    var byteCount: Int { bytes.count }
+
+    private init(
+        _ kind: Record.Kind,
+        key: [UInt8],
+        hash: UInt64,
+        serial: UInt64 = 0,
+        attributes: [UInt8] = [],
+        storedAt: Double = 0,
+        expiresAt: Double = .infinity,
+        archiveByteCount: Int = 0,
+        payloadBound: Int = 0,
+        payload: (UnsafeMutableRawBufferPointer) -> Int = { _ in 0 }
+    ) {
+        let headByteCount = Record.headByteCount + key.count + attributes.count
+        bytes = [UInt8](unsafeUninitializedCapacity: headByteCount + payloadBound) { buffer, count in
+            let output = UnsafeMutableRawBufferPointer(buffer)
+            func store(_ number: some FixedWidthInteger, at offset: Int) {
+                output.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number))
+            }
+            let payloadByteCount = payload(UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...]))
+            count = headByteCount + payloadByteCount
+            let written = UnsafeRawBufferPointer(output)[headByteCount..<count]
+            store(Record.magic, at: 0)
+            store(UInt32(0), at: 4)
+            store(Zlib.crc32(UnsafeRawBufferPointer(rebasing: written)), at: 8)
+            store(kind.rawValue, at: 12)
+            store(UInt8(0), at: 13)
+            store(UInt16(key.count), at: 14)
+            store(UInt16(attributes.count), at: 16)
+            store(UInt16(0), at: 18)
+            store(UInt32(payloadByteCount), at: 20)
+            store(UInt32(archiveByteCount), at: 24)
+            store(UInt32(0), at: 28)
+            store(UInt64(0), at: 32)
+            store(serial, at: 40)
+            store(storedAt.bitPattern, at: 48)
+            store(expiresAt.bitPattern, at: 56)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: output[Record.headByteCount..<headByteCount])
+            rest.copyBytes(from: key)
+            UnsafeMutableRawBufferPointer(rebasing: rest[key.count...]).copyBytes(from: attributes)
+        }
+        self.hash = hash
+        self.headByteCount = headByteCount
+    }
+
+    /// An entry.
+    ///
+    /// - Parameters:
+    ///   - archiveByteCount: the archive's length.
+    ///   - payloadBound: the most bytes that `payload` writes.
+    ///   - payload: writes a zlib stream of the archive, and returns its length.
+    /// - Throws: `.invalidArgument` for attributes that cannot be written.
+    static func entry(
+        key: [UInt8],
+        hash: UInt64,
+        serial: UInt64 = 0,
+        attributes: EntryAttributes,
+        archiveByteCount: Int,
+        payloadBound: Int,
+        payload: (UnsafeMutableRawBufferPointer) -> Int
+    ) throws(StoreError) -> RecordDraft {
+        RecordDraft(
+            .entry,
+            key: key,
+            hash: hash,
+            serial: serial,
+            attributes: try attributes.encoded(),
+            storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
+            expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
+            archiveByteCount: archiveByteCount,
+            payloadBound: payloadBound,
+            payload: payload
+        )
+    }
+
+    static func removal(key: [UInt8], hash: UInt64) -> RecordDraft { RecordDraft(.removal, key: key, hash: hash) }
+
+    static func loss(hash: UInt64) -> RecordDraft { RecordDraft(.loss, key: [], hash: hash, serial: hash) }
+
+    static func floor(_ segment: UInt32) -> RecordDraft {
+        RecordDraft(.floor, key: [], hash: 0, serial: UInt64(segment))
+    }
+
+    static var seal: RecordDraft { RecordDraft(.seal, key: [], hash: 0) }
+
+    /// A record as it was, for another place.
+    init(moving record: Record, bytes: [UInt8], hash: UInt64) {
+        self.bytes = bytes
+        self.hash = hash
+        headByteCount = record.headByteCount
+    }
+
+    /// Gives the record its place.
+    ///
+    /// - Parameters:
+    ///   - serial: a new one; `nil` to keep the one it has.
+    ///   - previous: the record before it in the segment, or in the former one; `nil` if there is none.
+    mutating func setPlace(
+        _ place: RecordPlace,
+        serial: UInt64?,
+        isFirst: Bool,
+        previous: PreviousRecord?
+    ) {
+        bytes.withUnsafeMutableBytes { output in
+            func store(_ number: some FixedWidthInteger, at offset: Int) {
+                output.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number))
+            }
+            store(isFirst ? Record.firstFlag : 0, at: 13)
+            store(UInt32(clamping: previous?.byteCount ?? 0), at: 28)
+            store(previous?.hash ?? 0, at: 32)
+            if let serial { store(serial, at: 40) }
+            let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<headByteCount])
+            store(Record.checksum(head, at: place), at: 4)
+        }
+    }
+}
+
+/// What a record tells of the one before it.
+struct PreviousRecord: Sendable {
+    let byteCount: Int
+    /// Of its key.
+    let hash: UInt64
+}

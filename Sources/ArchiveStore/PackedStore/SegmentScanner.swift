@@ -1,0 +1,94 @@
+/// Reads one record of a segment after another, and finds the next one behind a damaged one.
+struct SegmentScanner {
+    enum Step {
+        case record(Record, RecordPlace)
+        /// So many bytes that are none. The next step is a record.
+        case damage(RecordPlace, byteCount: Int)
+    }
+
+    let segment: Segment
+    /// Where the next record begins. At the end, what lies between here and there is the start of a record, or damaged.
+    private(set) var offset: Int
+    private(set) var end: Int
+
+    private static let chunk = 1 << 18
+    /// How many bytes of what only looks like records are checked before the rest counts as damaged.
+    private var patience = 1 << 28
+    private var window: [UInt8] = []
+    private var windowStart = 0
+
+    /// - Parameters:
+    ///   - offset: where a record begins; `nil`: the first one does.
+    ///   - end: how much of the file is read.
+    init(_ segment: Segment, from offset: Int? = nil, to end: Int) {
+        self.segment = segment
+        self.offset = offset ?? segment.headerByteCount ?? 0
+        // Offsets have 32 bits.
+        self.end = min(end, Int(UInt32.max))
+    }
+
+    /// The next record, or what is damaged before it; `nil` if there is none any more.
+    mutating func next() throws(SystemError) -> Step? {
+        guard offset < end else { return nil }
+        let start = place(offset)
+        if let record = try record(at: offset) {
+            guard offset + record.byteCount <= end else { return nil }
+            offset += record.byteCount
+            return .record(record, start)
+        }
+        guard let found = try nextRecord(after: offset) else { return nil }
+        defer { offset = found }
+        return .damage(start, byteCount: found - offset)
+    }
+
+    /// All bytes of a record that was just given.
+    mutating func bytes(of record: Record, at place: RecordPlace) throws(SystemError) -> [UInt8] {
+        let start = Int(place.offset) - windowStart
+        if start >= 0, start + record.byteCount <= window.count {
+            return Array(window[start..<(start + record.byteCount)])
+        }
+        return try segment.file.read(record.byteCount, at: Int(place.offset))
+    }
+
+    private func place(_ offset: Int) -> RecordPlace {
+        RecordPlace(segment: segment.number, offset: UInt32(truncatingIfNeeded: offset))
+    }
+
+    private mutating func record(at offset: Int) throws(SystemError) -> Record? {
+        try load(offset, Record.largestHeadByteCount)
+        return window.withUnsafeBytes { window in
+            let rest = UnsafeRawBufferPointer(rebasing: window[(offset - windowStart)...])
+            return try? Record(rest, at: place(offset))
+        }
+    }
+
+    private mutating func nextRecord(after start: Int) throws(SystemError) -> Int? {
+        var position = start + 1
+        while position < end {
+            try load(position, Record.largestHeadByteCount)
+            let candidate = window.withUnsafeBytes { Record.candidate(in: $0, from: position - windowStart) }
+            guard let candidate else {
+                // The last bytes may be the start of a magic.
+                position = max(position + 1, windowStart + window.count - 3)
+                continue
+            }
+            position = windowStart + candidate
+            patience -= Record.largestHeadByteCount
+            guard patience > 0 else { return nil }
+            if let record = try record(at: position), position + record.byteCount <= end { return position }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Has the window hold at least `count` bytes from `offset`, or all there are.
+    private mutating func load(_ offset: Int, _ count: Int) throws(SystemError) {
+        let needed = min(offset + count, end)
+        if offset >= windowStart, needed <= windowStart + window.count { return }
+        let wanted = min(max(Self.chunk, count), end - offset)
+        window = try segment.file.read(wanted, at: offset)
+        windowStart = offset
+        // Somebody has made the file shorter.
+        if window.count < wanted { end = offset + window.count }
+    }
+}
