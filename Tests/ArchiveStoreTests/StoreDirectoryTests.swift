@@ -255,8 +255,8 @@ import Testing
     }
 
     @Test func isFoundAfterTheWorkingDirectoryChanged() throws {
-        #expect(try FileStore.absolutePath("cache//") == files.currentDirectoryPath + "/cache")
-        #expect(error { _ = try FileStore.absolutePath("") }?.code == .invalidDirectory)
-        #expect(error { _ = try FileStore.absolutePath("a\0b") }?.code == .invalidDirectory)
+        #expect(try StoreFolder.absolutePath("cache//") == files.currentDirectoryPath + "/cache")
+        #expect(error { _ = try StoreFolder.absolutePath("") }?.code == .invalidDirectory)
+        #expect(error { _ = try StoreFolder.absolutePath("a\0b") }?.code == .invalidDirectory)
     }
 }

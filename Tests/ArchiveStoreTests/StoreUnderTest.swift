@@ -15,9 +15,16 @@ enum StoreUnderTest: CaseIterable {
     /// A file store with limits that are never reached, so that it keeps a journal.
     case limitedFile
     case collidingLimitedFile
+    case packed
+    /// All keys of a packed store share three hashes.
+    case collidingPacked
+    /// A packed store of many small segments, of which the first are given up all the time.
+    case limitedPacked
+    case packedBehind
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
+        if self == .limitedPacked { settings.byteLimit = 1 << 20 }
         if self == .limitedFile || self == .collidingLimitedFile {
             settings.byteLimit = 1 << 30
             settings.countLimit = 1 << 20
@@ -37,8 +44,24 @@ enum StoreUnderTest: CaseIterable {
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
                 try checkLedger(path + "/cache")
             }
-        case .behind: try Self.withPlaceBehind(byteLimit: 1 << 20, body)
-        case .narrowBehind: try Self.withPlaceBehind(byteLimit: 1_000, body)
+        case .packed, .limitedPacked:
+            try withTemporaryDirectory { path in
+                try body { try PackedStore(directory: path + "/cache", create: true, settings: settings) }
+            }
+        case .collidingPacked:
+            try withTemporaryDirectory { path in
+                try body {
+                    try PackedStore(directory: path + "/cache", create: true, settings: settings) { key in
+                        UInt64(key.bytes.reduce(0, ^) % 3)
+                    }
+                }
+            }
+        case .behind:
+            try Self.withPlaceBehind(byteLimit: 1 << 20, body) { try FileStore(directory: $0, create: true) }
+        case .narrowBehind:
+            try Self.withPlaceBehind(byteLimit: 1_000, body) { try FileStore(directory: $0, create: true) }
+        case .packedBehind:
+            try Self.withPlaceBehind(byteLimit: 1 << 20, body) { try PackedStore(directory: $0, create: true) }
         case .collidingFile, .collidingLimitedFile:
             try withTemporaryDirectory { path in
                 try body {
@@ -53,15 +76,15 @@ enum StoreUnderTest: CaseIterable {
 
     private static func withPlaceBehind(
         byteLimit: Int,
-        _ body: (_ open: () throws -> any ArchiveStore) throws -> Void
+        _ body: (_ open: () throws -> any ArchiveStore) throws -> Void,
+        below: @escaping (_ directory: String) throws -> any ArchiveStore
     ) throws {
         try withTemporaryDirectory { path in
             var former: WriteBehindStore?
             try body {
                 // What waits is the store's own until it is flushed.
                 try former?.flush()
-                let file = try FileStore(directory: path + "/cache", create: true)
-                let store = WriteBehindStore(over: file, byteLimit: byteLimit)
+                let store = WriteBehindStore(over: try below(path + "/cache"), byteLimit: byteLimit)
                 former = store
                 return store
             }

@@ -25,7 +25,8 @@ final class IndexRescue: Sendable {
     func table(part: Int) -> IndexTable {
         log.withLock { log in
             do throws(StoreError) {
-                let opened = try log ?? PackedLog(in: folder, settings: settings, usesSnapshot: false, hashing: hashing)
+                if let log { return log.index.withPart(number: part) { $0 } }
+                let opened = try PackedLog(in: folder, settings: settings, usesSnapshot: false, hashing: hashing)
                 log = opened
                 return opened.index.withPart(number: part) { $0 }
             } catch {

@@ -174,16 +174,16 @@ extension PackedLog {
             if end <= state.end { return }
             guard let latest = tail.withLock({ $0 }) else { return }
             let latestEnd = RecordPlace(segment: latest.segment.number, offset: UInt32(latest.end))
-            do {
+            do throws(SystemError) {
                 // What is in earlier segments was waited for when they were sealed.
                 try latest.segment.file.synchronizeData()
                 state.end = latestEnd
             } catch {
                 // The system may forget what it could not write: trying again would prove nothing.
                 let path = segments.path(latest.segment.number)
-                let error = StoreError(error, path: path, action: "waiting for a segment")
-                state.failure = (latestEnd, error)
-                throw error
+                let failure = StoreError(error, path: path, action: "waiting for a segment")
+                state.failure = (latestEnd, failure)
+                throw failure
             }
         }
     }

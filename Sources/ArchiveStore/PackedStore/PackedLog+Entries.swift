@@ -62,67 +62,129 @@ extension PackedLog {
     ///
     /// - Throws: `.corrupted` if what may be it is damaged, with where that is.
     func find(_ key: StoreKey, _ hash: UInt64, _ extent: Extent) throws(StoreError) -> Found? {
-        for attempt in 0... {
-            var damage: StoreError?
-            var missing: UInt32?
-            for slot in slots(hash) {
-                do throws(StoreError) {
-                    if let found = try read(slot, extent) {
-                        if found.record.key == key.bytes { return found }
-                    } else {
-                        missing = slot.place.segment
-                    }
-                } catch {
-                    guard error.code == .corrupted else { throw error }
-                    damage = error
-                }
-            }
-            // Moved to another segment, or given up, since the index was asked; or somebody has deleted the file.
-            if let missing, attempt < 2 {
-                try looking { writer throws(StoreError) in
-                    if attempt == 1 { forget(segment: missing, &writer) }
-                }
-                continue
-            }
-            if let damage { throw damage }
-            return nil
+        let (found, missing) = try look(for: key, hash, extent)
+        if missing == nil { return found }
+        // Moved to another segment, or given up, since the index was asked.
+        return try looking { writer throws(StoreError) in try find(key, hash, extent, &writer) }
+    }
+
+    /// As above, for whoever changes the log.
+    func find(
+        _ key: StoreKey,
+        _ hash: UInt64,
+        _ extent: Extent,
+        _ writer: inout Writer
+    ) throws(StoreError) -> Found? {
+        while true {
+            let (found, missing) = try look(for: key, hash, extent)
+            guard let missing else { return found }
+            // Somebody has deleted the file.
+            index.forEachPart { _ = $0.removeAll { $0.place.segment == missing } }
+            writer.changes = nil
         }
-        return nil
     }
 
-    private func forget(segment: UInt32, _ writer: inout Writer) {
-        index.forEachPart { _ = $0.removeAll { $0.place.segment == segment } }
-        writer.changes = nil
+    private func look(
+        for key: StoreKey,
+        _ hash: UInt64,
+        _ extent: Extent
+    ) throws(StoreError) -> (found: Found?, missing: UInt32?) {
+        var damage: StoreError?
+        var missing: UInt32?
+        for slot in slots(hash) {
+            do throws(StoreError) {
+                if let found = try read(slot, extent) {
+                    if found.record.key == key.bytes { return (found, nil) }
+                } else {
+                    missing = slot.place.segment
+                }
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                damage = error
+            }
+        }
+        if missing == nil, let damage { throw damage }
+        return (nil, missing)
     }
 
-    /// Where the entry of a key is, for whoever changes it.
-    func former(_ key: StoreKey, _ hash: UInt64) throws(StoreError) -> Found? { try find(key, hash, .head) }
+    // MARK: Removing
+
+    /// Removes an entry.
+    func remove(_ slot: IndexSlot, key: [UInt8], _ writer: inout Writer) throws(StoreError) {
+        var removal = RecordDraft.removal(key: key, hash: slot.hash)
+        _ = try append(&removal, serial: nil, &writer)
+        index.remove(slot.hash, slot.place)
+    }
+
+    /// Removes those of some entries that are still there and are chosen, and returns them.
+    func remove(
+        _ slots: ArraySlice<IndexSlot>,
+        where isChosen: (EntryInformation) -> Bool
+    ) throws(StoreError) -> [EntryInformation] {
+        var chosen: [(key: StoreKey, hash: UInt64, entry: EntryInformation)] = []
+        for slot in slots {
+            do throws(StoreError) {
+                guard let found = try read(slot, .head), let key = found.key else { continue }
+                let entry = found.record.information(key: key.string, volume: root.identity.number)
+                if isChosen(entry) { chosen.append((key, slot.hash, entry)) }
+            } catch {
+                // Whoever fetches it is told.
+                guard error.code == .corrupted else { throw error }
+            }
+        }
+        guard !chosen.isEmpty else { return [] }
+        return try changing { writer throws(StoreError) in
+            var present: [(slot: IndexSlot, entry: EntryInformation)] = []
+            var drafts: [RecordDraft] = []
+            for (key, hash, entry) in chosen {
+                // It may have been moved, saved over or damaged meanwhile.
+                let found = Result { () throws(StoreError) in try find(key, hash, .head, &writer) }
+                guard case .success(let found?) = found,
+                    found.record.information(key: key.string, volume: root.identity.number).identity == entry.identity
+                else { continue }
+                present.append((found.slot, entry))
+                drafts.append(.removal(key: key.bytes, hash: hash))
+            }
+            _ = try append(&drafts, &writer)
+            for (slot, _) in present { index.remove(slot.hash, slot.place) }
+            return present.map(\.entry)
+        }
+    }
 
     /// Removes what is damaged among the entries with a hash, and says how many there were.
-    func removeDamaged(_ hash: UInt64, _ extent: Extent = .whole) throws(StoreError) -> Int {
-        try changing { writer throws(StoreError) in
-            var count = 0
-            for slot in slots(hash) {
-                do throws(StoreError) {
-                    _ = try read(slot, extent)
-                } catch {
-                    guard error.code == .corrupted else { throw error }
-                    // Gone for this process even if that cannot be written down.
-                    index.remove(hash, slot.place)
-                    count += 1
-                }
+    func removeDamaged(_ hash: UInt64) throws(StoreError) -> Int {
+        try changing { writer throws(StoreError) in try removeDamaged(hash, &writer) }
+    }
+
+    @discardableResult
+    func removeDamaged(_ hash: UInt64, _ writer: inout Writer) throws(StoreError) -> Int {
+        var count = 0
+        var others: [Found] = []
+        for slot in slots(hash) {
+            do throws(StoreError) {
+                if let found = try read(slot, .whole) { others.append(found) }
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                // Gone for this process even if that cannot be written down.
+                index.remove(hash, slot.place)
+                count += 1
             }
-            guard count > 0 else { return 0 }
-            var others = try slots(hash).compactMap { slot throws(StoreError) in try read(slot, .whole) }
-                .map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
-            var loss = RecordDraft.loss(hash: hash)
-            _ = try append(&loss, serial: nil, &writer)
-            // Those that share the hash are lost with it in the log, so they are written anew.
-            let former = slots(hash)
-            for (slot, place) in zip(former, try append(&others, &writer)) {
-                index.put(slot.moved(to: place), replacing: slot.place)
-            }
-            return count
         }
+        guard count > 0 else { return 0 }
+        var loss = RecordDraft.loss(hash: hash)
+        _ = try append(&loss, serial: nil, &writer)
+        // Those that share the hash go with it for whoever reads the log, so they are written anew.
+        var drafts = others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
+        for (found, place) in zip(others, try append(&drafts, &writer)) {
+            index.put(found.slot.moved(to: place), replacing: found.slot.place)
+        }
+        return count
+    }
+}
+
+extension PackedLog.Found {
+    /// `nil` if it is none that a store takes.
+    var key: StoreKey? {
+        String(validating: record.key, as: UTF8.self).flatMap { try? StoreKey($0) }
     }
 }

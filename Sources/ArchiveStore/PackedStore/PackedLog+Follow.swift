@@ -127,7 +127,6 @@ extension PackedLog {
     /// Records are missing that may have changed any entry before them.
     private func loseAll(_ writer: inout Writer) {
         writer.changes = nil
-        writer.hasLostEntries = true
         index.forEachPart { $0 = IndexTable() }
     }
 

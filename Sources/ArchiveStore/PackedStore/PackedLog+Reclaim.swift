@@ -42,10 +42,7 @@ extension PackedLog {
         if settings.durability == .power { try synchronize() }
         for (slot, place) in zip(plan.kept, places) { index.put(slot.moved(to: place), replacing: slot.place) }
         writer.carriedByteCount += plan.keptByteCount
-        for slot in plan.dropped {
-            index.remove(slot.hash, slot.place)
-            writer.changes?.insert(slot.hash)
-        }
+        for slot in plan.dropped { index.remove(slot.hash, slot.place) }
         try remove(segment: number, &writer)
         return plan.departed
     }
@@ -143,7 +140,6 @@ extension PackedLog {
         index.forEachPart { $0 = IndexTable() }
         raiseFloor(to: next.segment.number, &writer)
         writer.clock = nil
-        writer.changes = nil
         if settings.durability == .power { try synchronize() }
         for number in gone {
             do {
@@ -155,6 +151,16 @@ extension PackedLog {
     }
 
     // MARK: One entry after another
+
+    /// As ``nextVictim(_:)``, which gives the same one then unless it is used meanwhile.
+    func peekVictim(_ writer: inout Writer) throws(StoreError) -> Found? {
+        var clock = writer.clock
+        let victim = try nextVictim(&writer)
+        swap(&clock, &writer.clock)
+        // Began anew: from where the victim is, for all before it have been looked at.
+        if let victim, writer.clock?.segment.number != victim.slot.place.segment { writer.clock = nil }
+        return victim
+    }
 
     /// The next entry that would have to give way: the oldest one that was not fetched since this last came by.
     func nextVictim(_ writer: inout Writer) throws(StoreError) -> Found? {

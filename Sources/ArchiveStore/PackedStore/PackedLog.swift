@@ -40,8 +40,6 @@ final class PackedLog: Sendable {
         var changes: Set<UInt64>? = []
         /// How many records came since the last snapshot.
         var recordsSinceSnapshot = 0
-        /// Whether entries were lost that nobody can name.
-        var hasLostEntries = false
         /// Bytes of records that were appended by this log, and those of them that had been saved before.
         var appendedByteCount = 0
         var carriedByteCount = 0
@@ -49,6 +47,7 @@ final class PackedLog: Sendable {
         var clock: SegmentScanner?
         /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.
         var nextDeadline: UInt32 = 0
+        var sweptAt = -Double.infinity
         /// Whether every segment is looked at, sealed or not.
         var isOpening = true
 
@@ -62,6 +61,8 @@ final class PackedLog: Sendable {
     final class Shared: Sendable {
         let floor = Atomic<UInt32>(0)
         let isBroken = Atomic<Bool>(false)
+        /// The tail when upkeep was last due.
+        let upkeptSegment = Atomic<UInt32>(0)
     }
 
     let folder: StoreFolder
@@ -109,7 +110,6 @@ final class PackedLog: Sendable {
             try follow(&writer)
             writer.isOpening = false
             writer.changes = settings.followsOthers ? [] : nil
-            writer.hasLostEntries = false
         }
     }
 

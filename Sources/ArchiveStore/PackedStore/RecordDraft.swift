@@ -8,6 +8,7 @@ struct RecordDraft {
     private(set) var bytes: [UInt8]
     /// Of the key; 0 if there is none.
     let hash: UInt64
+    let archiveByteCount: Int
     private let headByteCount: Int
 
     var byteCount: Int { bytes.count }
@@ -53,6 +54,7 @@ struct RecordDraft {
             UnsafeMutableRawBufferPointer(rebasing: rest[key.count...]).copyBytes(from: attributes)
         }
         self.hash = hash
+        self.archiveByteCount = archiveByteCount
         self.headByteCount = headByteCount
     }
 
@@ -100,6 +102,7 @@ struct RecordDraft {
     init(moving record: Record, bytes: [UInt8], hash: UInt64) {
         self.bytes = bytes
         self.hash = hash
+        archiveByteCount = record.archiveByteCount
         headByteCount = record.headByteCount
     }
 

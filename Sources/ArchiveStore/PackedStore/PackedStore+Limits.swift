@@ -1,0 +1,263 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+extension PackedStore {
+    /// How many victims that are in use elsewhere are spared each time that room is made.
+    private static var mostSpared: Int { 8 }
+
+    /// Refuses what is larger than all entries together may be.
+    func checkFits(_ byteCount: Int) throws(StoreError) {
+        let limit = min(settings.byteLimit ?? .max, settings.countLimit == 0 ? 0 : .max)
+        guard byteCount > limit else { return }
+        let reason = "\(byteCount) bytes are more than all entries together may have"
+        throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+    }
+
+    /// Has `body` change the log after making room for so many bytes, and once more with more room if the volume turns
+    /// out to be full.
+    func withRoom<Result>(
+        for byteCount: Int,
+        _ key: StoreKey,
+        _ hash: UInt64,
+        now: Double,
+        in log: PackedLog,
+        _ departed: inout Departed,
+        _ body: (inout PackedLog.Writer, inout Departed) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        if settings.isLimited {
+            try makeFreeSpace(for: byteCount, now: now, in: log, &departed)
+            try prepareRoom(for: byteCount, hash, now: now, in: log)
+        }
+        do throws(StoreError) {
+            return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
+        } catch {
+            guard error.errorNumber == ENOSPC, settings.isLimited,
+                try giveUp(atLeast: byteCount * 2 + Self.spareByteCount, now: now, in: log, &departed)
+            else { throw error }
+            return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
+        }
+    }
+
+    /// What is given up at least where the volume turns out to be full.
+    private static var spareByteCount: Int { 1 << 16 }
+
+    /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a
+    /// lock is held.
+    private func prepareRoom(for byteCount: Int, _ hash: UInt64, now: Double, in log: PackedLog) throws(StoreError) {
+        if let limit = settings.countLimit, log.index.total.count >= limit, log.slots(hash).isEmpty {
+            if try log.looking({ $0.takesSweep(now) }) {
+                try removeExpired(at: Date(timeIntervalSinceReferenceDate: now)) { entry in
+                    user.withLock { $0.user }?.didExpire(entry)
+                }
+            }
+            if let user = user.withLock({ $0.user }) {
+                for _ in 0..<Self.mostSpared {
+                    guard let victim = try log.looking({ writer throws(StoreError) in try log.peekVictim(&writer) }),
+                        let key = victim.key, user.isInUse(key.string)
+                    else { break }
+                    log.index.withPart(victim.slot.hash) { $0.use(victim.slot.hash, victim.slot.place) }
+                }
+            }
+        }
+        if let limit = settings.byteLimit, try log.looking({ log.byteCount($0) }) + byteCount > limit {
+            try spareInUse(in: log)
+        }
+    }
+
+    /// Has those entries of the first segment count as used that are in use elsewhere.
+    func spareInUse(in log: PackedLog) throws(StoreError) {
+        guard let user = user.withLock({ $0.user }) else { return }
+        for (slot, key) in try log.entriesOfFirstSegment() where slot.uses == 0 && user.isInUse(key) {
+            log.index.withPart(slot.hash) { $0.use(slot.hash, slot.place) }
+        }
+    }
+
+    /// Gives up entries until a record of so many bytes can be added.
+    func holdLimits(
+        for byteCount: Int,
+        replaces: Bool,
+        now: Double,
+        in log: PackedLog,
+        _ writer: inout PackedLog.Writer,
+        _ departed: inout Departed
+    ) throws(StoreError) {
+        if let limit = settings.countLimit, !replaces {
+            while log.index.total.count >= limit, let victim = try log.nextVictim(&writer) {
+                try log.remove(victim.slot, key: victim.record.key, &writer)
+                if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
+            }
+        }
+        guard let limit = settings.byteLimit else { return }
+        while case let total = log.byteCount(writer), total + byteCount > limit {
+            let keeping = PackedLog.Keeping.used(byteCount: min(log.segmentByteCount / 2, max(0, limit - total)))
+            guard let gone = try log.reclaimFirst(keeping, now: now, &writer) else { break }
+            departed += gone
+        }
+    }
+
+    func tell(_ departed: Departed) {
+        guard !departed.evicted.isEmpty || !departed.expired.isEmpty,
+            let user = user.withLock({ $0.user })
+        else { return }
+        departed.expired.forEach(user.didExpire)
+        departed.evicted.forEach(user.didEvict)
+    }
+
+    // MARK: The volume
+
+    /// Gives up entries until so many bytes more leave enough of the volume free.
+    ///
+    /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
+    private func makeFreeSpace(
+        for byteCount: Int,
+        now: Double,
+        in log: PackedLog,
+        _ departed: inout Departed
+    ) throws(StoreError) {
+        guard settings.minimumFreeByteCount > 0 else { return }
+        func shortage() throws(StoreError) -> Int {
+            do {
+                let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
+                return (overflow ? .max : needed) - (try log.root.freeByteCount())
+            } catch {
+                throw StoreError(error, path: path, action: "looking for free space")
+            }
+        }
+        while case let shortage = try shortage(), shortage > 0 {
+            guard try giveUp(atLeast: shortage, now: now, in: log, &departed) else {
+                throw StoreError(SystemError(number: ENOSPC), path: path, action: "saving an archive")
+            }
+        }
+    }
+
+    /// Gives up segments of so many bytes together, and says whether there were any entries in them.
+    private func giveUp(
+        atLeast byteCount: Int,
+        now: Double,
+        in log: PackedLog,
+        _ departed: inout Departed
+    ) throws(StoreError) -> Bool {
+        let former = log.index.total
+        guard former.count > 0 else { return false }
+        try log.changing { writer throws(StoreError) in
+            let enough = log.byteCount(writer) - byteCount
+            while log.byteCount(writer) > max(enough, 0), log.index.total.count > 0,
+                let gone = try log.reclaimFirst(.used(byteCount: 0), now: now, &writer)
+            {
+                departed += gone
+            }
+        }
+        return log.index.total.count < former.count
+    }
+
+    // MARK: Trimming
+
+    /// Implementation: the oldest entries go that were not fetched since they were looked at last; then all segments
+    /// are written anew that have anything else in them.
+    package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
+        _ = try reading { log throws(StoreError) -> Void? in
+            guard try log.looking({ log.byteCount($0) }) > byteCount else { return }
+            var departed = Departed()
+            defer { departed.evicted.forEach(removed) }
+            let size = log.segmentByteCount
+            let segmentOverhead = SegmentHeader.byteCount + (log.dictionary?.bytes.count ?? 0) + 2 * Record.headByteCount
+            let room = byteCount - segmentOverhead * (byteCount / size + 2)
+            while log.index.total.byteCount > max(0, room), log.index.total.count > 0 {
+                // Some at a time, lest others wait for all of them.
+                let isDone = try log.changing { writer throws(StoreError) -> Bool in
+                    for _ in 0..<256 where log.index.total.byteCount > max(0, room) {
+                        guard let victim = try log.nextVictim(&writer) else { return true }
+                        log.index.remove(victim.slot.hash, victim.slot.place)
+                        if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
+                    }
+                    return false
+                }
+                if isDone { break }
+            }
+            _ = try compact(log)
+        }
+    }
+
+    /// Writes anew what is in segments that have more in them than entries, and says how many bytes that gave back.
+    func compact(_ log: PackedLog) throws(StoreError) -> Int {
+        let (before, last) = try log.looking { writer in (log.byteCount(writer), log.lastSegmentToCompact(writer)) }
+        guard let last else { return 0 }
+        let now = Date.now.timeIntervalSinceReferenceDate
+        var departed = Departed()
+        defer { tell(departed) }
+        while try log.changing({ writer throws(StoreError) in
+            guard let first = log.firstSegment(writer), first <= last else { return false }
+            // Not above the limit meanwhile.
+            if let limit = settings.byteLimit, log.byteCount(writer) + log.size(first, writer) > limit { return false }
+            guard let gone = try log.reclaimFirst(.all, now: now, &writer) else { return false }
+            departed += gone
+            return true
+        }) {}
+        return before - (try log.looking { log.byteCount($0) })
+    }
+
+    package func compact() throws(StoreError) -> Int {
+        try reading { log throws(StoreError) in try compact(log) } ?? 0
+    }
+}
+
+extension PackedLog.Writer {
+    /// Whether entries may have to go because of their deadlines, which is looked at once a second.
+    mutating func takesSweep(_ now: Double) -> Bool {
+        guard Double(nextDeadline) <= now, abs(now - sweptAt) >= 1 else { return false }
+        sweptAt = now
+        return true
+    }
+}
+
+extension PackedLog {
+    func firstSegment(_ writer: borrowing Writer) -> UInt32? {
+        writer.sizes.keys.min() ?? tail.withLock { $0?.segment.number }
+    }
+
+    func size(_ segment: UInt32, _ writer: borrowing Writer) -> Int {
+        writer.sizes[segment] ?? tail.withLock { $0?.end ?? 0 }
+    }
+
+    /// The last segment that has more in it than entries; `nil` if none has.
+    func lastSegmentToCompact(_ writer: borrowing Writer) -> UInt32? {
+        var used: [UInt32: Int] = [:]
+        index.forEachPart { $0.forEach { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
+        let tail = tail.withLock { $0 }
+        var sizes = writer.sizes
+        if let tail, !writer.isSealed { sizes[tail.segment.number] = tail.end }
+        return sizes.keys.filter { number in
+            let header = (try? segments.segment(number))??.headerByteCount ?? 0
+            // A seal, and the floor that the last one to be given up left.
+            return sizes[number, default: 0] > header + used[number, default: 0] + 2 * Record.headByteCount
+        }.max()
+    }
+
+    /// The entries in the first segment.
+    func entriesOfFirstSegment() throws(StoreError) -> [(slot: IndexSlot, key: String)] {
+        let (number, size) = try looking { writer in
+            let number = firstSegment(writer) ?? 0
+            return (number, self.size(number, writer))
+        }
+        guard let segment = try segments.segment(number) else { return [] }
+        var entries: [(slot: IndexSlot, key: String)] = []
+        do {
+            var scanner = SegmentScanner(segment, to: size)
+            while let step = try scanner.next() {
+                guard case .record(let record, let place) = step, record.kind == .entry else { continue }
+                guard let slot = slots(hash(of: record)).first(where: { $0.place == place }) else { continue }
+                entries.append((slot, String(decoding: record.key, as: UTF8.self)))
+            }
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "making room")
+        }
+        return entries
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+extension PackedStore {
+    /// Implementation: a record that says so is appended.
+    @discardableResult
+    package func remove(forKey key: String) throws(StoreError) -> Bool {
+        let (key, hash) = try self.key(key)
+        return try removing(key, hash) { _ in true } != nil
+    }
+
+    /// Implementation: as ``remove(forKey:)``.
+    @discardableResult
+    package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
+        let (key, hash) = try self.key(entry.key)
+        return try removing(key, hash) { $0.identity == entry.identity } != nil
+    }
+
+    private func removing(
+        _ key: StoreKey,
+        _ hash: UInt64,
+        where isChosen: (EntryInformation) -> Bool
+    ) throws(StoreError) -> Bool? {
+        try reading { log throws(StoreError) in
+            // No lock where there is nothing.
+            guard !log.slots(hash).isEmpty else { return nil }
+            let isRemoved = try log.changing { writer throws(StoreError) -> Bool in
+                let found: PackedLog.Found?
+                do throws(StoreError) {
+                    found = try log.find(key, hash, .head, &writer)
+                } catch {
+                    guard error.code == .corrupted else { throw error }
+                    found = nil
+                    // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
+                    try log.removeDamaged(hash, &writer)
+                    return true
+                }
+                guard let found, isChosen(information(found, key.string, log)) else { return false }
+                try log.remove(found.slot, key: key.bytes, &writer)
+                return true
+            }
+            guard isRemoved else { return nil }
+            try log.synchronize()
+            keepUp(log)
+            return true
+        }
+    }
+
+    /// Implementation: another segment is begun, and those before it are deleted.
+    package func removeAll() throws(StoreError) {
+        _ = try reading { log throws(StoreError) -> Void? in
+            try log.changing { writer throws(StoreError) in try log.removeAll(&writer) }
+        }
+    }
+
+    /// Implementation: a look at every place in memory; only entries that may be due are read.
+    package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
+        let now = date.timeIntervalSinceReferenceDate
+        let seconds = UInt32(min(max(0, now), Double(UInt32.max - 1)))
+        _ = try reading { log throws(StoreError) -> Void? in
+            var next = UInt32.max
+            try removeEntries(of: log, removed: removed) { slot in
+                if slot.deadline <= seconds { return true }
+                next = min(next, slot.deadline)
+                return false
+            } where: { entry in
+                guard let end = entry.attributes.usableUntil else { return false }
+                if end <= date { return true }
+                next = min(next, Record.deadline(entry.attributes))
+                return false
+            }
+            try log.looking { $0.nextDeadline = next }
+        }
+    }
+
+    /// Implementation: as ``removeExpired(at:removed:)``.
+    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+        _ = try reading { log throws(StoreError) -> Void? in
+            try removeEntries(of: log, removed: removed) { $0.isTagged } where: { entry in
+                entry.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+            }
+        }
+    }
+
+    /// How many entries are removed while others wait.
+    private static var batch: Int { 64 }
+
+    /// Removes entries by what is in memory, then by what is in their records.
+    private func removeEntries(
+        of log: PackedLog,
+        removed: (EntryInformation) -> Void,
+        candidates isCandidate: (IndexSlot) -> Bool,
+        where isChosen: (EntryInformation) -> Bool
+    ) throws(StoreError) {
+        var failure: StoreError?
+        for part in 0..<PackedIndex.partCount {
+            var candidates: [IndexSlot] = []
+            log.index.withPart(number: part) { table in
+                table.forEach { if isCandidate($0) { candidates.append($0) } }
+            }
+            var rest = candidates.sorted { $0.place < $1.place }[...]
+            while !rest.isEmpty {
+                do throws(StoreError) {
+                    let batch = rest.prefix(Self.batch)
+                    rest = rest.dropFirst(Self.batch)
+                    let gone = try log.remove(batch) { isChosen($0) }
+                    gone.forEach(removed)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+        }
+        try log.synchronize()
+        if let failure { throw failure }
+    }
+
+    /// Implementation: every record is read.
+    @discardableResult
+    package func removeDamagedEntries() throws(StoreError) -> Int {
+        try reading { log throws(StoreError) -> Int? in
+            var count = 0
+            for part in 0..<PackedIndex.partCount {
+                for slot in log.slots(inPart: part) {
+                    do throws(StoreError) {
+                        _ = try log.read(slot, .whole)
+                    } catch {
+                        guard error.code == .corrupted else { throw error }
+                        count += try log.removeDamaged(slot.hash)
+                    }
+                }
+            }
+            try log.synchronize()
+            return count
+        } ?? 0
+    }
+}
+
+extension PackedLog {
+    /// The slots of a part, in the order of their places.
+    func slots(inPart part: Int) -> [IndexSlot] {
+        var slots: [IndexSlot] = []
+        index.withPart(number: part) { $0.forEach { slots.append($0) } }
+        return slots.sorted { $0.place < $1.place }
+    }
+}

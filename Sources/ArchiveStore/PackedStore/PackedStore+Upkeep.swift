@@ -1,0 +1,105 @@
+import Foundation
+
+extension PackedStore {
+    /// Has room made before it is needed, and the index written now and then, in the background.
+    func keepUp(_ log: PackedLog) {
+        guard log.needsUpkeep, !isUpkeepDue.exchange(true, ordering: .relaxed) else { return }
+        upkeep.async { [weak self] in
+            guard let self else { return }
+            isUpkeepDue.store(false, ordering: .relaxed)
+            // What cannot be done now is done, or told, when a save needs the room.
+            _ = Result { () throws(StoreError) in try self.makeHeadroom(self.current) }
+            _ = Result { () throws(StoreError) in try self.current.writeSnapshotIfDue() }
+        }
+    }
+
+    /// Waits until nothing is left to do in the background, for tests.
+    func finishUpkeep() {
+        upkeep.sync {}
+    }
+
+    /// How many segments are gone through each time: what is not done then is done the next time.
+    private static var mostSegments: Int { 8 }
+
+    private func makeHeadroom(_ log: PackedLog) throws(StoreError) {
+        for _ in 0..<Self.mostSegments {
+            guard let keeping = try log.looking({ log.headroom($0) }) else { return }
+            try spareInUse(in: log)
+            let now = Date.now.timeIntervalSinceReferenceDate
+            let departed = try log.changing { writer throws(StoreError) in
+                try log.reclaimFirst(keeping, now: now, &writer)
+            }
+            guard let departed else { return }
+            tell(departed)
+        }
+    }
+}
+
+extension PackedLog {
+    /// Looks at a few numbers: whether ``headroom(_:)`` or a snapshot may be due.
+    var needsUpkeep: Bool {
+        guard let number = tail.withLock({ $0?.segment.number }) else { return false }
+        return shared.upkeptSegment.exchange(number, ordering: .relaxed) != number
+    }
+
+    /// Whether the first segment is to be given up now, and what of it is kept; `nil` if not.
+    ///
+    /// With a limit, before it is reached: where less than half of all bytes are of use, everything that is of use is
+    /// written anew, for that frees as much as it writes in the long run; else what was used, and no more than half of
+    /// a segment. Without one, where less than half of all bytes are of use.
+    func headroom(_ writer: borrowing Writer) -> Keeping? {
+        let total = byteCount(writer)
+        let size = segmentByteCount
+        let used = index.total.byteCount
+        guard let limit = settings.byteLimit else {
+            return total > 2 * used + 2 * size ? .all : nil
+        }
+        guard total > limit - 2 * size else { return nil }
+        let free = max(0, limit - total)
+        let first = firstSegment(writer).map { self.size($0, writer) } ?? 0
+        return used <= limit / 2 && first <= free ? .all : .used(byteCount: min(size / 2, free))
+    }
+
+    // MARK: The snapshot
+
+    /// Writes where every entry is, if so much has changed that reading it again would take long.
+    func writeSnapshotIfDue() throws(StoreError) {
+        let records = try looking { $0.recordsSinceSnapshot }
+        if records > max(Self.fewRecords, index.total.count / 2) { try writeSnapshot() }
+    }
+
+    private static var fewRecords: Int { 1 << 14 }
+
+    /// Writes where every entry is.
+    func writeSnapshot() throws(StoreError) {
+        let position = try looking { writer -> IndexSnapshot.Position? in
+            guard let tail = tail.withLock({ $0 }) else { return nil }
+            writer.recordsSinceSnapshot = 0
+            let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
+            return .init(place: place, serial: writer.serial, previous: writer.previous)
+        }
+        guard let position else { return }
+        let session = try folder.session()
+        let draft = try session.write(synchronized: settings.durability == .power) { file throws(SystemError) in
+            try IndexSnapshot.write(index, position, dictionaries: segments.dictionaries, to: file)
+        }
+        do {
+            try session.directory.rename(draft.name, to: IndexSnapshot.fileName, in: root)
+        } catch {
+            session.discard(draft.name)
+            throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "writing the index")
+        }
+    }
+
+    /// Leaves a snapshot for the next one who opens the log, if that is worth it.
+    func leave() {
+        _ = Result { () throws(StoreError) in
+            let records = try looking { $0.recordsSinceSnapshot }
+            guard records > 0, try folder.isCurrent() else { return }
+            if records >= index.total.count / Self.fewChanges { try writeSnapshot() }
+        }
+    }
+
+    /// What part of the entries may have changed without a snapshot when a store is closed.
+    private static var fewChanges: Int { 64 }
+}

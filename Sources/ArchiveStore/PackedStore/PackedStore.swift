@@ -1,0 +1,209 @@
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A store that appends entries to a log, shared by any number of processes.
+///
+///     <directory>/format                              whose directory it is, and its version
+///                 00000001.segment, 00000002.segment  records one after another, see `Record`
+///                 index                               where entries were a while ago, see `IndexSnapshot`
+///                 .drafts/                            files that are being written, see `DraftSession`
+///
+/// A save appends a record to the last segment; a fetch finds its place in memory, and reads it. Whoever appends has the
+/// lock of the directory (`flock`), and before anything else takes in what others have appended; whoever reads looks
+/// whether the last segment has grown. A killed process loses nothing and blocks nobody. With
+/// ``StoreSettings/Durability/process``, a power failure may lose what was written lately.
+///
+/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Room is made by giving up the
+/// first segment: what is of use in it is written anew at the end. No more is written anew than is saved, so a byte
+/// that is saved is written twice at most in the long run.
+///
+/// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now, after 10 ms
+/// at the latest, and the next save makes it again.
+package final class PackedStore: ArchiveStore {
+    package let settings: StoreSettings
+    /// The absolute path of the store's directory.
+    package let path: String
+
+    let hashing: @Sendable (StoreKey) -> UInt64
+    private let layer: FileLayer
+    private let opened: Mutex<PackedLog>
+    /// Whom to ask and tell.
+    let user = Mutex(StoreUserReference())
+    /// Where room is made before it is needed, and the index is written.
+    let upkeep = DispatchQueue(label: "packed-store-upkeep", qos: .utility)
+    let isUpkeepDue = Atomic<Bool>(false)
+
+    /// Opens the store in `directory`, which is its own: nothing else should be in it.
+    ///
+    /// - Parameters:
+    ///   - directory: A path whose last component is not a symbolic link.
+    ///   - create: Whether the directory, and those above it, are made if missing. An empty directory counts as
+    ///     missing.
+    /// - Throws: `.invalidDirectory` if it is not a store's of this kind, `.unsupportedVersion` if a later version made
+    ///   it, `.io` with `ENOENT` if it is missing and `create` is false. Nothing was touched then.
+    package convenience init(
+        directory: String,
+        create: Bool,
+        settings: StoreSettings = StoreSettings()
+    ) throws(StoreError) {
+        try self.init(directory: directory, create: create, settings: settings) { SipHash128($0.bytes).high }
+    }
+
+    /// - Parameters:
+    ///   - layer: What every call to the system goes through; tests have some of them fail.
+    ///   - hashing: The hash that a key has; tests give many keys one.
+    init(
+        directory: String,
+        create: Bool,
+        settings: StoreSettings = StoreSettings(),
+        layer: FileLayer = FileLayer(),
+        hashing: @escaping @Sendable (StoreKey) -> UInt64
+    ) throws(StoreError) {
+        path = try StoreFolder.absolutePath(directory)
+        self.settings = settings
+        self.hashing = hashing
+        self.layer = layer
+        opened = Mutex(try Self.open(path, create: create, settings, layer, hashing))
+    }
+
+    deinit {
+        current.leave()
+    }
+
+    var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
+
+    // MARK: - The log
+
+    private static func open(
+        _ path: String,
+        create: Bool,
+        _ settings: StoreSettings,
+        _ layer: FileLayer,
+        _ hashing: @escaping @Sendable (StoreKey) -> UInt64
+    ) throws(StoreError) -> PackedLog {
+        let isDurable = settings.durability == .power
+        let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
+        return try PackedLog(in: folder, settings: settings, hashing: hashing)
+    }
+
+    var current: PackedLog { opened.withLock { $0 } }
+
+    /// Opens the log at the store's path anew, in place of `stale`.
+    private func reopen(_ stale: PackedLog, create: Bool) throws(StoreError) {
+        if current !== stale { return }
+        // Even if there is none to open: what was there is gone.
+        defer { user.withLock { $0.user }?.didLoseEntries() }
+        let fresh = try Self.open(path, create: create, settings, layer, hashing)
+        let former = opened.withLock { opened in
+            defer { if opened === stale { opened = fresh } }
+            return opened
+        }
+        _ = consume former
+    }
+
+    private static var mostAttempts: Int { 4 }
+
+    /// Has `body` look at the log that is at the store's path; `nil` if it gives `nil`, or there is none.
+    ///
+    /// Before `nil` is believed, the directory is checked to be still the one that is found by the store's path.
+    func reading<Result>(_ body: (PackedLog) throws(StoreError) -> Result?) throws(StoreError) -> Result? {
+        var attempts = 0
+        while true {
+            let log = current
+            do throws(StoreError) {
+                try log.catchUp()
+                if let result = try body(log) { return result }
+                if try log.folder.isCurrent() { return nil }
+            } catch {
+                guard error.isStale else { throw error }
+            }
+            attempts += 1
+            guard attempts < Self.mostAttempts else { return nil }
+            do throws(StoreError) {
+                try reopen(log, create: false)
+            } catch {
+                if error.isMissingFile { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// Has `body` change the log at the store's path, in a directory made again if that is gone.
+    func writing<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        var attempts = 0
+        while true {
+            let log = current
+            do throws(StoreError) {
+                return try body(log)
+            } catch {
+                attempts += 1
+                guard error.isStale || error.isMissingFile, attempts < Self.mostAttempts else { throw error }
+            }
+            try reopen(log, create: true)
+        }
+    }
+
+    func key(_ text: String) throws(StoreError) -> (StoreKey, UInt64) {
+        let key = try StoreKey(text)
+        return (key, hashing(key))
+    }
+
+    // MARK: - Fetching
+
+    /// Implementation: `lseek` on the last segment, a look into memory, `pread`, inflate.
+    package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let (key, hash) = try self.key(key)
+        return try reading { log throws(StoreError) in
+            try guarding(hash, log) { () throws(StoreError) in
+                guard let found = try log.find(key, hash, .whole) else { return nil }
+                let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
+                log.index.withPart(hash) { $0.use(hash, found.slot.place) }
+                return StoredArchive(archive: archive, information: information(found, key.string, log))
+            }
+        }
+    }
+
+    /// Implementation: as ``fetch(forKey:)``.
+    package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        let (key, hash) = try self.key(key)
+        return try reading { log throws(StoreError) in
+            try guarding(hash, log) { () throws(StoreError) in
+                try log.find(key, hash, .whole).map { information($0, key.string, log) }
+            }
+        }
+    }
+
+    /// Takes damaged entries with a hash out of the way, if `body` finds one.
+    private func guarding<Result>(
+        _ hash: UInt64,
+        _ log: PackedLog,
+        _ body: () throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            let count = Swift.Result { () throws(StoreError) in try log.removeDamaged(hash) }
+            // Somebody else has taken it away, or was just saving over it.
+            if case .success(0) = count { return try body() }
+            throw error
+        }
+    }
+
+    func information(_ found: PackedLog.Found, _ key: String, _ log: PackedLog) -> EntryInformation {
+        found.record.information(key: key, volume: log.root.identity.number)
+    }
+}
+
+extension StoreError {
+    /// Whether the log that was open is not the one any more that is found by the store's path.
+    var isStale: Bool { code == .io && errorNumber == ESTALE }
+}
