@@ -133,7 +133,10 @@ final class StoreFolder: Sendable {
         }
         guard let marked = StoreMarker.parse(bytes) else { throw refuse("it is not one that a store writes") }
         guard marked.kind == kind else {
-            throw refuse("it is a \(marked.kind.rawValue) store's, not a \(kind.rawValue) store's")
+            throw refuse(
+                "it is a \(marked.kind.rawValue) store's, not a \(kind.rawValue) store's: open it as that, or export its"
+                    + " entries and import them into another"
+            )
         }
         guard marked.version <= kind.version else {
             let reason = "the store has format version \(marked.version), this is \(kind.version)"

@@ -45,11 +45,22 @@ enum CacheDirectory {
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
             let path = own.path(percentEncoded: false)
-            let store = try FileStore(directory: path, create: create, settings: disk.storeSettings)
+            let store = try store(path, create: create, disk)
             guard case .behind(let limit) = disk.writing else { return (own, store) }
             return (own, WriteBehindStore(over: store, byteLimit: limit.bytes))
         } catch {
             throw CacheError(error)
+        }
+    }
+
+    private static func store(
+        _ path: String,
+        create: Bool,
+        _ disk: DiskSettings
+    ) throws(StoreError) -> any ArchiveStore {
+        switch disk.layout.kind(at: path) {
+        case .file: try FileStore(directory: path, create: create, settings: disk.storeSettings)
+        case .packed: try PackedStore(directory: path, create: create, settings: disk.storeSettings)
         }
     }
 
@@ -70,5 +81,21 @@ enum CacheDirectory {
             default: break
             }
         }
+    }
+}
+
+extension DiskSettings.Layout {
+    /// The kind of store that a cache has whose directory is at `path`, if it is there.
+    fileprivate func kind(at path: String) -> StoreKind {
+        switch self {
+        case .packed: .packed
+        case .files: .file
+        case .automatic: StoreKind(directory: path) ?? Self.kindOfNew
+        }
+    }
+
+    private static var kindOfNew: StoreKind {
+        let layout = ProcessInfo.processInfo.environment["TYPED_CACHE_LAYOUT"].flatMap(Self.init(rawValue:))
+        return layout == .files ? .file : .packed
     }
 }

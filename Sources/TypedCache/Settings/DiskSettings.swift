@@ -21,6 +21,21 @@ public struct DiskSettings: Sendable, Hashable {
         case behind(limit: ByteCount)
     }
 
+    /// How entries are kept on disk.
+    public enum Layout: String, Sendable, Hashable, CaseIterable {
+        /// As the cache's directory has them. A new one is `packed`, unless the environment variable
+        /// `TYPED_CACHE_LAYOUT` says `files`.
+        case automatic
+        /// One after another in a few files that are appended to: the faster one, and much the smaller one for many
+        /// small values.
+        case packed
+        /// Each in a file of its own, which any zlib tool can inflate.
+        case files
+    }
+
+    /// `.automatic` by default. Any other one than the cache's directory already has is refused with
+    /// `.invalidDirectory`: entries are moved by exporting and importing them.
+    public var layout: Layout
     /// The most bytes of all entries' files together; `nil`: no limit.
     ///
     /// Never exceeded by more than one entry. An entry that is larger than that is refused.
@@ -39,6 +54,7 @@ public struct DiskSettings: Sendable, Hashable {
     public var followsOtherProcesses: Bool
 
     public init(
+        layout: Layout = .automatic,
         bytes: ByteCount? = nil,
         count: Int? = nil,
         minimumFreeSpace: ByteCount = .bytes(0),
@@ -46,6 +62,7 @@ public struct DiskSettings: Sendable, Hashable {
         writing: Writing = .through,
         followsOtherProcesses: Bool = false
     ) {
+        self.layout = layout
         self.bytes = bytes
         self.count = count.map { max(0, $0) }
         self.minimumFreeSpace = minimumFreeSpace
