@@ -46,6 +46,9 @@ struct HostileImportTests {
         try write(".hidden.plist", DiskCache.archive("hidden"))
         try write("junk.plist", Array("junk".utf8))
         try write("empty.plist", [])
+        // More than an entry may have, which takes no room.
+        try write("huge.plist", [])
+        try #require(truncate(folder.appending(path: "huge.plist").path, 1 << 40) == 0)
         try #require(mkfifo(folder.appending(path: "pipe.plist").path, 0o600) == 0)
         let long = String(repeating: "k", count: 1_025)
         let tags = (0..<11).map { "\"\($0)\"" }.joined(separator: ",")
@@ -65,6 +68,7 @@ struct HostileImportTests {
             #"{"file":"missing.plist","key":"a","storedAt":1}"#,
             #"{"file":"junk.plist","key":"a","storedAt":1}"#,
             #"{"file":"empty.plist","key":"a","storedAt":1}"#,
+            #"{"file":"huge.plist","key":"a","storedAt":1}"#,
             #"{"file":"index.ndjson","key":"a","storedAt":1}"#,
             #"{"file":7,"key":"a","storedAt":1}"#,
             #"{"file":"good.plist","storedAt":1}"#,
