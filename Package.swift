@@ -46,7 +46,11 @@ let package = Package(
         ),
 
         // The command's logic, apart from its entry point so that tests can call it.
-        .target(name: "CacheCommand", dependencies: ["TypedCache", "KeyedArchive"], swiftSettings: strict),
+        .target(
+            name: "CacheCommand",
+            dependencies: ["TypedCache", "KeyedArchive", "ArchiveStore"],
+            swiftSettings: strict
+        ),
 
         // The command.
         .executableTarget(name: "typed-cache", dependencies: ["CacheCommand"], swiftSettings: strict),
@@ -97,7 +101,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CacheCommandTests",
-            dependencies: ["CacheCommand", "TypedCache", "typed-cache"],
+            dependencies: ["CacheCommand", "TypedCache", "ArchiveStore", "typed-cache"],
             swiftSettings: strict
         ),
     ],

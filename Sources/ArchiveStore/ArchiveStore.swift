@@ -43,6 +43,12 @@ package protocol ArchiveStore: Sendable {
     ///   gives `nil`.
     func fetch(forKey key: String) throws(StoreError) -> StoredArchive?
 
+    /// As ``fetch(forKey:)``, checks included, but changes nothing: what is damaged stays where it is, and the entry
+    /// does not count as used. For who looks a store through.
+    ///
+    /// - Throws: `.corrupted` if the entry is damaged.
+    func peek(forKey key: String) throws(StoreError) -> StoredArchive?
+
     /// As ``fetch(forKey:)``, checks included, but the archive is not inflated.
     func information(forKey key: String) throws(StoreError) -> EntryInformation?
 
@@ -75,6 +81,15 @@ package protocol ArchiveStore: Sendable {
     ///
     /// - Parameter removed: is given each entry after its removal.
     func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
+
+    /// Gives back what dead bytes take: those of entries that were removed or saved over.
+    ///
+    /// Every entry that is there stays as it is; others may use the store meanwhile. Killed at any instant, it has
+    /// lost nothing.
+    ///
+    /// - Returns: how many bytes were given back.
+    @discardableResult
+    func compact() throws(StoreError) -> Int
 
     /// Waits until all saves that returned are where they would be after a crash.
     ///
@@ -122,6 +137,9 @@ extension ArchiveStore {
         try save(archive, forKey: key, attributes: attributes, if: nil)
     }
 
+    /// A fetch: for stores that take nothing out of the way by it.
+    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? { try fetch(forKey: key) }
+
     /// Looks at every entry.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
         try removeEntries(removed: removed) { $0.attributes.usableUntil.map { $0 <= date } ?? false }
@@ -146,6 +164,9 @@ extension ArchiveStore {
         }
     }
 
+    /// Nothing: for stores that keep no dead bytes.
+    package func compact() throws(StoreError) -> Int { 0 }
+
     /// Nothing: for stores that defer nothing.
     package func flush() throws(StoreError) {}
 
@@ -166,8 +187,7 @@ extension ArchiveStore {
     package func setUser(_ user: any StoreUser) {}
 
     package func digest(of key: String) -> KeyDigest {
-        let hash = SipHash128([UInt8](key.utf8))
-        return KeyDigest(high: hash.high, low: hash.low)
+        KeyDigest(hashing: key)
     }
 
     /// Nothing: for stores of one process.

@@ -64,6 +64,12 @@ package struct KeyDigest: Hashable, Sendable {
         self.high = high
         self.low = low
     }
+
+    /// By SipHash with a fixed key: the same in every process.
+    package init(hashing key: String) {
+        let hash = SipHash128([UInt8](key.utf8))
+        self.init(high: hash.high, low: hash.low)
+    }
 }
 
 /// What other processes have changed since they were last asked about.

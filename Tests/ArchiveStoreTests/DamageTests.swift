@@ -165,6 +165,36 @@ import Testing
         }
     }
 
+    @Test func leavesDamageAloneThatIsLookedAtOnly() throws {
+        try withEntry { store, file in
+            let whole = try readFile(file)
+            for position in whole.indices {
+                var bytes = whole
+                bytes[position] ^= 0x20
+                for damaged in [bytes, EntryFileTests.sealed(bytes), Array(whole[..<position])] {
+                    try writeFile(damaged, file)
+                    // Sealed again, it may be an entry of another key, date or version.
+                    let error = code { _ = try store.peek(forKey: "key") }
+                    #expect(damaged == EntryFileTests.sealed(bytes) || error == .corrupted, "byte \(position)")
+                    #expect(try readFile(file) == damaged, "byte \(position)")
+                }
+            }
+            try writeFile(whole, file)
+            #expect(try store.peek(forKey: "key")?.archive == Array("an archive".utf8))
+        }
+    }
+
+    @Test func findsEntriesBehindADamagedOneByLookingOnly() throws {
+        try withEntry { store, file in
+            try store.save([7], forKey: "other", storedAt: .now, expiresAt: nil)
+            try writeFile([1, 2, 3], file)
+            let former = entries(in: store.path)
+            #expect(try store.peek(forKey: "other")?.archive == [7])
+            #expect(code { _ = try store.peek(forKey: "key") } == .corrupted)
+            #expect(entries(in: store.path) == former)
+        }
+    }
+
     @Test func refusesLargeFilesBeforeReadingThem() throws {
         try withTemporaryDirectory { path in
             let large = try FileStore(directory: path, create: true)

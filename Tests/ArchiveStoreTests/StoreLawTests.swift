@@ -44,6 +44,7 @@ import Testing
             let calls: [() throws -> Void] = [
                 { try store.save([1], forKey: key, storedAt: .now, expiresAt: nil) },
                 { _ = try store.fetch(forKey: key) },
+                { _ = try store.peek(forKey: key) },
                 { _ = try store.information(forKey: key) },
                 { try store.remove(forKey: key) },
             ]

@@ -44,7 +44,8 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             #expect((saved != nil) == isWanted, place)
             if isWanted { model[Array(key.utf8)] = (archive, attributes) }
         case 7..<12:
-            let stored = try store.fetch(forKey: key)
+            let peeked = Bool.random(using: &random)
+            let stored = try peeked ? store.peek(forKey: key) : store.fetch(forKey: key)
             let isSame = stored?.archive == expected?.archive
             #expect(isSame, place)
             #expect(stored.map { matches($0.information) } ?? true, place)
@@ -74,6 +75,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             let isSame = seen == Set(model.keys)
             #expect(isSame, place)
             #expect(try store.removeDamagedEntries() == 0, place)
+            #expect(try store.compact() >= 0, place)
         case 18:
             store = try open()
         case 19, 20:

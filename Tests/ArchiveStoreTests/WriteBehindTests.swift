@@ -71,6 +71,8 @@ import Testing
             try entries.removeAll()
         }
         func removeDamagedEntries() throws(StoreError) -> Int { 0 }
+        /// How many saves had been written.
+        func compact() throws(StoreError) -> Int { state.withLock { $0.saved.count } }
         func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
             try entries.forEachEntry(body)
         }
@@ -105,6 +107,15 @@ import Testing
         #expect(try below.fetch(forKey: "b")?.archive == [1])
         // The first one may have been on its way; those behind it are written once for each key.
         #expect(below.state.withLock { $0.saved.count } <= 3)
+    }
+
+    @Test func compactingWaitsForWhatWasDeferred() throws {
+        let below = SlowStore()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        for key in ["a", "b", "c"] { try save(1, key, in: store) }
+        #expect(try store.peek(forKey: "c")?.archive == [1])
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { below.open() }
+        #expect(try store.compact() == 3)
     }
 
     @Test func aFullQueueHoldsUpTheSaver() throws {

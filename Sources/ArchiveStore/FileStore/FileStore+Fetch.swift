@@ -20,6 +20,40 @@ extension FileStore {
         }
     }
 
+    /// Implementation: as ``fetch(forKey:)``, or a look at every slot of the name while the shard is locked.
+    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let key = try StoreKey(key)
+        return try reading(naming(key)) { chain, shard throws(StoreError) -> StoredArchive? in
+            guard let (slot, entry, status) = try look(for: key, chain, shard) else { return nil }
+            do throws(EntryFault) {
+                let archive = try entry.archive(limit: maximumArchiveByteCount)
+                return StoredArchive(archive: archive, information: information(entry, status, key))
+            } catch {
+                throw chain.error(error, slot: slot)
+            }
+        }
+    }
+
+    /// Where an entry is, all of it; leaves what is damaged alone.
+    private func look(
+        for key: StoreKey,
+        _ chain: SlotChain,
+        _ shard: Shard
+    ) throws(StoreError) -> (slot: Int, EntryFile, FileStatus)? {
+        switch try chain.content(0, .archive) {
+        case .absent: return nil
+        case .entry(let entry, let status) where entry.holds(key): return (0, entry, status)
+        default: break
+        }
+        let found = try shard.changing(chain.reader.directory) { () throws(StoreError) in
+            try chain.find(key, .archive)
+        }
+        if let match = found.match { return (match.slot, match.entry, match.status) }
+        if let obstacle = found.obstacle { throw obstacle }
+        if let (slot, reason) = found.damaged.first { throw chain.error(.damaged(reason), slot: slot) }
+        return nil
+    }
+
     /// Implementation: as ``fetch(forKey:)``; a large file is read a piece at a time.
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)

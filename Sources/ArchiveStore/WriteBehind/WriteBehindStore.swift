@@ -170,6 +170,14 @@ package final class WriteBehindStore: ArchiveStore {
         return try below.fetch(forKey: key)
     }
 
+    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let storeKey = try StoreKey(key)
+        if let found = state.withLock({ $0.find(storeKey) }) {
+            return StoredArchive(archive: found.archive, information: found.information)
+        }
+        return try below.peek(forKey: key)
+    }
+
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) { return found.information }
@@ -220,6 +228,11 @@ package final class WriteBehindStore: ArchiveStore {
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
         settle()
         try below.trim(toByteCount: byteCount, removed: removed)
+    }
+
+    package func compact() throws(StoreError) -> Int {
+        settle()
+        return try below.compact()
     }
 
     package func forEachEntry(

@@ -1,3 +1,6 @@
+import ArchiveStore
+import TypedCache
+
 /// One cache on disk, seen without knowing the types in it.
 ///
 /// Every call may block on disk I/O and throws what the cache throws.
@@ -18,4 +21,32 @@ package protocol CacheAccess {
 
     /// Removes every entry and returns how many there were.
     func removeAll() throws -> Int
+
+    // MARK: Whole entries
+
+    /// In how many parts ``entries(inPart:)`` gives the entries.
+    var partCount: Int { get }
+
+    /// The entries of a part, expired or not, or why one cannot be read.
+    func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>]
+
+    /// The entry for `key` with its archive, expired or not; `nil` if there is none. Changes nothing.
+    func peek(_ key: String) throws(CacheError) -> StoredArchive?
+
+    /// Removes this very entry; `false` if it is not there any more.
+    func remove(_ entry: EntryInformation) throws -> Bool
+
+    /// Removes every entry whose bytes are damaged and returns their number.
+    func removeDamaged() throws -> Int
+
+    /// Saves an archive as it is; `false` if there is an entry already that `replaces` says to leave.
+    func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        replaces: Bool
+    ) throws(CacheError) -> Bool
+
+    /// Removes expired entries and gives back the space of dead bytes.
+    func compact() throws -> CompactSummary
 }

@@ -5,6 +5,9 @@ package protocol CacheBackend {
     /// Opens a cache to look into it or to trim it; creates nothing.
     func open(_ selection: CacheSelection) throws -> any CacheAccess
 
+    /// Opens a cache to save whole entries in it; creates it if need be.
+    func openOrCreate(_ selection: CacheSelection) throws -> any CacheAccess
+
     /// Opens a cache to fill it; creates it if need be.
     func sink(for options: WarmOptions) throws -> any RecordSink
 

@@ -13,7 +13,7 @@ package struct HelpText: Sendable, Equatable, CustomStringConvertible {
         let subcommands = Subcommand.allCases.map { ($0.rawValue, $0.declaration.summary) }
         let options = [Options.help, Options.version].map { ($0.form, $0.meaning) }
         return """
-            Fills, shows and trims typed caches.
+            Fills, shows, checks, moves and trims typed caches.
 
             usage: typed-cache SUBCOMMAND …
 

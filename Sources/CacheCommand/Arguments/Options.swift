@@ -135,6 +135,23 @@ enum Options {
         ValueOption(declaration: declaration) { text throws(InvalidValue) in try SizeLimit(parsing: text) }
     }
 
+    // What to check, to move, and how.
+    static let repair = OptionDeclaration(name: "repair", meaning: "Remove the damaged entries")
+    static let all = OptionDeclaration(name: "all", meaning: "Write entries too that have expired")
+    static let force = OptionDeclaration(
+        name: "force",
+        meaning: "Write into a directory that is not empty: the files of an export there are removed first, all "
+            + "others left alone"
+    )
+    static let keep = OptionDeclaration(
+        name: "keep",
+        meaning: "Leave keys alone that have an entry already, which is replaced otherwise"
+    )
+    static let importDryRun = OptionDeclaration(
+        name: "dry-run",
+        meaning: "Read and check every file, but save nothing and touch no cache"
+    )
+
     // How to show what was found.
     static let json = OptionDeclaration(name: "json", meaning: "Print JSON")
     static let long = OptionDeclaration(

@@ -1,6 +1,6 @@
 extension Subcommand {
-    private static let selection = [Options.cache.declaration] + location
-    private static let location = [Options.root.declaration, Options.app.declaration]
+    static let selection = [Options.cache.declaration] + location
+    static let location = [Options.root.declaration, Options.app.declaration]
 
     /// What it accepts.
     var declaration: CommandDeclaration {
@@ -9,8 +9,12 @@ extension Subcommand {
         case .list: Self.listDeclaration
         case .get: Self.getDeclaration
         case .stats: Self.statsDeclaration
+        case .verify: Self.verifyDeclaration
+        case .export: Self.exportDeclaration
+        case .import: Self.importDeclaration
         case .remove: Self.removeDeclaration
         case .trim: Self.trimDeclaration
+        case .compact: Self.compactDeclaration
         case .clear: Self.clearDeclaration
         case .dump: Self.dumpDeclaration
         case .help: Self.helpDeclaration

@@ -4,8 +4,12 @@ enum Subcommand: String, CaseIterable, Sendable {
     case list
     case get
     case stats
+    case verify
+    case export
+    case `import`
     case remove
     case trim
+    case compact
     case clear
     case dump
     case help

@@ -10,10 +10,18 @@ extension Command {
             return try get(options, environment)
         case .stats(let options):
             return try stats(options, environment)
+        case .verify(let options):
+            return try VerifyCommand(options: options).run(in: environment)
+        case .export(let options):
+            return try ExportCommand(options: options).run(in: environment)
+        case .import(let options):
+            return try ImportCommand(options: options).run(in: environment)
         case .remove(let options):
             return try remove(options, environment)
         case .trim(let options):
             return try trim(options, environment)
+        case .compact(let options):
+            return try compact(options, environment)
         case .clear(let options):
             return try clear(options, environment)
         case .dump(let options):
@@ -85,6 +93,12 @@ extension Command {
             let counts = "\(CountText(trimmed.expiredCount)) expired entries removed, "
             try environment.output.write(counts + "\(CountText(trimmed.evictedCount)) others given up\n")
         }
+        return .success
+    }
+
+    private func compact(_ options: CompactOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let summary = try environment.backend.open(options.cache).compact()
+        try environment.output.write(options.writesJSON ? Self.line(summary.json) : summary.prose + "\n")
         return .success
     }
 

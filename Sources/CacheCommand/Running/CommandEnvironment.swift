@@ -9,6 +9,8 @@ package struct CommandEnvironment {
     let confirm: ((String) -> Bool)?
     /// The time since some moment in the past.
     let now: () -> Duration
+    /// The moment by which entries have expired.
+    var date: () -> Date = { .now }
     /// Begins to watch for signals.
     let trapSignals: () -> any Interruption
     /// Opens what records are read from.

@@ -14,6 +14,14 @@ enum CommandFailure: Error, Sendable {
     case unsoundArchive(path: String, ArchiveError)
     /// A file cannot be read; the number is the system's.
     case unreadable(path: String, errno: Int32)
+    /// A file or directory cannot be written; the number is the system's.
+    case unwritable(path: String, errno: Int32)
+    /// An export's directory holds something already.
+    case notEmpty(path: String)
+    /// Something that no export wrote has the name of an export's index.
+    case foreignIndex(path: String)
+    /// An export's index cannot be read.
+    case unreadableIndex(path: String, ExportIndex.Fault)
     /// An archive refers to the same parts so often that it cannot be written out.
     case tooEntangled
 }

@@ -22,6 +22,15 @@ struct CommandFailureMessage: CustomStringConvertible {
             description = "records cannot be saved as '\(SafeText(name, limit: 200))'; give a type of the app's own"
         case CommandFailure.unreadable(let path, let number):
             description = "\(SafeText(path)) cannot be read: \(SystemMessage(number))"
+        case CommandFailure.unwritable(let path, let number):
+            description = "\(SafeText(path)) cannot be written: \(SystemMessage(number))"
+        case CommandFailure.notEmpty(let path):
+            description =
+                "\(SafeText(path)) is not empty; give another directory, or --force to replace an export there"
+        case CommandFailure.foreignIndex(let path):
+            description = "\(SafeText(path)) was not written by export and stays; give another directory"
+        case CommandFailure.unreadableIndex(let path, let fault):
+            description = "\(SafeText(path)) \(fault.phrase)"
         case CommandFailure.tooEntangled:
             description = "the archive refers to itself, or to the same parts too often; see typed-cache dump"
         case let error as CacheError:

@@ -1,6 +1,8 @@
 /// How far a long piece of work has come.
 struct Progress: Sendable, Equatable {
     var records = 0
+    /// What they are called.
+    var noun = "records"
     var bytes = 0
     /// How many bytes there are in all, or `nil` if nobody knows.
     var size: Int?

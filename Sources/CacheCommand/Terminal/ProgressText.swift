@@ -6,7 +6,7 @@ struct ProgressText: CustomStringConvertible {
     private static let widestBar = 40
 
     init(_ progress: Progress, columns: Int) {
-        var parts = ["\(CountText(progress.records)) records"]
+        var parts = ["\(CountText(progress.records)) \(progress.noun)"]
         if let fraction = progress.fraction {
             let percent = String(Int(fraction * 100))
             parts.insert(String(repeating: " ", count: max(0, 3 - percent.count)) + percent + "%", at: 0)

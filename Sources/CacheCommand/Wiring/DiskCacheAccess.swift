@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import KeyedArchive
 import TypedCache
@@ -64,6 +65,34 @@ struct DiskCacheAccess: CacheAccess {
         }
         try cache.removeAll()
         return count
+    }
+
+    var partCount: Int { cache.partCount }
+
+    func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>] {
+        try cache.entries(inPart: part)
+    }
+
+    func peek(_ key: String) throws(CacheError) -> StoredArchive? { try cache.peek(forKey: key) }
+
+    func remove(_ entry: EntryInformation) throws -> Bool { try cache.remove(entry) }
+
+    func removeDamaged() throws -> Int { try cache.removeDamagedEntries() }
+
+    func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        replaces: Bool
+    ) throws(CacheError) -> Bool {
+        try cache.save(archive: archive, forKey: key, attributes: attributes, replaces: replaces)
+    }
+
+    func compact() throws -> CompactSummary {
+        let before = cache.byteCountOfFiles()
+        let expired = try cache.removeExpired()
+        _ = try cache.compact()
+        return CompactSummary(expiredCount: expired, bytesBefore: before, bytesAfter: cache.byteCountOfFiles())
     }
 
     /// Gives every readable entry to `body`, and says how often one was damaged.

@@ -13,6 +13,10 @@ package struct TypedCacheBackend: CacheBackend {
         DiskCacheAccess(try cache(selection, create: false))
     }
 
+    package func openOrCreate(_ selection: CacheSelection) throws -> any CacheAccess {
+        DiskCacheAccess(try cache(selection, create: true))
+    }
+
     package func sink(for options: WarmOptions) throws -> any RecordSink {
         if let type = options.typeName, ArchivedClass.isIntrinsic(type) || !(1...1_024).contains(type.utf8.count) {
             throw CommandFailure.unusableType(type)

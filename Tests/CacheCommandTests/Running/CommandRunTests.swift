@@ -82,6 +82,15 @@ struct CommandRunTests {
         }
     }
 
+    @Test("A cache is compacted, and says what it took and takes")
+    func compact() {
+        let prose = ToolRun(["compact"] + cache, on: backend)
+        #expect(prose.status == .success)
+        #expect(prose.output.text == "2 expired entries removed, 4.0 KiB before, 3.0 KiB now\n")
+        let json = ToolRun(["compact", "--json"] + cache, on: backend)
+        #expect(json.output.text == #"{"expired":2,"bytesBefore":4096,"bytesAfter":3072}"# + "\n")
+    }
+
     @Test("A cache is cleared when someone says so, and not otherwise")
     func clear() {
         let nobody = ToolRun(["clear"] + cache, on: backend)

@@ -1,5 +1,8 @@
+import ArchiveStore
 import Foundation
 import KeyedArchive
+
+import struct TypedCache.CacheError
 
 @testable import CacheCommand
 
@@ -22,6 +25,8 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
         openCount += 1
         return self
     }
+
+    func openOrCreate(_ selection: CacheSelection) throws -> any CacheAccess { try open(selection) }
 
     func sink(for options: WarmOptions) throws -> any RecordSink {
         openCount += 1
@@ -85,5 +90,18 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
     func removeAll() -> Int {
         defer { saved = [] }
         return saved.count
+    }
+
+    // MARK: Whole entries, of which there are none: commands that need them are tried with caches on disk.
+
+    var partCount: Int { 0 }
+    func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] { [] }
+    func peek(_ key: String) -> StoredArchive? { nil }
+    func remove(_ entry: EntryInformation) -> Bool { false }
+    func removeDamaged() -> Int { 0 }
+    func save(_ archive: [UInt8], forKey key: String, attributes: EntryAttributes, replaces: Bool) -> Bool { false }
+
+    func compact() -> CompactSummary {
+        CompactSummary(expiredCount: 2, bytesBefore: 4_096, bytesAfter: 1_536 * saved.count)
     }
 }

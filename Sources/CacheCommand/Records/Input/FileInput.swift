@@ -9,16 +9,21 @@ final class FileInput: ByteInput {
     private let interruption: any Interruption
 
     /// Opens what is at `location`.
-    init(_ location: SourceLocation, interruption: any Interruption) throws(SourceError) {
+    convenience init(_ location: SourceLocation, interruption: any Interruption) throws(SourceError) {
         switch location {
         case .standardInput:
-            descriptor = STDIN_FILENO
-            isOwned = false
+            self.init(STDIN_FILENO, isOwned: false, interruption: interruption)
         case .file(let path):
-            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
-            isOwned = true
+            self.init(descriptor, isOwned: true, interruption: interruption)
         }
+    }
+
+    /// - Parameter isOwned: whether the descriptor is closed with this.
+    init(_ descriptor: Int32, isOwned: Bool, interruption: any Interruption) {
+        self.descriptor = descriptor
+        self.isOwned = isOwned
         self.interruption = interruption
         var status = stat()
         isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

@@ -1,0 +1,26 @@
+/// What compacting a cache came to.
+package struct CompactSummary: Sendable, Equatable {
+    /// Expired entries that were removed.
+    package var expiredCount: Int
+    /// Bytes of all files before.
+    package var bytesBefore: Int
+    /// Bytes of all files afterwards.
+    package var bytesAfter: Int
+
+    /// For people, in one line.
+    var prose: String {
+        "\(CountText(expiredCount)) expired entries removed, \(ByteText(bytesBefore)) before, "
+            + "\(ByteText(bytesAfter)) now"
+    }
+
+    /// For programs.
+    var json: RecordValue {
+        .object(
+            Record(fields: [
+                RecordField(name: "expired", value: .int(Int64(expiredCount))),
+                RecordField(name: "bytesBefore", value: .int(Int64(bytesBefore))),
+                RecordField(name: "bytesAfter", value: .int(Int64(bytesAfter))),
+            ])
+        )
+    }
+}

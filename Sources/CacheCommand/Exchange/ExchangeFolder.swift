@@ -1,0 +1,174 @@
+import Foundation
+
+/// A directory of plain files. Each name is one component and is looked up in the open directory, never through a
+/// link; no name that is taken is ever taken over.
+final class ExchangeFolder {
+    let path: String
+    private let descriptor: Int32
+
+    /// What a file is called that is not yet whole.
+    private static let draftName = ".typed-cache-draft"
+
+    /// Opens a directory.
+    ///
+    /// - Parameter creating: whether it is made if missing, for its user alone.
+    init(path: String, creating: Bool) throws(CommandFailure) {
+        self.path = path
+        if creating, mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw .unwritable(path: path, errno: errno)
+        }
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The path of a file in it, for messages.
+    func path(of name: String) -> String { path + (path.hasSuffix("/") ? "" : "/") + name }
+
+    /// Gives each name but `.` and `..` to `body`, in no order, until it says `false`.
+    func forEachName(_ body: (String) throws -> Bool) throws {
+        // Opened again, since the position in a listing belongs to the open directory.
+        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0, let stream = fdopendir(again) else {
+            throw CommandFailure.unreadable(path: path, errno: errno)
+        }
+        defer { closedir(stream) }
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            // Read in place: the system gives no more of the record than the name takes.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                String(cString: UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self))
+            }
+            if name != ".", name != "..", try !body(name) { return }
+        }
+        if errno != 0 { throw CommandFailure.unreadable(path: path, errno: errno) }
+    }
+
+    func isEmpty() throws -> Bool {
+        var isEmpty = true
+        try forEachName { _ in
+            isEmpty = false
+            return false
+        }
+        return isEmpty
+    }
+
+    /// Whether anything has a name, be it a link to nothing.
+    func contains(_ name: String) -> Bool {
+        var status = stat()
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
+    }
+
+    /// Removes a regular file; whatever else has the name stays.
+    func removeFile(_ name: String) throws(CommandFailure) {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
+        else {
+            return
+        }
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw .unwritable(path: path(of: name), errno: errno)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Opens a regular file for reading and tells its length. Whoever calls it closes it.
+    func openFile(_ name: String) throws(FileFault) -> (descriptor: Int32, byteCount: Int) {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            throw [ELOOP, EMLINK, ENXIO, EOPNOTSUPP].contains(errno) ? .irregular : .system(errno)
+        }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw .irregular
+        }
+        return (file, Int(status.st_size))
+    }
+
+    /// All bytes of a regular file.
+    ///
+    /// - Parameter limit: how many there may be at most.
+    func read(_ name: String, limit: Int) throws(FileFault) -> [UInt8] {
+        let (file, size) = try openFile(name)
+        defer { close(file) }
+        guard size <= limit else { throw .tooLarge(limit: limit) }
+        var bytes = [UInt8](repeating: 0, count: size)
+        var count = 0
+        while count < bytes.count {
+            let read = bytes.withUnsafeMutableBytes {
+                Foundation.read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
+            }
+            guard read >= 0 || errno == EINTR else { throw .system(errno) }
+            // Shorter than it was: what is missing shows when it is parsed.
+            if read == 0 { break }
+            count += max(0, read)
+        }
+        return count == bytes.count ? bytes : Array(bytes[..<count])
+    }
+
+    // MARK: Writing
+
+    /// Writes a file of that name, `0600`, which is whole or not there whenever this process ends.
+    ///
+    /// - Returns: the file, to which more can be appended.
+    /// - Throws: `.unwritable`, with `EEXIST` if the name is taken.
+    @discardableResult
+    func write(_ bytes: [UInt8], as name: String) throws(CommandFailure) -> AppendedFile {
+        // Left by an export that was killed.
+        try removeFile(Self.draftName)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC
+        let draft = openat(descriptor, Self.draftName, flags, 0o600)
+        guard draft >= 0 else { throw .unwritable(path: path(of: Self.draftName), errno: errno) }
+        let file = AppendedFile(draft, path: path(of: name))
+        do throws(CommandFailure) {
+            try file.append(bytes)
+            try giveName(name)
+        } catch {
+            unlinkat(descriptor, Self.draftName, 0)
+            throw error
+        }
+        return file
+    }
+
+    /// A second name and the loss of the first, since a rename would take the place of what has the name.
+    private func giveName(_ name: String) throws(CommandFailure) {
+        if linkat(descriptor, Self.draftName, descriptor, name, 0) == 0 {
+            unlinkat(descriptor, Self.draftName, 0)
+            return
+        }
+        // Some file systems have no second names.
+        let isUnsupported = [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno)
+        guard isUnsupported, !contains(name), renameat(descriptor, Self.draftName, descriptor, name) == 0 else {
+            throw .unwritable(path: path(of: name), errno: errno)
+        }
+    }
+}
+
+/// An open file that grows.
+final class AppendedFile {
+    private let descriptor: Int32
+    private let path: String
+
+    /// - Parameter path: for messages.
+    init(_ descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { close(descriptor) }
+
+    func append(_ bytes: [UInt8]) throws(CommandFailure) {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
+            }
+            guard count >= 0 || errno == EINTR else { throw .unwritable(path: path, errno: errno) }
+            written += max(0, count)
+        }
+    }
+}

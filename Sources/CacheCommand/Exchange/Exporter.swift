@@ -1,0 +1,103 @@
+import ArchiveStore
+import Foundation
+import TypedCache
+
+/// Writes the entries of a cache into a directory, and an index of them.
+struct Exporter {
+    let walk: EntryWalk
+    let folder: ExchangeFolder
+    let includesExpired: Bool
+    /// The moment by which entries have expired.
+    let date: Date
+
+    /// Makes room in a directory that is not empty: removes the files that an export before this one wrote, and its
+    /// index last, so that it can be done again if it is stopped. Everything else stays.
+    func removeFormer() throws {
+        do {
+            guard var index = try ExportIndexReader(folder, interruption: walk.interruption) else { return }
+            while let (_, line) = try index.next() {
+                // A line may name any file; an export gives its files no other names than these.
+                guard case .success(let entry) = line, ArchiveFileName.isName(entry.file, of: entry.key) else {
+                    continue
+                }
+                try folder.removeFile(entry.file)
+            }
+        } catch CommandFailure.unreadableIndex(let path, _) {
+            throw CommandFailure.foreignIndex(path: path)
+        } catch let error as SourceError where error != .interrupted {
+            throw CommandFailure.source(error, .file(folder.path(of: ExportIndex.fileName)))
+        }
+        try folder.removeFile(ExportIndex.fileName)
+    }
+
+    /// - Throws: what reading the cache or writing the files throws; what has been written stays, and is whole.
+    func run(reporter: inout EntryReporter) throws -> ExportSummary {
+        var summary = ExportSummary()
+        let index = try folder.write(ExportIndex.line(ExportIndex.header), as: ExportIndex.fileName)
+        try walk.run(reporter: &reporter) { listed, reporter in
+            if case .success(let entry) = listed, !includesExpired, entry.isExpired(at: date) {
+                summary.expired += 1
+                return
+            }
+            let stored: StoredArchive?
+            do throws(EntryFinding) {
+                stored = try walk.whole(listed)
+            } catch {
+                summary.failed += 1
+                reporter.complain(error.prose)
+                return
+            }
+            guard let stored else { return }
+            let key = stored.information.key
+            guard let name = freeName(for: key) else {
+                summary.failed += 1
+                reporter.complain("'\(SafeText(key, limit: 200))': something else has the name of its file")
+                return
+            }
+            // The line comes first, so that every file of an export is in its index, whenever it ends.
+            let entry = ExportedEntry(file: name, key: key, attributes: stored.information.attributes)
+            try index.append(ExportIndex.line(entry.record))
+            try folder.write(stored.archive, as: name)
+            summary.exported += 1
+            summary.byteCount += stored.archive.count
+        }
+        summary.signal = walk.interruption.signal
+        return summary
+    }
+
+    private func freeName(for key: String) -> String? {
+        [ArchiveFileName.plain(key), ArchiveFileName.hashed(key)].compactMap(\.self).first { !folder.contains($0) }
+    }
+}
+
+/// What exporting a cache came to.
+struct ExportSummary: Sendable, Equatable {
+    var exported = 0
+    /// Bytes of the files.
+    var byteCount = 0
+    /// Entries that were left out because they have expired.
+    var expired = 0
+    /// Entries that could not be read.
+    var failed = 0
+    /// The signal that ended it early, if one did.
+    var signal: Int32?
+
+    /// For people, in one line.
+    var prose: String {
+        "\(CountText(exported)) entries exported, \(ByteText(byteCount)), \(CountText(expired)) expired left out, "
+            + "\(CountText(failed)) damaged or not readable\(signal == nil ? "" : ", interrupted")"
+    }
+
+    /// For programs.
+    var json: RecordValue {
+        .object(
+            Record(fields: [
+                RecordField(name: "exported", value: .int(Int64(exported))),
+                RecordField(name: "bytes", value: .int(Int64(byteCount))),
+                RecordField(name: "expired", value: .int(Int64(expired))),
+                RecordField(name: "failed", value: .int(Int64(failed))),
+                RecordField(name: "interrupted", value: .bool(signal != nil)),
+            ])
+        )
+    }
+}

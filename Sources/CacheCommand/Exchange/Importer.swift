@@ -1,0 +1,170 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// Saves the files of a directory in a cache. Whatever the directory holds, only plain files in it are read.
+struct Importer {
+    let folder: ExchangeFolder
+    /// `nil` checks only.
+    let cache: (any CacheAccess)?
+    /// Whether an entry gives way that is there already.
+    let replaces: Bool
+    let interruption: any Interruption
+    /// The moment by which entries are of no use any more.
+    let date: Date
+    /// The time since some moment in the past.
+    let now: () -> Duration
+
+    /// - Throws: what reading the directory or saving in the cache throws; what has been saved stays.
+    func run(reporter: inout EntryReporter) throws -> ImportSummary {
+        var summary = ImportSummary()
+        do {
+            if let index = try ExportIndexReader(folder, interruption: interruption) {
+                try run(index, &summary, &reporter)
+            } else {
+                try runWithoutIndex(&summary, &reporter)
+            }
+        } catch SourceError.interrupted {
+            // The signal says it all.
+        } catch let error as SourceError {
+            throw CommandFailure.source(error, .file(folder.path(of: ExportIndex.fileName)))
+        }
+        summary.signal = interruption.signal
+        return summary
+    }
+
+    private func run(
+        _ index: ExportIndexReader,
+        _ summary: inout ImportSummary,
+        _ reporter: inout EntryReporter
+    ) throws {
+        var index = index
+        let start = now()
+        while interruption.signal == nil, let (line, read) = try index.next() {
+            summary.read += 1
+            do {
+                try take(read.get(), &summary)
+            } catch let bad as BadRecord {
+                summary.invalid += 1
+                reporter.complain(BadRecordMessage(bad))
+            } catch let rejection as RejectedRecord {
+                summary.invalid += 1
+                reporter.complain(BadRecordMessage(BadRecord(line: line, reason: .rejected(rejection.reason))))
+            }
+            reporter.advanced(
+                progress(summary, bytes: index.bytesConsumed, size: index.byteCount, elapsed: now() - start)
+            )
+        }
+    }
+
+    private func runWithoutIndex(_ summary: inout ImportSummary, _ reporter: inout EntryReporter) throws {
+        let start = now()
+        try folder.forEachName { name in
+            guard interruption.signal == nil else { return false }
+            guard ArchiveFileName.isArchive(name) else { return true }
+            summary.read += 1
+            do {
+                let key = try ArchiveFileName.key(of: name)
+                let attributes = EntryAttributes(storedAt: date)
+                try take(ExportedEntry(file: name, key: key, attributes: attributes), &summary)
+            } catch let rejection as RejectedRecord {
+                summary.invalid += 1
+                reporter.complain("\(SafeText(name, limit: 300)): \(SafeText(rejection.reason, limit: 600))")
+            }
+            reporter.advanced(progress(summary, bytes: 0, size: nil, elapsed: now() - start))
+            return true
+        }
+    }
+
+    private func progress(_ summary: ImportSummary, bytes: Int, size: Int?, elapsed: Duration) -> Progress {
+        Progress(records: summary.read, noun: "entries", bytes: bytes, size: size, elapsed: elapsed)
+    }
+
+    /// Saves one entry.
+    ///
+    /// - Throws: ``RejectedRecord`` if there is something wrong with it, and others may be better.
+    private func take(_ entry: ExportedEntry, _ summary: inout ImportSummary) throws {
+        let keyCount = entry.key.utf8.count
+        guard (1...RecordKey.longest).contains(keyCount) else {
+            throw RejectedRecord(reason: "a key is 1 to \(RecordKey.longest) bytes of UTF-8, not \(keyCount)")
+        }
+        if let end = entry.attributes.usableUntil, end <= date {
+            summary.expired += 1
+            return
+        }
+        let archive = try archive(in: entry.file)
+        do throws(CacheError) {
+            guard let cache else {
+                _ = try entry.attributes.checked()
+                summary.imported += 1
+                return
+            }
+            let isSaved = try cache.save(
+                archive,
+                forKey: entry.key,
+                attributes: entry.attributes,
+                replaces: replaces
+            )
+            if isSaved { summary.imported += 1 } else { summary.kept += 1 }
+        } catch {
+            switch error.code {
+            case .invalidKey, .invalidTag, .tooLarge, .unsupportedVersion:
+                throw RejectedRecord(reason: error.message)
+            default: throw error
+            }
+        }
+    }
+
+    private func archive(in file: String) throws(RejectedRecord) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(FileFault) {
+            bytes = try folder.read(file, limit: StoreSettings().maximumArchiveByteCount)
+        } catch {
+            throw RejectedRecord(reason: "\(file) \(error.phrase)")
+        }
+        do throws(ArchiveError) {
+            _ = try ArchiveTree(bytes)
+        } catch {
+            let place = error.offset.map { ", at byte \($0)" } ?? ""
+            throw RejectedRecord(reason: "\(file) is no keyed archive: \(error.message)\(place)")
+        }
+        return bytes
+    }
+}
+
+/// What importing a directory came to.
+struct ImportSummary: Sendable, Equatable {
+    /// Entries looked at: all of those below together.
+    var read = 0
+    /// Entries that were saved, or would be.
+    var imported = 0
+    /// Entries that have expired since they were exported.
+    var expired = 0
+    /// Entries that were left alone, for their keys had entries.
+    var kept = 0
+    var invalid = 0
+    /// The signal that ended it early, if one did.
+    var signal: Int32?
+
+    /// For people, in one line.
+    func prose(isDryRun: Bool) -> String {
+        "\(CountText(imported)) entries \(isDryRun ? "valid" : "imported"), \(CountText(expired)) expired, "
+            + (kept > 0 ? "\(CountText(kept)) there already, " : "")
+            + "\(CountText(invalid)) invalid\(signal == nil ? "" : ", interrupted")"
+    }
+
+    /// For programs.
+    var json: RecordValue {
+        .object(
+            Record(fields: [
+                RecordField(name: "read", value: .int(Int64(read))),
+                RecordField(name: "imported", value: .int(Int64(imported))),
+                RecordField(name: "expired", value: .int(Int64(expired))),
+                RecordField(name: "present", value: .int(Int64(kept))),
+                RecordField(name: "invalid", value: .int(Int64(invalid))),
+                RecordField(name: "interrupted", value: .bool(signal != nil)),
+            ])
+        )
+    }
+}

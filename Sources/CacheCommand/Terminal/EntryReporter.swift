@@ -1,0 +1,27 @@
+/// Tells people how far work on a cache's entries has come, and what went wrong with some of them.
+struct EntryReporter {
+    /// How much is told one by one.
+    static let longestList = 20
+
+    private let errors: any ErrorOutput
+    private var bar: ProgressBar
+    private var count = 0
+
+    init(_ errors: any ErrorOutput) {
+        self.errors = errors
+        bar = ProgressBar(on: errors)
+    }
+
+    mutating func advanced(_ progress: Progress) { bar.update(progress) }
+
+    /// Tells what is wrong with one entry or file; the work goes on.
+    mutating func complain(_ message: some CustomStringConvertible) {
+        count += 1
+        guard count <= Self.longestList + 1 else { return }
+        bar.erase()
+        errors.report(count <= Self.longestList ? "\(message)" : "what else is wrong is counted only")
+    }
+
+    /// Takes the progress bar away.
+    mutating func finish() { bar.erase() }
+}

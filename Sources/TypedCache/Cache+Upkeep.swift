@@ -1,0 +1,112 @@
+import ArchiveStore
+import Foundation
+
+// What tools need that check, move and tidy up a cache without knowing the types in it.
+
+extension Cache {
+    /// In how many parts the entries can be gone through.
+    package var partCount: Int { core.store.partCount }
+
+    /// The entries of one part, expired or not, or why one cannot be read. Blocks on disk I/O.
+    package func entries(inPart part: Int) throws(CacheError) -> [Result<EntryInformation, CacheError>] {
+        do throws(StoreError) {
+            return try core.store.entries(inPart: part).map { entry in entry.mapError { CacheError($0) } }
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// An entry with its archive, expired or not; `nil` if there is none. Changes nothing, whatever it finds.
+    ///
+    /// - Throws: `.corrupted` for a damaged entry, which stays where it is, `.unsupportedVersion`, `.tooLarge`, `.io`.
+    package func peek(forKey key: String) throws(CacheError) -> StoredArchive? {
+        let key = try EntryKey(key)
+        do throws(StoreError) {
+            return try core.store.peek(forKey: key.text)
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// Saves an archive as it is, with all that is to be known of it.
+    ///
+    /// - Parameters:
+    ///   - attributes: their tags in any order.
+    ///   - replaces: whether an entry gives way that is there and has not expired.
+    /// - Returns: whether it was saved.
+    /// - Throws: `.invalidKey`, `.invalidTag`, `.tooLarge`, `.io`; what was there before is then still there.
+    package func save(
+        archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        replaces: Bool
+    ) throws(CacheError) -> Bool {
+        let key = try EntryKey(key)
+        let attributes = try attributes.checked()
+        let now = core.clock.now
+        let isWanted = { (former: EntryInformation?) in former?.expiresAt.map { $0 <= now } ?? (former == nil) }
+        do throws(StoreError) {
+            let saved = try core.store.save(
+                archive,
+                forKey: key.text,
+                attributes: attributes,
+                if: replaces ? nil : isWanted
+            )
+            guard saved != nil else { return false }
+        } catch {
+            throw CacheError(error)
+        }
+        core.forget(key)
+        return true
+    }
+
+    /// Removes this very entry if it is still there, and says so.
+    package func remove(_ entry: EntryInformation) throws(CacheError) -> Bool {
+        try core.remove(EntryKey(entry.key), ifStill: entry)
+    }
+
+    /// Removes every entry whose bytes are not those that were saved, and returns their number.
+    package func removeDamagedEntries() throws(CacheError) -> Int {
+        do throws(StoreError) {
+            return try core.store.removeDamagedEntries()
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// Gives back what entries take that were removed or saved over, and returns how many bytes that were.
+    package func compact() throws(CacheError) -> Int {
+        do throws(StoreError) {
+            return try core.store.compact()
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// How many bytes all files in the cache's directory hold, whatever they are for.
+    ///
+    /// - Complexity: O(*n*) in the number of files.
+    package func byteCountOfFiles() -> Int {
+        // No link is followed, and what is gone when its turn comes takes nothing.
+        let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
+        var count = 0
+        while files?.nextObject() != nil {
+            guard let file = files?.fileAttributes, file[.type] as? FileAttributeType == .typeRegular else {
+                continue
+            }
+            count += (file[.size] as? NSNumber)?.intValue ?? 0
+        }
+        return count
+    }
+}
+
+extension EntryAttributes {
+    /// As a cache takes them: with their tags in order, each once.
+    ///
+    /// - Throws: `.invalidTag`.
+    package func checked() throws(CacheError) -> EntryAttributes {
+        var attributes = self
+        attributes.tags = try EntryTags.check(tags)
+        return attributes
+    }
+}

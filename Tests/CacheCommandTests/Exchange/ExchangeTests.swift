@@ -1,0 +1,230 @@
+import ArchiveStore
+import Foundation
+import Testing
+
+@testable import CacheCommand
+
+/// What is exported and imported again is what it was.
+struct ExchangeTests {
+    private let workspace: Workspace
+    private let cache: DiskCache
+    private let other: DiskCache
+    private let folder: String
+
+    init() throws {
+        workspace = try Workspace()
+        cache = DiskCache(workspace)
+        other = DiskCache(workspace, "other")
+        folder = workspace.url.appending(path: "out").path
+    }
+
+    private func names() throws -> Set<String> { try Set(FileManager.default.contentsOfDirectory(atPath: folder)) }
+
+    private func mode(_ path: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
+    }
+
+    @Test(
+        "Exported and imported, a cache has every key, byte and attribute that it had",
+        arguments: 0..<20 as Range<UInt64>
+    )
+    func roundTrip(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for key in ArchiveFileNameTests.keys {
+            try cache.save(DiskCache.archive("value of \(key)"), key, random.attributes())
+        }
+        let export = cache.run("export", folder)
+        #expect(export.status == .success, "\(export.errors.text)")
+        #expect(try names().count == ArchiveFileNameTests.keys.count + 1)
+        let imported = other.run("import", folder)
+        #expect(imported.status == .success, "\(imported.errors.text)")
+        let (expected, found) = (try cache.contents(), try other.contents())
+        #expect(expected.count == ArchiveFileNameTests.keys.count)
+        #expect(found == expected, "seed \(seed)")
+    }
+
+    @Test("Files are their user's own, and archives as they are")
+    func files() throws {
+        let archive = try DiskCache.archive("x")
+        try cache.save(archive, "a/b")
+        #expect(cache.run("export", folder).output.text.hasPrefix("1 entries exported, \(archive.count) B, "))
+        #expect(try names() == ["index.ndjson", "a%2Fb.plist"])
+        let file = folder + "/a%2Fb.plist"
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: file))) == archive)
+        #expect(try mode(folder) == 0o700 && mode(file) == 0o600 && mode(folder + "/index.ndjson") == 0o600)
+        let index = try String(contentsOfFile: folder + "/index.ndjson", encoding: .utf8)
+        #expect(
+            index == """
+                {"format":"typed-cache export","version":1}
+                {"file":"a%2Fb.plist","key":"a/b","storedAt":700000000.0}
+
+                """
+        )
+    }
+
+    @Test("Expired entries are left out, or written with --all, and not imported once they are of no use")
+    func expired() throws {
+        let past = Date.now.addingTimeInterval(-100)
+        var stale = DiskCache.attributes(expiresAt: past)
+        stale.staleIfError = 1e6
+        try cache.save(DiskCache.archive("old"), "old", DiskCache.attributes(expiresAt: past))
+        try cache.save(DiskCache.archive("stale"), "stale", stale)
+        try cache.save(DiskCache.archive("new"), "new")
+        #expect(
+            cache.run("export", folder, "--json").output.text.hasSuffix(
+                #""expired":2,"failed":0,"interrupted":false}"# + "\n"
+            )
+        )
+        #expect(try names() == ["index.ndjson", "new.plist"])
+        #expect(cache.run("export", folder, "--force", "--all").status == .success)
+        #expect(try names() == ["index.ndjson", "new.plist", "old.plist", "stale.plist"])
+        let imported = other.run("import", folder, "--json")
+        #expect(
+            imported.output.text
+                == #"{"read":3,"imported":2,"expired":1,"present":0,"invalid":0,"interrupted":false}"# + "\n"
+        )
+        #expect(try Set(other.contents().keys) == [Array("new".utf8), Array("stale".utf8)])
+    }
+
+    @Test("Entries that are there give way, or stay with --keep unless they have expired")
+    func keep() throws {
+        for key in ["a", "b"] { try cache.save(DiskCache.archive("new"), key) }
+        #expect(cache.run("export", folder).status == .success)
+        let old = try DiskCache.archive("old")
+        try other.save(old, "a")
+        try other.save(old, "b", DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1)))
+        let kept = other.run("import", folder, "--keep")
+        #expect(kept.output.text == "1 entries imported, 0 expired, 1 there already, 0 invalid\n")
+        let contents = try other.contents()
+        #expect(contents[Array("a".utf8)]?.archive == old)
+        #expect(try contents[Array("b".utf8)]?.archive == DiskCache.archive("new"))
+        #expect(other.run("import", folder).output.text == "2 entries imported, 0 expired, 0 invalid\n")
+        #expect(try other.contents() == cache.contents())
+    }
+
+    @Test("A dry run checks every file and makes no cache")
+    func dryRun() throws {
+        try cache.save(DiskCache.archive("a"), "a")
+        _ = cache.run("export", folder)
+        let run = other.run("import", folder, "--dry-run")
+        #expect(run.status == .success && run.output.text == "1 entries valid, 0 expired, 0 invalid\n")
+        #expect(!FileManager.default.fileExists(atPath: workspace.root + "/other"))
+        try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/a.plist"))
+        #expect(other.run("import", folder, "--dry-run").status == .failure)
+    }
+
+    @Test("A directory that holds anything is refused; with --force only an export's own files go")
+    func force() throws {
+        for key in ["a", "b"] { try cache.save(DiskCache.archive("1"), key) }
+        #expect(cache.run("export", folder).status == .success)
+        let again = cache.run("export", folder)
+        #expect(again.status == .failure && again.errors.text.contains("--force"))
+
+        // Someone's own file, also where an entry's would go, and one that a line claims.
+        let (notes, taken) = (folder + "/notes.txt", folder + "/c.plist")
+        for path in [notes, taken] { try Data("mine".utf8).write(to: URL(fileURLWithPath: path)) }
+        let index = try #require(FileHandle(forWritingAtPath: folder + "/index.ndjson"))
+        try index.seekToEnd()
+        try index.write(contentsOf: Data(#"{"file":"notes.txt","key":"notes.txt","storedAt":0}"#.utf8))
+        try index.close()
+        try cache.save(DiskCache.archive("1"), "c")
+        _ = cache.run("remove", "b")
+        let forced = cache.run("export", folder, "--force")
+        #expect(forced.status == .success, "\(forced.errors.text)")
+        #expect(try names() == ["index.ndjson", "a.plist", "c.plist", "notes.txt", ArchiveFileName.hashed("c")])
+        for path in [notes, taken] { #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine") }
+        #expect(other.run("import", folder).status == .success)
+        #expect(try other.contents() == cache.contents())
+    }
+
+    @Test("Nothing is written through a link, and nobody's index is replaced", arguments: [true, false])
+    func links(forced: Bool) throws {
+        try cache.save(DiskCache.archive("1"), "a")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let outside = try workspace.file("outside", "mine")
+        try FileManager.default.createSymbolicLink(atPath: folder + "/a.plist", withDestinationPath: outside)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/.typed-cache-draft",
+            withDestinationPath: outside
+        )
+        let run = cache.run("export", folder, "--force")
+        // A link has the draft's name: it is not the command's to remove.
+        #expect(run.status == .failure)
+        try FileManager.default.removeItem(atPath: folder + "/.typed-cache-draft")
+        #expect(cache.run("export", folder, "--force").status == .success)
+        #expect(try names() == ["index.ndjson", "a.plist", ArchiveFileName.hashed("a")])
+        #expect(try String(contentsOfFile: outside, encoding: .utf8) == "mine")
+
+        let index = folder + "/index.ndjson"
+        try FileManager.default.removeItem(atPath: index)
+        if forced {
+            try FileManager.default.createSymbolicLink(atPath: index, withDestinationPath: outside)
+        } else {
+            try Data("{\"mine\":1}\n".utf8).write(to: URL(fileURLWithPath: index))
+        }
+        let refused = cache.run("export", folder, "--force")
+        #expect(refused.status == .failure && refused.errors.text.contains("was not written by export"))
+        #expect(try String(contentsOfFile: outside, encoding: .utf8) == "mine")
+        #expect(other.run("import", folder).status == .failure)
+    }
+
+    @Test(
+        "Interrupted at any entry, an export leaves whole files, all of them in its index",
+        arguments: [0, 1, 7, 20]
+    )
+    func interrupted(count: Int) throws {
+        for index in 0..<20 { try cache.save(DiskCache.archive("\(index)"), "key \(index)") }
+        let interruption = TestInterruption()
+        let access = StoppingAccess(try DiskCache.backend.open(cache.selection)) {
+            if $0 == count { interruption.arrive(2) }
+        }
+        if count == 0 { interruption.arrive(2) }
+        let run = ToolRun(
+            ["export", folder] + cache.options,
+            on: StoppingBackend(access: access),
+            interruption: interruption
+        )
+        #expect(run.status == .signal(2) && run.output.text.hasSuffix(", interrupted\n"))
+        #expect(try names().count == count + 1)
+        let imported = other.run("import", folder)
+        #expect(imported.status == .success && imported.output.text.hasPrefix("\(count) entries imported"))
+        // Started again, it completes.
+        #expect(cache.run("export", folder, "--force").status == .success)
+        #expect(other.run("import", folder).status == .success)
+        #expect(try other.contents() == cache.contents())
+    }
+
+    @Test("Damaged entries are told and left out")
+    func damaged() throws {
+        for key in ["a", "b", "c"] { try cache.save(DiskCache.archive(key), key) }
+        try cache.save([1, 2, 3], "no archive")
+        let victim = try #require(cache.files().first { !$0.isEmpty })
+        try Data([0x78]).write(to: URL(fileURLWithPath: victim))
+        let before = cache.files().count
+        let run = cache.run("export", folder)
+        #expect(run.status == .failure)
+        #expect(run.errors.lines.count == 4 - (try names().count - 1))
+        #expect(cache.files().count == before)
+    }
+
+    @Test("A cache or directory that is not there is told, and nothing is made")
+    func missing() throws {
+        #expect(cache.run("export", folder).errors.text.contains("no cache 'c'"))
+        #expect(cache.run("import", folder).errors.text.contains("no such file"))
+        #expect(cache.run("export").status == .usage && cache.run("import").status == .usage)
+        let file = try workspace.file("file", "x")
+        #expect(cache.run("import", file).status == .failure)
+        let made = try FileManager.default.contentsOfDirectory(atPath: workspace.url.path)
+        #expect(made == ["file"])
+    }
+
+    @Test("Progress is shown on a terminal")
+    func progress() throws {
+        for index in 0..<200 { try cache.save(DiskCache.archive("\(index)"), "key \(index)") }
+        let export = cache.run("export", folder, columns: 80)
+        #expect(export.errors.text.contains("% ") && export.errors.text.contains(" entries"))
+        #expect(other.run("import", folder, columns: 80).errors.text.contains(" entries"))
+        #expect(cache.run("verify", columns: 80).errors.text.contains(" entries"))
+        #expect(cache.run("verify").errors.text.isEmpty)
+    }
+}

@@ -1,0 +1,56 @@
+import ArchiveStore
+import KeyedArchive
+
+import struct TypedCache.CacheError
+
+@testable import CacheCommand
+
+/// A cache that tells after how many entries were read whole.
+final class StoppingAccess: CacheAccess {
+    private let base: any CacheAccess
+    private let didPeek: (Int) -> Void
+    private var count = 0
+
+    init(_ base: any CacheAccess, didPeek: @escaping (Int) -> Void) {
+        self.base = base
+        self.didPeek = didPeek
+    }
+
+    func peek(_ key: String) throws(CacheError) -> StoredArchive? {
+        count += 1
+        defer { didPeek(count) }
+        return try base.peek(key)
+    }
+
+    var partCount: Int { base.partCount }
+    func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>] {
+        try base.entries(inPart: part)
+    }
+    func remove(_ entry: EntryInformation) throws -> Bool { try base.remove(entry) }
+    func removeDamaged() throws -> Int { try base.removeDamaged() }
+    func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        replaces: Bool
+    ) throws(CacheError) -> Bool {
+        try base.save(archive, forKey: key, attributes: attributes, replaces: replaces)
+    }
+    func compact() throws -> CompactSummary { try base.compact() }
+    func entries() throws -> [CacheEntry] { try base.entries() }
+    func value(forKey key: String) throws -> RecordValue? { try base.value(forKey: key) }
+    func statistics() throws -> CacheStatistics { try base.statistics() }
+    func remove(_ key: String) throws -> Bool { try base.remove(key) }
+    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) { try base.trim(to: size) }
+    func removeAll() throws -> Int { try base.removeAll() }
+}
+
+/// Opens one cache, whatever it is asked for.
+struct StoppingBackend: CacheBackend {
+    let access: any CacheAccess
+
+    func open(_ selection: CacheSelection) -> any CacheAccess { access }
+    func openOrCreate(_ selection: CacheSelection) -> any CacheAccess { access }
+    func sink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+    func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
+}
