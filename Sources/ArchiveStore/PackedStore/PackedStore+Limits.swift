@@ -203,6 +203,8 @@ extension PackedStore {
         return before - (try log.looking { log.byteCount($0) })
     }
 
+    /// Implementation: the segments are written anew, up to the last one that has anything else in it than entries.
+    @discardableResult
     package func compact() throws(StoreError) -> Int {
         try reading { log throws(StoreError) in try compact(log) } ?? 0
     }

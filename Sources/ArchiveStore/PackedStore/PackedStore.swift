@@ -172,6 +172,16 @@ package final class PackedStore: ArchiveStore {
     }
 
     /// Implementation: as ``fetch(forKey:)``.
+    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let (key, hash) = try self.key(key)
+        return try reading { log throws(StoreError) in
+            guard let found = try log.find(key, hash, .whole) else { return nil }
+            let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
+            return StoredArchive(archive: archive, information: information(found, key.string, log))
+        }
+    }
+
+    /// Implementation: as ``fetch(forKey:)``.
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
         let (key, hash) = try self.key(key)
         return try reading { log throws(StoreError) in
