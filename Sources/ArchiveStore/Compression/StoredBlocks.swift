@@ -1,5 +1,3 @@
-import CZlib
-
 /// A zlib stream of stored blocks (RFC 1950, RFC 1951 § 3.2.4): what does not shrink, as it is.
 ///
 ///     78 01                     deflate, 2^15 window, fastest
@@ -33,9 +31,7 @@ enum StoredBlocks {
             start += count
         } while start < input.count
 
-        let bytes = input.bindMemory(to: UInt8.self).baseAddress
-        let checksum = bytes == nil ? 1 : UInt32(adler32_z(1, bytes, input.count))
-        output.storeBytes(of: checksum.bigEndian, toByteOffset: target, as: UInt32.self)
+        output.storeBytes(of: Zlib.adler32(input).bigEndian, toByteOffset: target, as: UInt32.self)
         return target + 4
     }
 }

@@ -64,7 +64,40 @@ package enum Zlib {
         expecting byteCount: Int,
         limit: Int
     ) throws(InflateError) -> [UInt8] {
-        precondition(length >= 0 && length <= bytes.count, "the prefix is longer than the bytes")
+        try inflate(from: 0, count: length, of: bytes, expecting: byteCount, limit: limit)
+    }
+
+    /// As ``inflate(_:expecting:limit:)``, of the `count` bytes at `offset`, which are not copied first.
+    ///
+    /// A stream that asks for a preset dictionary is damaged.
+    ///
+    /// - Precondition: `offset` and `count` are a range in `bytes`.
+    static func inflate(
+        from offset: Int,
+        count: Int,
+        of bytes: [UInt8],
+        expecting byteCount: Int,
+        limit: Int
+    ) throws(InflateError) -> [UInt8] {
+        try inflate(from: offset, count: count, of: bytes, expecting: byteCount, limit: limit) {
+            inflate($0, filling: $1)
+        }
+    }
+
+    /// Checks lengths and allocates for `fill`, which is given the stream and what to fill exactly, and says
+    /// whether it did.
+    static func inflate(
+        from offset: Int,
+        count length: Int,
+        of bytes: [UInt8],
+        expecting byteCount: Int,
+        limit: Int,
+        fill: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Bool
+    ) throws(InflateError) -> [UInt8] {
+        precondition(
+            offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset,
+            "the stream is not within the bytes"
+        )
         guard byteCount >= 0, byteCount / largestRatio <= length else { throw .impossibleLength }
         guard byteCount <= min(limit, largestByteCount), length <= largestByteCount else { throw .tooLarge }
 
@@ -75,15 +108,24 @@ package enum Zlib {
                 rebasing: UnsafeMutableRawBufferPointer(buffer)[..<byteCount]
             )
             isWhole = bytes.withUnsafeBytes { input in
-                inflaters.withStream {
-                    $0.inflate(UnsafeRawBufferPointer(rebasing: input[..<length]), filling: output)
-                }
+                fill(UnsafeRawBufferPointer(rebasing: input[offset..<(offset + length)]), output)
             }
             // Bytes that zlib left alone are not initialized, so a damaged stream gives none.
             count = isWhole ? byteCount : 0
         }
         guard isWhole else { throw .damaged }
         return archive
+    }
+
+    /// Whether all of `input` is one zlib stream whose content fills `output` exactly.
+    static func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
+        inflaters.withStream { $0.inflate(input, filling: output) }
+    }
+
+    /// The Adler-32 (as in RFC 1950) of `bytes`.
+    static func adler32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        let start = bytes.bindMemory(to: UInt8.self).baseAddress
+        return start == nil ? 1 : UInt32(adler32_z(1, start, bytes.count))
     }
 
     /// The CRC-32 (as in RFC 1952) of `bytes`, continued from the one of the bytes before them.
