@@ -24,6 +24,14 @@ struct DeflateSettings {
     static let small = DeflateSettings(level: Z_BEST_SPEED, windowBits: 12, memoryLevel: 5)
     static let large = DeflateSettings(level: Z_BEST_SPEED, windowBits: 15, memoryLevel: 9)
 
+    /// For small inputs after a dictionary: the smallest window that holds both, and the small tables, which are
+    /// copied for each input.
+    static func primed(dictionaryByteCount: Int) -> DeflateSettings {
+        var windowBits: Int32 = 12
+        while windowBits < 15, 1 << windowBits < dictionaryByteCount + PresetDictionary.largestInput { windowBits += 1 }
+        return DeflateSettings(level: Z_BEST_SPEED, windowBits: windowBits, memoryLevel: 5)
+    }
+
     /// Inputs of up to this many bytes are deflated with `small`.
     static let largestSmallInput = 2048
 }
