@@ -14,12 +14,12 @@ import CZlib
 ///
 ///     dictionary | cities, 433 B       articles, 940 B
 ///           none | 393  20.4  2.8      637  26.2  6.4
-///          1 KiB | 148  10.8  1.0      398  20.0  6.0
-///          2 KiB | 137  10.6  1.0      386  18.9  5.5
-///          4 KiB | 116  10.2  0.9      368  18.4  5.3
-///          8 KiB |  95   9.3  0.9      345  17.5  5.1
-///         16 KiB |  89  10.2  1.2      320  17.5  5.1
-///         32 KiB |  87  10.7  1.5      308  17.0  5.3
+///          1 KiB | 148  10.7  1.1      397  19.9  5.7
+///          2 KiB | 137  10.4  1.1      387  18.7  5.4
+///          4 KiB | 116   9.6  1.0      367  17.8  5.2
+///          8 KiB |  95   9.1  0.9      345  17.0  5.1
+///         16 KiB |  89  10.0  1.1      325  17.3  4.9
+///         32 KiB |  87   9.6  1.5      314  16.2  5.0
 ///
 /// So at most 8 KiB, for which a window of 2^14 suffices; a stream with it takes 170 KiB. Setting the dictionary
 /// each time instead of copying a stream that has it: 10.5 µs for 1 KiB, 18 for 8, 50 for 32.
