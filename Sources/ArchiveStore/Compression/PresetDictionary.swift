@@ -8,14 +8,6 @@ import CZlib
 ///     Adler-32                  of the content, big-endian
 ///
 /// Every function may be called from any thread.
-<<<<<<< HEAD
-final class PresetDictionary: Sendable {
-    /// The most bytes that pay.
-    static let largestByteCount = 64 << 10
-
-    /// Inputs of more bytes are deflated without the dictionary.
-    static let largestInput = 16 << 10
-=======
 ///
 /// Figures: bytes left, µs to deflate, µs to inflate; dictionaries of `DictionaryTrainer` from 128 samples, tried
 /// on other archives; zlib 1.2.13, a 2-vCPU machine.
@@ -40,7 +32,6 @@ final class PresetDictionary: Sendable {
 
     /// Inputs of more bytes are deflated without the dictionary.
     static let largestInput = 4 << 10
->>>>>>> dictionary
 
     let bytes: [UInt8]
 
@@ -50,11 +41,7 @@ final class PresetDictionary: Sendable {
     private let deflaters: StreamPool<PrimedDeflateStream>
     private static let inflaters = StreamPool(capacity: 8) { RawInflateStream() }
 
-<<<<<<< HEAD
-    /// - Parameter bytes: Of any length; no stream refers to more than the last 32 KiB.
-=======
     /// - Parameter bytes: At most 2³¹ − 1; no stream refers to more than the last 32 KiB.
->>>>>>> dictionary
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
@@ -93,12 +80,8 @@ final class PresetDictionary: Sendable {
         limit: Int
     ) throws(InflateError) -> [UInt8] {
         try Zlib.inflate(from: offset, count: count, of: bytes, expecting: byteCount, limit: limit) {
-<<<<<<< HEAD
-            input, output in
-=======
             input,
             output in
->>>>>>> dictionary
             // Without FDICT it is a stream as any other.
             guard input.count >= 2, input[1] & 0x20 != 0 else { return Zlib.inflate(input, filling: output) }
             return self.inflate(input, filling: output)
