@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// What was given up to make room, for whoever is to be told.
 struct Departed: Sendable {
     var evicted: [EntryInformation] = []
@@ -118,22 +126,32 @@ extension PackedLog {
     }
 
     private func remove(segment number: UInt32, _ writer: inout Writer) throws(StoreError) {
-        do {
-            try root.remove(Segment.fileName(number))
-        } catch {
-            throw StoreError(error, path: segments.path(number), action: "removing a segment")
-        }
-        // First the file, for where the disk is full there is no room for anything else.
+        try remove(file: number)
+        // First the file, for where the disk is full there is no room for anything else. The rest is for others, who
+        // find the file gone at the latest when they need it.
         raiseFloor(to: number + 1, &writer)
         var floor = RecordDraft.floor(number + 1)
-        _ = try append(&floor, serial: nil, &writer)
+        _ = Result { () throws(StoreError) in try append(&floor, serial: nil, &writer) }
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 
     /// Gives up every segment there is, and whatever is in it.
     func removeAll(_ writer: inout Writer) throws(StoreError) {
-        guard tail.withLock({ $0 }) != nil else { return }
-        let next = try beginSegment(dictionary: dictionary, &writer)
+        guard let tail = tail.withLock({ $0 }) else { return }
+        let next: Tail
+        do throws(StoreError) {
+            next = try beginSegment(dictionary: dictionary, &writer)
+        } catch {
+            guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
+            // No room for another one: this one is emptied, which whoever has it open notices.
+            for number in writer.sizes.keys { try remove(file: number) }
+            do throws(SystemError) {
+                try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
+            } catch {
+                throw StoreError(error, path: segments.path(tail.segment.number), action: "emptying a segment")
+            }
+            throw stale()
+        }
         var floor = RecordDraft.floor(next.segment.number)
         _ = try append(&floor, serial: nil, &writer)
         let gone = writer.sizes.keys.filter { $0 < next.segment.number }
@@ -141,12 +159,14 @@ extension PackedLog {
         raiseFloor(to: next.segment.number, &writer)
         writer.clock = nil
         if settings.durability == .power { try synchronize() }
-        for number in gone {
-            do {
-                try root.remove(Segment.fileName(number))
-            } catch {
-                throw StoreError(error, path: segments.path(number), action: "removing a segment")
-            }
+        for number in gone { try remove(file: number) }
+    }
+
+    private func remove(file number: UInt32) throws(StoreError) {
+        do {
+            try root.remove(Segment.fileName(number))
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "removing a segment")
         }
     }
 

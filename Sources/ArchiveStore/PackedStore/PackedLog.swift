@@ -63,6 +63,8 @@ final class PackedLog: Sendable {
         let isBroken = Atomic<Bool>(false)
         /// The tail when upkeep was last due.
         let upkeptSegment = Atomic<UInt32>(0)
+        /// How many entries there must be for a dictionary to be tried.
+        let nextTrial = Atomic<Int>(PackedLog.fewEntries)
     }
 
     let folder: StoreFolder
