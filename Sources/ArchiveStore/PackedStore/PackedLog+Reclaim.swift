@@ -33,9 +33,9 @@ extension PackedLog {
     /// Takes time for the bytes of one segment. Because it is the first one, nothing older can come back when the
     /// removals in it go.
     ///
-    /// - Parameter now: in seconds since 2001-01-01 UTC. What is of no use any more goes.
+    /// - Parameter now: in seconds since 2001-01-01 UTC. What is of no use any more then goes; nothing for `nil`.
     /// - Returns: `nil` if there is nothing to give up.
-    func reclaimFirst(_ keeping: Keeping, now: Double, _ writer: inout Writer) throws(StoreError) -> Departed? {
+    func reclaimFirst(_ keeping: Keeping, now: Double?, _ writer: inout Writer) throws(StoreError) -> Departed? {
         guard let tail = tail.withLock({ $0 }) else { return nil }
         let number = writer.sizes.keys.min() ?? tail.segment.number
         if number == tail.segment.number, !writer.isSealed {
@@ -78,7 +78,7 @@ extension PackedLog {
         _ segment: Segment,
         _ byteCount: Int,
         into plan: inout Plan,
-        now: Double
+        now: Double?
     ) throws(StoreError) {
         do throws(SystemError) {
             var scanner = SegmentScanner(segment, to: byteCount)
@@ -88,7 +88,7 @@ extension PackedLog {
                 guard let slot = slots(hash).first(where: { $0.place == place }) else { continue }
                 let key = String(decoding: record.key, as: UTF8.self)
                 let information = record.information(key: key, volume: root.identity.number)
-                if let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
+                if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
                     plan.dropped.append(slot)
                     plan.departed.expired.append(information)
                 } else if plan.keeps(slot),

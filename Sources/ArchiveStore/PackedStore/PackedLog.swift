@@ -48,6 +48,8 @@ final class PackedLog: Sendable {
         /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.
         var nextDeadline: UInt32 = 0
         var sweptAt = -Double.infinity
+        /// When this log was last saved to, by the clock of whoever did; in seconds since 2001-01-01 UTC.
+        var savedAt: Double?
         /// Whether every segment is looked at, sealed or not.
         var isOpening = true
 

@@ -189,16 +189,11 @@ extension PackedStore {
     func compact(_ log: PackedLog) throws(StoreError) -> Int {
         let (before, last) = try log.looking { writer in (log.byteCount(writer), log.lastSegmentToCompact(writer)) }
         guard let last else { return 0 }
-        let now = Date.now.timeIntervalSinceReferenceDate
-        var departed = Departed()
-        defer { tell(departed) }
         while try log.changing({ writer throws(StoreError) in
             guard let first = log.firstSegment(writer), first <= last else { return false }
             // Not above the limit meanwhile.
             if let limit = settings.byteLimit, log.byteCount(writer) + log.size(first, writer) > limit { return false }
-            guard let gone = try log.reclaimFirst(.all, now: now, &writer) else { return false }
-            departed += gone
-            return true
+            return try log.reclaimFirst(.all, now: nil, &writer) != nil
         }) {}
         return before - (try log.looking { log.byteCount($0) })
     }

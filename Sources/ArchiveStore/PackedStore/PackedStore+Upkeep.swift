@@ -30,9 +30,9 @@ extension PackedStore {
         for _ in 0..<Self.mostSegments {
             guard let keeping = try log.looking({ log.headroom($0) }) else { return }
             try spareInUse(in: log)
-            let now = Date.now.timeIntervalSinceReferenceDate
             let departed = try log.changing { writer throws(StoreError) in
-                try log.reclaimFirst(keeping, now: now, &writer)
+                // What time it is is known from saves only.
+                try log.reclaimFirst(keeping, now: settings.isLimited ? writer.savedAt : nil, &writer)
             }
             guard let departed else { return }
             tell(departed)
