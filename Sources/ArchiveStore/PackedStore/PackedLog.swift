@@ -18,6 +18,8 @@ final class PackedLog: Sendable {
         let segment: Segment
         /// How much of it is in the index.
         var end: Int
+        /// Whether it has its seal, so that it will never grow, and what comes next is to be looked for.
+        var isSealed = false
     }
 
     /// What whoever changes the log knows of it.
@@ -134,11 +136,7 @@ final class PackedLog: Sendable {
         usesSnapshot: Bool
     ) throws(StoreError) -> Start {
         var start = Start()
-        let numbers = try segments.numbers()
-        guard let last = numbers.last else { return start }
-        // Behind a hole only: what is before it may have been changed by what is missing.
-        var first = last
-        for number in numbers.reversed() where number == first - 1 { first = number }
+        guard let (first, last) = try segments.latestNumbers() else { return start }
         start.writer.floor = first
 
         let snapshot: IndexSnapshot?
@@ -155,7 +153,7 @@ final class PackedLog: Sendable {
             start.tail = Tail(segment: segment, end: Int(snapshot.position.offset))
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
-            for number in numbers where number >= first && number < segment.number {
+            for number in first..<segment.number {
                 guard let status = try? folder.root.status(Segment.fileName(number)) else { continue }
                 start.writer.setSize(status.byteCount, of: number)
             }
@@ -173,7 +171,7 @@ final class PackedLog: Sendable {
     func catchUp() throws(StoreError) {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        if let tail = tail.withLock({ $0 }) {
+        if let tail = tail.withLock({ $0 }), !tail.isSealed {
             do {
                 if try tail.segment.file.byteCount() == tail.end { return }
             } catch {
@@ -209,8 +207,9 @@ final class PackedLog: Sendable {
                 throw StoreError(error, path: path, action: "locking the log")
             }
             defer { unlock() }
-            if try isRemoved() { throw stale() }
             try follow(&writer)
+            // What is appended to must be what others find.
+            if try isRemoved() { throw stale() }
             try cutRest()
             return try body(&writer)
         }

@@ -91,7 +91,16 @@ package final class PackedStore: ArchiveStore {
     ) throws(StoreError) -> PackedLog {
         let isDurable = settings.durability == .power
         let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
-        return try PackedLog(in: folder, settings: settings, hashing: hashing)
+        var attempts = 0
+        while true {
+            do throws(StoreError) {
+                return try PackedLog(in: folder, settings: settings, hashing: hashing)
+            } catch {
+                // Segments were given up while they were read.
+                attempts += 1
+                guard error.isStale, attempts < mostAttempts else { throw error }
+            }
+        }
     }
 
     var current: PackedLog { opened.withLock { $0 } }
@@ -109,7 +118,7 @@ package final class PackedStore: ArchiveStore {
         _ = consume former
     }
 
-    private static var mostAttempts: Int { 4 }
+    private static var mostAttempts: Int { 16 }
 
     /// Has `body` look at the log that is at the store's path; `nil` if it gives `nil`, or there is none.
     ///

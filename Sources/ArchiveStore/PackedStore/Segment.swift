@@ -133,6 +133,24 @@ final class SegmentTable: Sendable {
         return numbers.sorted()
     }
 
+    /// The last segments without a hole between them: what is before a hole may have been changed by what is missing.
+    func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32)? {
+        let numbers = try numbers()
+        guard let last = numbers.last else { return nil }
+        let listed = Set(numbers)
+        var first = last
+        do throws(SystemError) {
+            // A listing may lack what was made while it went on.
+            while first > 1 {
+                if !listed.contains(first - 1), try root.status(Segment.fileName(first - 1)) == nil { break }
+                first -= 1
+            }
+        } catch {
+            throw StoreError(error, path: path, action: "looking for a segment")
+        }
+        return (first, last)
+    }
+
     // MARK: Dictionaries
 
     /// One and the same dictionary for the same bytes; `nil` for none.
