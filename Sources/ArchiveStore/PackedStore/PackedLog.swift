@@ -171,13 +171,7 @@ final class PackedLog: Sendable {
     func catchUp() throws(StoreError) {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        if let tail = tail.withLock({ $0 }), !tail.isSealed {
-            do {
-                if try tail.segment.file.byteCount() == tail.end { return }
-            } catch {
-                throw StoreError(error, path: segments.path(tail.segment.number), action: "following a segment")
-            }
-        }
+        if let tail = tail.withLock({ $0 }), !tail.isSealed, try byteCount(of: tail.segment) == tail.end { return }
         try writer.withLock { writer throws(StoreError) in try follow(&writer) }
     }
 
@@ -224,9 +218,10 @@ final class PackedLog: Sendable {
         }
     }
 
-    /// What makes a store open another log.
+    /// What makes a store open another log. This one is of no use any more, whoever finds that.
     func stale() -> StoreError {
-        StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
+        shared.isBroken.store(true, ordering: .relaxed)
+        return StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
     }
 
     private func isRemoved() throws(StoreError) -> Bool {
@@ -247,10 +242,7 @@ final class PackedLog: Sendable {
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
-        if try !folder.isCurrent() {
-            shared.isBroken.store(true, ordering: .relaxed)
-            throw stale()
-        }
+        if try !folder.isCurrent() { throw stale() }
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.
