@@ -38,6 +38,8 @@ extension PackedLog {
         if let segment = try? segments.segment(number) {
             try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
         }
+        // What seems to be dead may only be in a part of the index that could not be loaded.
+        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         let places = try append(&plan.drafts, &writer)
         if settings.durability == .power { try synchronize() }
         for (slot, place) in zip(plan.kept, places) { index.put(slot.moved(to: place), replacing: slot.place) }
@@ -130,24 +132,39 @@ extension PackedLog {
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 
+    /// Removes what is left of segments that were given up by a process that was killed then, and a snapshot that is not
+    /// of this log.
+    func removeStrays(_ writer: inout Writer) throws(StoreError) {
+        if writer.hasStrangeSnapshot {
+            do {
+                try root.remove(IndexSnapshot.fileName)
+            } catch {
+                throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "removing the index")
+            }
+            writer.hasStrangeSnapshot = false
+        }
+        while let number = writer.strays.last {
+            do {
+                try root.remove(Segment.fileName(number))
+            } catch {
+                throw StoreError(error, path: segments.path(number), action: "removing a segment")
+            }
+            writer.strays.removeLast()
+        }
+    }
+
     /// Gives up every segment there is, and whatever is in it.
     func removeAll(_ writer: inout Writer) throws(StoreError) {
         guard tail.withLock({ $0 }) != nil else { return }
         let next = try beginSegment(dictionary: dictionary, &writer)
         var floor = RecordDraft.floor(next.segment.number)
         _ = try append(&floor, serial: nil, &writer)
-        let gone = writer.sizes.keys.filter { $0 < next.segment.number }
+        writer.strays += writer.sizes.keys.filter { $0 < next.segment.number }.sorted(by: >)
         index.forEachPart { $0 = IndexTable() }
         raiseFloor(to: next.segment.number, &writer)
         writer.clock = nil
         if settings.durability == .power { try synchronize() }
-        for number in gone {
-            do {
-                try root.remove(Segment.fileName(number))
-            } catch {
-                throw StoreError(error, path: segments.path(number), action: "removing a segment")
-            }
-        }
+        try removeStrays(&writer)
     }
 
     // MARK: One entry after another

@@ -18,6 +18,8 @@ final class PackedLog: Sendable {
         let segment: Segment
         /// How much of it is in the index.
         var end: Int
+        /// Whether it has its seal: what comes next is in another segment.
+        var isSealed = false
     }
 
     /// What whoever changes the log knows of it.
@@ -50,6 +52,12 @@ final class PackedLog: Sendable {
         var sweptAt = -Double.infinity
         /// Whether every segment is looked at, sealed or not.
         var isOpening = true
+        /// Where following began; `nil`: at the first segment.
+        var snapshotPosition: RecordPlace?
+        /// Whether the snapshot is of a log that went on otherwise, and must not be taken for this one's some day.
+        var hasStrangeSnapshot = false
+        /// Segments before the first one that are there nevertheless.
+        var strays: [UInt32] = []
 
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
@@ -79,10 +87,25 @@ final class PackedLog: Sendable {
     /// Opens the log in a directory.
     ///
     /// With a snapshot, this reads a few KiB of it and what was appended since; without one, all segments' records.
+    static func open(
+        in folder: StoreFolder,
+        settings: StoreSettings,
+        hashing: @escaping @Sendable (StoreKey) -> UInt64
+    ) throws(StoreError) -> PackedLog {
+        do throws(StoreError) {
+            return try PackedLog(in: folder, settings: settings, usesSnapshot: true, hashing: hashing)
+        } catch {
+            // The snapshot and what comes after it are not of one log, or another process has just given up what was
+            // to be read.
+            guard error.isStale else { throw error }
+            return try PackedLog(in: folder, settings: settings, usesSnapshot: false, hashing: hashing)
+        }
+    }
+
     init(
         in folder: StoreFolder,
         settings: StoreSettings,
-        usesSnapshot: Bool = true,
+        usesSnapshot: Bool,
         hashing: @escaping @Sendable (StoreKey) -> UInt64
     ) throws(StoreError) {
         self.folder = folder
@@ -136,6 +159,7 @@ final class PackedLog: Sendable {
         var first = last
         for number in numbers.reversed() where number == first - 1 { first = number }
         start.writer.floor = first
+        start.writer.strays = numbers.filter { $0 < first }
 
         let snapshot: IndexSnapshot?
         do {
@@ -145,10 +169,14 @@ final class PackedLog: Sendable {
         }
         if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
             let segment = try segments.segment(snapshot.position.segment),
-            let size = try? segment.file.byteCount(), size >= Int(snapshot.position.offset)
+            let size = try? segment.file.byteCount()
         {
             start.snapshot = snapshot
-            start.tail = Tail(segment: segment, end: Int(snapshot.position.offset))
+            start.writer.snapshotPosition = snapshot.position
+            // What was cut off is known to have been there: as damaged, not as what was before. The log goes on in
+            // another segment, lest something else come to be where it was.
+            start.writer.isSealed = size < Int(snapshot.position.offset)
+            start.tail = Tail(segment: segment, end: min(size, Int(snapshot.position.offset)))
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
             for number in numbers where number >= first && number < segment.number {
@@ -156,6 +184,7 @@ final class PackedLog: Sendable {
                 start.writer.setSize(status.byteCount, of: number)
             }
         } else if let segment = try segments.segment(first) {
+            start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
             start.tail = Tail(segment: segment, end: segment.headerByteCount ?? 0)
         }
         return start
@@ -171,7 +200,7 @@ final class PackedLog: Sendable {
         try checkNowAndThen()
         if let tail = tail.withLock({ $0 }) {
             do {
-                if try tail.segment.file.byteCount() == tail.end { return }
+                if !tail.isSealed, try tail.segment.file.byteCount() == tail.end { return }
             } catch {
                 throw StoreError(error, path: segments.path(tail.segment.number), action: "following a segment")
             }
@@ -184,6 +213,7 @@ final class PackedLog: Sendable {
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try writer.withLock { writer throws(StoreError) in
+            if shared.isBroken.load(ordering: .relaxed) { throw stale() }
             try follow(&writer)
             return try body(&writer)
         }
@@ -205,9 +235,10 @@ final class PackedLog: Sendable {
                 throw StoreError(error, path: path, action: "locking the log")
             }
             defer { unlock() }
-            if try isRemoved() { throw stale() }
             try follow(&writer)
+            if try isRemoved() { throw stale() }
             try cutRest()
+            try removeStrays(&writer)
             return try body(&writer)
         }
     }
@@ -244,7 +275,10 @@ final class PackedLog: Sendable {
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
-        if try !folder.isCurrent() {
+        // A segment that others have given up is left behind by following.
+        if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
+        let isCurrent = try isRemoved() ? false : folder.isCurrent()
+        if !isCurrent {
             shared.isBroken.store(true, ordering: .relaxed)
             throw stale()
         }

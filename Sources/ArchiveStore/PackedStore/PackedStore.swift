@@ -91,7 +91,7 @@ package final class PackedStore: ArchiveStore {
     ) throws(StoreError) -> PackedLog {
         let isDurable = settings.durability == .power
         let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
-        return try PackedLog(in: folder, settings: settings, hashing: hashing)
+        return try PackedLog.open(in: folder, settings: settings, hashing: hashing)
     }
 
     var current: PackedLog { opened.withLock { $0 } }

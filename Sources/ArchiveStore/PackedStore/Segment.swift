@@ -69,9 +69,7 @@ final class SegmentTable: Sendable {
 
     func path(_ number: UInt32) -> String { path + "/" + Segment.fileName(number) }
 
-    /// The segment with this number; `nil` if there is none.
-    ///
-    /// - Throws: `.corrupted` if something else than a file has its name.
+    /// The segment with this number; `nil` if there is none, or something else than a file has its name.
     func segment(_ number: UInt32) throws(StoreError) -> Segment? {
         if let segment = state.withLock({ $0.open[number] }) { return segment }
         do throws(SystemError) {
@@ -96,14 +94,8 @@ final class SegmentTable: Sendable {
         } catch {
             switch error.number {
             case ENOENT: return nil
-            case ELOOP, EMLINK, ENXIO, EOPNOTSUPP, EISDIR:
-                throw StoreError(
-                    .corrupted,
-                    path: path(number),
-                    action: "opening a segment",
-                    reason: "it is no regular file (\(error.text))",
-                    errorNumber: error.number
-                )
+            // No file has its name.
+            case ELOOP, EMLINK, ENXIO, EOPNOTSUPP, EISDIR: return nil
             default: throw StoreError(error, path: path(number), action: "opening a segment")
             }
         }
@@ -127,10 +119,15 @@ final class SegmentTable: Sendable {
                 if let number = Segment.number(name) { numbers.append(number) }
                 return true
             }
+            // The last one says where the log is, so that must be one.
+            numbers.sort()
+            while let last = numbers.last, try root.status(Segment.fileName(last))?.isRegular != true {
+                numbers.removeLast()
+            }
         } catch {
             throw StoreError(error, path: path, action: "listing segments")
         }
-        return numbers.sorted()
+        return numbers
     }
 
     // MARK: Dictionaries
