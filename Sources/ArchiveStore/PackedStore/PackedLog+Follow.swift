@@ -13,23 +13,22 @@ extension PackedLog {
     func follow(_ writer: inout Writer) throws(StoreError) {
         while true {
             guard let current = tail.withLock({ $0 }) else {
-                guard let first = try segments.numbers().first, let segment = try segments.segment(first) else {
-                    return
-                }
+                guard let (first, _, _) = try segments.latestNumbers() else { return }
+                // Given up just now: there are others.
+                guard let segment = try segments.segment(first) else { continue }
                 setFloor(first, &writer)
                 setTail(segment, at: segment.headerByteCount ?? 0)
                 continue
             }
             if writer.isSealed {
-                guard try advance(from: current, unread: nil, &writer) else {
-                    // Its length tells nothing any more.
-                    tail.withLock { $0?.isSealed = true }
-                    return
+                guard try advance(from: current, &writer) else {
+                    return tail.withLock { $0?.isSealed = true }
                 }
                 continue
             }
+            let size: Int
             do throws(SystemError) {
-                let size = try current.segment.file.byteCount()
+                size = try current.segment.file.byteCount()
                 // Cut short by somebody else: what is in the index may not be there any more.
                 if size < current.end { throw SystemError(number: ESTALE) }
                 if size == current.end, !writer.isOpening { return }
@@ -42,29 +41,35 @@ extension PackedLog {
             }
             if writer.isSealed { continue }
             // A seal comes before the next segment: if that is there, the seal is damaged.
-            guard let end = tail.withLock({ $0?.end }), let size = try? current.segment.file.byteCount() else {
-                return
-            }
-            guard try advance(from: current, unread: size - end, &writer) else { return }
+            guard try advance(from: current, unsealedAt: size, &writer) else { return }
         }
     }
 
     /// Goes on with the next segment, and says whether there is one.
-    private func advance(from current: Tail, unread: Int?, _ writer: inout Writer) throws(StoreError) -> Bool {
+    ///
+    /// - Parameter size: how long the tail was when no seal was found in it; `nil` if it has one.
+    private func advance(
+        from current: Tail,
+        unsealedAt size: Int? = nil,
+        _ writer: inout Writer
+    ) throws(StoreError) -> Bool {
         let number = current.segment.number
         guard let next = try segments.segment(number + 1) else {
             // Given up by others before it was seen here: where that led cannot be told.
             if let last = try segments.numbers().last, last > number { throw stale() }
             return false
         }
-        // Read once more, for it may have been sealed between the two looks.
-        if let unread, let size = try? current.segment.file.byteCount(),
-            size != (tail.withLock { $0?.end } ?? 0) + unread
-        {
-            return true
+        let end = tail.withLock { $0?.end } ?? current.end
+        if let size {
+            do {
+                // It has grown, and may have been sealed, between the two looks.
+                if try current.segment.file.byteCount() != size { return true }
+            } catch {
+                throw StoreError(error, path: segments.path(number), action: "following a segment")
+            }
+            writer.unsealedByteCount = size - end
         }
-        writer.setSize((tail.withLock { $0?.end } ?? current.end) + (unread ?? 0), of: number)
-        writer.unsealedByteCount = unread
+        writer.setSize(size ?? end, of: number)
         writer.isSealed = false
         setTail(next, at: next.headerByteCount ?? 0)
         return true

@@ -18,7 +18,7 @@ final class PackedLog: Sendable {
         let segment: Segment
         /// How much of it is in the index.
         var end: Int
-        /// Whether it has its seal: what comes next is in another segment.
+        /// Whether it has its seal, so that it will never grow, and what comes next is to be looked for.
         var isSealed = false
     }
 
@@ -96,15 +96,20 @@ final class PackedLog: Sendable {
         settings: StoreSettings,
         hashing: @escaping @Sendable (StoreKey) -> UInt64
     ) throws(StoreError) -> PackedLog {
-        do throws(StoreError) {
-            return try PackedLog(in: folder, settings: settings, usesSnapshot: true, hashing: hashing)
-        } catch {
-            // The snapshot and what comes after it are not of one log, or another process has just given up what was
-            // to be read.
-            guard error.isStale else { throw error }
-            return try PackedLog(in: folder, settings: settings, usesSnapshot: false, hashing: hashing)
+        var attempts = 0
+        while true {
+            do throws(StoreError) {
+                return try PackedLog(in: folder, settings: settings, usesSnapshot: attempts < 2, hashing: hashing)
+            } catch {
+                // Segments were given up while they were read; or the snapshot and what comes after it are not of one
+                // log.
+                attempts += 1
+                guard error.isStale, attempts < mostAttempts else { throw error }
+            }
         }
     }
+
+    private static var mostAttempts: Int { 6 }
 
     init(
         in folder: StoreFolder,
@@ -157,13 +162,9 @@ final class PackedLog: Sendable {
         usesSnapshot: Bool
     ) throws(StoreError) -> Start {
         var start = Start()
-        let numbers = try segments.numbers()
-        guard let last = numbers.last else { return start }
-        // Behind a hole only: what is before it may have been changed by what is missing.
-        var first = last
-        for number in numbers.reversed() where number == first - 1 { first = number }
+        guard let (first, last, strays) = try segments.latestNumbers() else { return start }
         start.writer.floor = first
-        start.writer.strays = numbers.filter { $0 < first }
+        start.writer.strays = strays
 
         let snapshot: IndexSnapshot?
         do {
@@ -183,7 +184,7 @@ final class PackedLog: Sendable {
             start.tail = Tail(segment: segment, end: min(size, Int(snapshot.position.offset)))
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
-            for number in numbers where number >= first && number < segment.number {
+            for number in first..<segment.number {
                 guard let status = try? folder.root.status(Segment.fileName(number)) else { continue }
                 start.writer.setSize(status.byteCount, of: number)
             }
@@ -202,9 +203,9 @@ final class PackedLog: Sendable {
     func catchUp() throws(StoreError) {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        if let tail = tail.withLock({ $0 }) {
+        if let tail = tail.withLock({ $0 }), !tail.isSealed {
             do {
-                if !tail.isSealed, try tail.segment.file.byteCount() == tail.end { return }
+                if try tail.segment.file.byteCount() == tail.end { return }
             } catch {
                 throw StoreError(error, path: segments.path(tail.segment.number), action: "following a segment")
             }
@@ -240,6 +241,7 @@ final class PackedLog: Sendable {
             }
             defer { unlock() }
             try follow(&writer)
+            // What is appended to must be what others find.
             if try isRemoved() { throw stale() }
             try cutRest()
             try removeStrays(&writer)

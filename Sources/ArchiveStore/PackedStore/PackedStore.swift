@@ -109,7 +109,7 @@ package final class PackedStore: ArchiveStore {
         _ = consume former
     }
 
-    private static var mostAttempts: Int { 4 }
+    private static var mostAttempts: Int { 16 }
 
     /// Has `body` look at the log that is at the store's path; `nil` if it gives `nil`, or there is none.
     ///

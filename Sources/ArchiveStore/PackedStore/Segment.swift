@@ -130,6 +130,21 @@ final class SegmentTable: Sendable {
         return numbers
     }
 
+    /// The last segments without a hole between them, and those before that: they may have been changed by what is
+    /// missing.
+    func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32, strays: [UInt32])? {
+        let numbers = try numbers()
+        guard let last = numbers.last else { return nil }
+        var first = last
+        do throws(SystemError) {
+            // Not as they were listed: a listing may lack what was made while it went on.
+            while first > 1, try root.status(Segment.fileName(first - 1))?.isRegular == true { first -= 1 }
+        } catch {
+            throw StoreError(error, path: path, action: "looking for a segment")
+        }
+        return (first, last, numbers.filter { $0 < first })
+    }
+
     // MARK: Dictionaries
 
     /// One and the same dictionary for the same bytes; `nil` for none.
