@@ -25,15 +25,23 @@ final class IndexRescue: Sendable {
     func table(part: Int) -> IndexTable {
         log.withLock { log in
             do throws(StoreError) {
-                if let log { return log.index.withPart(number: part) { $0 } }
+                if let log { return table(part, of: log) }
                 let opened = try PackedLog(in: folder, settings: settings, usesSnapshot: false, hashing: hashing)
                 log = opened
-                return opened.index.withPart(number: part) { $0 }
+                return table(part, of: opened)
             } catch {
                 // The next call opens the log anew, and tells what is wrong.
                 shared.isBroken.store(true, ordering: .relaxed)
                 return IndexTable()
             }
         }
+    }
+
+    private func table(_ part: Int, of log: PackedLog) -> IndexTable {
+        var table = log.index.withPart(number: part) { $0 }
+        // Segments may have been given up since.
+        let floor = shared.floor.load(ordering: .relaxed)
+        _ = table.removeAll { $0.place.segment < floor }
+        return table
     }
 }

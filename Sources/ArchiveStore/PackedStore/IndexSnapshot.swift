@@ -106,22 +106,45 @@ final class IndexSnapshot: Sendable {
     /// The slots of a part whose segments are not given up; `nil` if they are damaged.
     func table(part: Int, floor: UInt32) -> IndexTable? {
         let (count, checksum, offset) = parts[part]
-        let byteCount = count * IndexSlot.encodedByteCount
-        guard case .success(let bytes) = Result(catching: { () throws(SystemError) in
-            try file.read(byteCount, at: offset)
-        }), bytes.count == byteCount else { return nil }
-        return bytes.withUnsafeBytes { bytes in
-            guard Zlib.crc32(bytes) == checksum else { return nil }
-            var table = IndexTable(capacity: count)
-            for start in stride(from: 0, to: byteCount, by: IndexSlot.encodedByteCount) {
-                func word(_ index: Int) -> UInt64 {
-                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + index * 8, as: UInt64.self))
-                }
-                guard let slot = IndexSlot(words: (word(0), word(1), word(2))) else { return nil }
-                if slot.place.segment >= floor { table.insert(slot) }
+        // In pieces, lest a length that is none ask for all memory.
+        var table = IndexTable(capacity: min(count, Self.slotsAtOnce))
+        var actual: UInt32 = 0
+        var done = 0
+        while done < count {
+            let byteCount = min(count - done, Self.slotsAtOnce) * IndexSlot.encodedByteCount
+            guard
+                case .success(let bytes) = Result(catching: { () throws(SystemError) in
+                    try file.read(byteCount, at: offset + done * IndexSlot.encodedByteCount)
+                }), bytes.count == byteCount
+            else { return nil }
+            let isSound = bytes.withUnsafeBytes { bytes in
+                actual = Zlib.crc32(bytes, continuing: actual)
+                return Self.add(bytes, to: &table, part: part, floor: floor)
             }
-            return table
+            guard isSound else { return nil }
+            done += Self.slotsAtOnce
         }
+        return actual == checksum ? table : nil
+    }
+
+    private static let slotsAtOnce = 1 << 14
+
+    /// Adds slots to a table, and says whether they are such as can be in that part.
+    private static func add(
+        _ bytes: UnsafeRawBufferPointer,
+        to table: inout IndexTable,
+        part: Int,
+        floor: UInt32
+    ) -> Bool {
+        for start in stride(from: 0, to: bytes.count, by: IndexSlot.encodedByteCount) {
+            func word(_ index: Int) -> UInt64 {
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + index * 8, as: UInt64.self))
+            }
+            guard let slot = IndexSlot(words: (word(0), word(1), word(2))), PackedIndex.part(slot.hash) == part
+            else { return false }
+            if slot.place.segment >= floor { table.insert(slot) }
+        }
+        return true
     }
 
     // MARK: Writing

@@ -36,6 +36,7 @@ extension PackedLog {
         try write(draft.bytes, tail, &writer)
         writer.previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
         writer.recordsSinceSnapshot += 1
+        writer.recordsSinceTrial += 1
         return place
     }
 
@@ -114,6 +115,7 @@ extension PackedLog {
     func beginSegment(dictionary: PresetDictionary?, _ writer: inout Writer) throws(StoreError) -> Tail {
         let former = tail.withLock { $0 }
         let number = (former?.segment.number ?? writer.floor) + 1
+        guard number <= Segment.largestNumber else { return try beginAnew(&writer) }
         let fileName = Segment.fileName(number)
         let isDurable = settings.durability == .power
         let session = try folder.session()
@@ -142,6 +144,13 @@ extension PackedLog {
         return Tail(segment: segment, end: segment.headerByteCount ?? 0)
     }
 
+    /// Removes all segments, so that numbers begin at 1 again in another log: there are as many as 28 bits can tell.
+    private func beginAnew(_ writer: inout Writer) throws(StoreError) -> Tail {
+        writer.strays += try segments.numbers()
+        try removeStrays(&writer)
+        throw stale()
+    }
+
     private func seal(_ tail: Tail, _ writer: inout Writer) throws(StoreError) {
         var seal = RecordDraft.seal
         _ = setPlace(&seal, serial: nil, in: tail.segment, at: tail.end, after: writer.previous)
@@ -150,10 +159,20 @@ extension PackedLog {
         writer.setSize(tail.end + seal.byteCount, of: tail.segment.number)
         writer.isSealed = true
         guard settings.durability == .power else { return }
-        do {
-            try tail.segment.file.synchronizeData()
-        } catch {
-            throw StoreError(error, path: segments.path(tail.segment.number), action: "waiting for a segment")
+        try synced.withLock { state throws(StoreError) in
+            do throws(SystemError) {
+                try tail.segment.file.synchronizeData()
+            } catch {
+                let path = segments.path(tail.segment.number)
+                let failure = StoreError(error, path: path, action: "waiting for a segment")
+                // All who have appended to it are told, for the system tells it once.
+                let end = RecordPlace(
+                    segment: tail.segment.number,
+                    offset: UInt32(clamping: writer.sizes[tail.segment.number] ?? tail.end)
+                )
+                state.failure = (end, failure)
+                throw failure
+            }
         }
     }
 

@@ -40,7 +40,8 @@ extension PackedLog {
             throw StoreError(error, path: segments.path(number), action: "reading an entry")
         }
         do throws(RecordFault) {
-            let record = try extent == .whole
+            let record =
+                try extent == .whole
                 ? Record(verifying: bytes, at: slot.place) : Record(head: bytes, at: slot.place)
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
             if record.kind == .removal { return nil }
@@ -176,7 +177,8 @@ extension PackedLog {
                 // It may have been moved, saved over or damaged meanwhile.
                 let found = Result { () throws(StoreError) in try find(key, hash, .head, &writer) }
                 guard case .success(let found?) = found,
-                    found.record.information(key: key.string, volume: root.identity.number).identity == entry.identity
+                    found.record.information(key: key.string, volume: root.identity.number).identity
+                        == entry.identity
                 else { continue }
                 present.append((found.slot, entry))
                 drafts.append(.removal(key: key.bytes, hash: hash))
@@ -197,7 +199,14 @@ extension PackedLog {
         var others: [Found] = []
         for slot in slots(hash) {
             do throws(StoreError) {
-                if let found = try read(slot, .whole) { others.append(found) }
+                guard let found = try read(slot, .whole) else { continue }
+                // Rightly sealed, it may still be no archive, or its dictionary may be gone.
+                do throws(StoreError) {
+                    _ = try archive(of: found.record, found.bytes, limit: Zlib.largestByteCount)
+                } catch {
+                    guard error.code == .tooLarge else { throw error }
+                }
+                others.append(found)
             } catch {
                 guard error.code == .corrupted else { throw error }
                 // Gone for this process even if that cannot be written down.

@@ -13,7 +13,7 @@ extension PackedLog {
     func follow(_ writer: inout Writer) throws(StoreError) {
         while true {
             guard let current = tail.withLock({ $0 }) else {
-                guard let (first, _) = try segments.latestNumbers() else { return }
+                guard let (first, _, _) = try segments.latestNumbers() else { return }
                 // Given up just now: there are others.
                 guard let segment = try segments.segment(first) else { continue }
                 setFloor(first, &writer)
@@ -32,12 +32,13 @@ extension PackedLog {
             if size == current.end, !writer.isOpening { return }
             do throws(SystemError) {
                 var scanner = SegmentScanner(current.segment, from: current.end, to: size)
+                // Wherever it ends: no record is taken twice.
+                defer { setTail(current.segment, at: scanner.offset) }
                 while !writer.isSealed, let step = try scanner.next() { try take(step, &writer) }
-                setTail(current.segment, at: scanner.offset)
-                if writer.isSealed { continue }
             } catch {
                 throw StoreError(error, path: segments.path(current.segment.number), action: "following a segment")
             }
+            if writer.isSealed { continue }
             // A seal comes before the next segment: if that is there, the seal is damaged.
             guard try advance(from: current, unsealedAt: size, &writer) else { return }
         }
@@ -93,7 +94,7 @@ extension PackedLog {
             writer.damage = (place, byteCount)
         case .record(let record, let place):
             let hash = self.hash(of: record)
-            checkOrder(record, place, &writer)
+            try checkOrder(record, place, &writer)
             apply(record, place, hash, &writer)
             writer.previous = PreviousRecord(byteCount: record.byteCount, hash: hash)
             writer.recordsSinceSnapshot += 1
@@ -101,13 +102,17 @@ extension PackedLog {
     }
 
     func hash(of record: Record) -> UInt64 {
-        guard !record.key.isEmpty else { return record.kind == .loss ? record.serial : 0 }
-        guard let text = String(validating: record.key, as: UTF8.self), let key = try? StoreKey(text) else { return 0 }
+        guard !record.key.isEmpty else { return record.kind == .loss || record.kind == .floor ? record.serial : 0 }
+        guard let text = String(validating: record.key, as: UTF8.self), let key = try? StoreKey(text) else {
+            return 0
+        }
         return hashing(key)
     }
 
     /// Finds out what was lost before a record.
-    private func checkOrder(_ record: Record, _ place: RecordPlace, _ writer: inout Writer) {
+    ///
+    /// - Throws: `ESTALE` if that cannot be told: all segments must be gone through from the first one.
+    private func checkOrder(_ record: Record, _ place: RecordPlace, _ writer: inout Writer) throws(SystemError) {
         let damage = writer.damage
         let unsealed = writer.unsealedByteCount
         writer.damage = nil
@@ -117,20 +122,24 @@ extension PackedLog {
             if record.previousByteCount == damage.byteCount {
                 return lose(record.previousHash, damage.place, damage.byteCount, &writer)
             }
-            return loseAll(&writer)
+            return try loseAll(&writer)
         }
         if record.isFirst, let unsealed {
             // Nothing but the seal.
             if unsealed == Record.headByteCount, record.previousByteCount == Record.headByteCount { return }
-            return loseAll(&writer)
+            return try loseAll(&writer)
         }
         guard let previous = writer.previous else { return }
-        if record.previousByteCount != previous.byteCount || record.previousHash != previous.hash { loseAll(&writer) }
+        if record.previousByteCount != previous.byteCount || record.previousHash != previous.hash {
+            try loseAll(&writer)
+        }
     }
 
     /// The latest entry of a key is damaged: whoever fetches it is to find that, not an older one.
     private func lose(_ hash: UInt64, _ place: RecordPlace, _ byteCount: Int, _ writer: inout Writer) {
         guard hash != 0 else { return }
+        // A floor's is its number, which is not above that of the segment it is in.
+        if hash <= UInt64(place.segment) { setFloor(UInt32(hash), &writer) }
         writer.changes?.insert(hash)
         index.withPart(hash) { table in
             for slot in table.all(hash) { _ = table.remove(hash, slot.place) }
@@ -139,7 +148,12 @@ extension PackedLog {
     }
 
     /// Records are missing that may have changed any entry before them.
-    private func loseAll(_ writer: inout Writer) {
+    private func loseAll(_ writer: inout Writer) throws(SystemError) {
+        // What is known already, or from a snapshot, may be of a log that was cut meanwhile and has grown again.
+        guard writer.isOpening, writer.snapshotPosition == nil else {
+            shared.isBroken.store(true, ordering: .relaxed)
+            throw SystemError(number: ESTALE)
+        }
         writer.changes = nil
         index.forEachPart { $0 = IndexTable() }
     }
@@ -173,16 +187,21 @@ extension PackedLog {
     /// How many keys are told as changed by others before it is anything.
     private static var mostChanges: Int { 1 << 16 }
 
-    /// Where the entry of a key is; one that cannot be read counts as the key's.
-    private func formerPlace(of key: [UInt8], _ hash: UInt64) -> RecordPlace? {
+    /// Where the entry of a key is; if there is none, one that cannot be read counts as the key's.
+    func formerPlace(of key: [UInt8], _ hash: UInt64) -> RecordPlace? {
+        var unreadable: RecordPlace?
         for slot in slots(hash) {
             do throws(StoreError) {
-                if try read(slot, .head)?.record.key ?? key == key { return slot.place }
+                guard let found = try read(slot, .head) else {
+                    unreadable = slot.place
+                    continue
+                }
+                if found.record.key == key { return slot.place }
             } catch {
-                return slot.place
+                unreadable = slot.place
             }
         }
-        return nil
+        return unreadable
     }
 
     /// All segments before this one are gone, or about to go.
@@ -198,6 +217,8 @@ extension PackedLog {
     func raiseFloor(to number: UInt32, _ writer: inout Writer) {
         writer.floor = number
         shared.floor.store(number, ordering: .relaxed)
+        // Whoever gave them up may have been killed before they were removed.
+        if writer.isOpening { writer.strays += writer.sizes.keys.filter { $0 < number } }
         for gone in writer.sizes.keys.filter({ $0 < number }) { writer.setSize(nil, of: gone) }
         segments.close { $0 < number }
     }

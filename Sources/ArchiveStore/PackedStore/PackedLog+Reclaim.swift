@@ -47,6 +47,8 @@ extension PackedLog {
         if let segment = try? segments.segment(number) {
             try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
         }
+        // What seems to be dead may only be in a part of the index that could not be loaded.
+        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         let places = try append(&plan.drafts, &writer)
         if settings.durability == .power { try synchronize() }
         for (slot, place) in zip(plan.kept, places) { index.put(slot.moved(to: place), replacing: slot.place) }
@@ -136,6 +138,23 @@ extension PackedLog {
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 
+    /// Removes what is left of segments that were given up by a process that was killed then, and a snapshot that is not
+    /// of this log.
+    func removeStrays(_ writer: inout Writer) throws(StoreError) {
+        if writer.hasStrangeSnapshot {
+            do {
+                try root.remove(IndexSnapshot.fileName)
+            } catch {
+                throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "removing the index")
+            }
+            writer.hasStrangeSnapshot = false
+        }
+        while let number = writer.strays.last {
+            try remove(file: number)
+            writer.strays.removeLast()
+        }
+    }
+
     /// Gives up every segment there is, and whatever is in it.
     func removeAll(_ writer: inout Writer) throws(StoreError) {
         guard let tail = tail.withLock({ $0 }) else { return }
@@ -145,7 +164,10 @@ extension PackedLog {
         } catch {
             guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
             // No room for another one: this one is emptied, which whoever has it open notices.
-            for number in writer.sizes.keys { try remove(file: number) }
+            // Nor may an index know of what was in it.
+            writer.hasStrangeSnapshot = true
+            writer.strays += writer.sizes.keys.sorted(by: >)
+            try removeStrays(&writer)
             do throws(SystemError) {
                 try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
             } catch {
@@ -155,12 +177,12 @@ extension PackedLog {
         }
         var floor = RecordDraft.floor(next.segment.number)
         _ = try append(&floor, serial: nil, &writer)
-        let gone = writer.sizes.keys.filter { $0 < next.segment.number }
+        writer.strays += writer.sizes.keys.filter { $0 < next.segment.number }.sorted(by: >)
         index.forEachPart { $0 = IndexTable() }
         raiseFloor(to: next.segment.number, &writer)
         writer.clock = nil
         if settings.durability == .power { try synchronize() }
-        for number in gone { try remove(file: number) }
+        try removeStrays(&writer)
     }
 
     private func remove(file number: UInt32) throws(StoreError) {

@@ -42,6 +42,8 @@ final class PackedLog: Sendable {
         var changes: Set<UInt64>? = []
         /// How many records came since the last snapshot.
         var recordsSinceSnapshot = 0
+        /// How many were appended here since a dictionary was tried.
+        var recordsSinceTrial = 0
         /// Bytes of records that were appended by this log, and those of them that had been saved before.
         var appendedByteCount = 0
         var carriedByteCount = 0
@@ -54,6 +56,12 @@ final class PackedLog: Sendable {
         var savedAt: Double?
         /// Whether every segment is looked at, sealed or not.
         var isOpening = true
+        /// Where following began; `nil`: at the first segment.
+        var snapshotPosition: RecordPlace?
+        /// Whether the snapshot is of a log that went on otherwise, and must not be taken for this one's some day.
+        var hasStrangeSnapshot = false
+        /// Segments before the first one that are there nevertheless.
+        var strays: [UInt32] = []
 
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
@@ -85,10 +93,30 @@ final class PackedLog: Sendable {
     /// Opens the log in a directory.
     ///
     /// With a snapshot, this reads a few KiB of it and what was appended since; without one, all segments' records.
+    static func open(
+        in folder: StoreFolder,
+        settings: StoreSettings,
+        hashing: @escaping @Sendable (StoreKey) -> UInt64
+    ) throws(StoreError) -> PackedLog {
+        var attempts = 0
+        while true {
+            do throws(StoreError) {
+                return try PackedLog(in: folder, settings: settings, usesSnapshot: attempts < 2, hashing: hashing)
+            } catch {
+                // Segments were given up while they were read; or the snapshot and what comes after it are not of one
+                // log.
+                attempts += 1
+                guard error.isStale, attempts < mostAttempts else { throw error }
+            }
+        }
+    }
+
+    private static var mostAttempts: Int { 6 }
+
     init(
         in folder: StoreFolder,
         settings: StoreSettings,
-        usesSnapshot: Bool = true,
+        usesSnapshot: Bool,
         hashing: @escaping @Sendable (StoreKey) -> UInt64
     ) throws(StoreError) {
         self.folder = folder
@@ -136,8 +164,9 @@ final class PackedLog: Sendable {
         usesSnapshot: Bool
     ) throws(StoreError) -> Start {
         var start = Start()
-        guard let (first, last) = try segments.latestNumbers() else { return start }
+        guard let (first, last, strays) = try segments.latestNumbers() else { return start }
         start.writer.floor = first
+        start.writer.strays = strays
 
         let snapshot: IndexSnapshot?
         do {
@@ -147,10 +176,14 @@ final class PackedLog: Sendable {
         }
         if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
             let segment = try segments.segment(snapshot.position.segment),
-            let size = try? segment.file.byteCount(), size >= Int(snapshot.position.offset)
+            let size = try? segment.file.byteCount()
         {
             start.snapshot = snapshot
-            start.tail = Tail(segment: segment, end: Int(snapshot.position.offset))
+            start.writer.snapshotPosition = snapshot.position
+            // What was cut off is known to have been there: as damaged, not as what was before. The log goes on in
+            // another segment, lest something else come to be where it was.
+            start.writer.isSealed = size < Int(snapshot.position.offset)
+            start.tail = Tail(segment: segment, end: min(size, Int(snapshot.position.offset)))
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
             for number in first..<segment.number {
@@ -158,6 +191,7 @@ final class PackedLog: Sendable {
                 start.writer.setSize(status.byteCount, of: number)
             }
         } else if let segment = try segments.segment(first) {
+            start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
             start.tail = Tail(segment: segment, end: segment.headerByteCount ?? 0)
         }
         return start
@@ -180,6 +214,7 @@ final class PackedLog: Sendable {
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try writer.withLock { writer throws(StoreError) in
+            if shared.isBroken.load(ordering: .relaxed) { throw stale() }
             try follow(&writer)
             return try body(&writer)
         }
@@ -205,6 +240,7 @@ final class PackedLog: Sendable {
             // What is appended to must be what others find.
             if try isRemoved() { throw stale() }
             try cutRest()
+            try removeStrays(&writer)
             return try body(&writer)
         }
     }
@@ -242,7 +278,17 @@ final class PackedLog: Sendable {
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
+<<<<<<< HEAD
         if try !folder.isCurrent() { throw stale() }
+=======
+        // A segment that others have given up is left behind by following.
+        if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
+        let isCurrent = try isRemoved() ? false : folder.isCurrent()
+        if !isCurrent {
+            shared.isBroken.store(true, ordering: .relaxed)
+            throw stale()
+        }
+>>>>>>> hurt
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.

@@ -77,7 +77,9 @@ extension PackedStore {
     /// Implementation: as ``removeExpired(at:removed:)``.
     package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
         _ = try reading { log throws(StoreError) -> Void? in
-            try removeEntries(of: log, removed: removed) { $0.isTagged } where: { entry in
+            try removeEntries(of: log, removed: removed) {
+                $0.isTagged
+            } where: { entry in
                 entry.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
             }
         }
@@ -123,8 +125,10 @@ extension PackedStore {
             for part in 0..<PackedIndex.partCount {
                 for slot in log.slots(inPart: part) {
                     do throws(StoreError) {
-                        _ = try log.read(slot, .whole)
+                        guard let found = try log.read(slot, .whole) else { continue }
+                        _ = try log.archive(of: found.record, found.bytes, limit: Zlib.largestByteCount)
                     } catch {
+                        if error.code == .tooLarge { continue }
                         guard error.code == .corrupted else { throw error }
                         count += try log.removeDamaged(slot.hash)
                     }

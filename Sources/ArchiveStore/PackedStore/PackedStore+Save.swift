@@ -52,7 +52,8 @@ extension PackedStore {
                 var departed = Departed()
                 defer { tell(departed) }
                 let result = try withRoom(for: draft.byteCount, key, hash, now: now, in: log, &departed) {
-                    writer, departed throws(StoreError) -> SaveResult in
+                    writer,
+                    departed throws(StoreError) -> SaveResult in
                     try append(&draft, key, attributes, dictionary, condition, in: log, &writer, &departed)
                 }
                 switch result {
@@ -90,14 +91,17 @@ extension PackedStore {
         let now = attributes.storedAt.timeIntervalSinceReferenceDate
         guard log.dictionary === dictionary else { return .otherDictionary }
         var former: PackedLog.Found?
+        var formerPlace: RecordPlace?
         do throws(StoreError) {
             former = try log.find(key, hash, .head, &writer)
+            formerPlace = former?.slot.place
         } catch {
             // What is damaged is saved over.
             guard error.code == .corrupted else { throw error }
+            formerPlace = log.formerPlace(of: key.bytes, hash)
         }
         if let condition, !condition(former.map { information($0, key.string, log) }) { return .refused }
-        try holdLimits(for: draft.byteCount, replaces: former != nil, now: now, in: log, &writer, &departed)
+        try holdLimits(for: draft.byteCount, replaces: formerPlace != nil, now: now, in: log, &writer, &departed)
         let serial = writer.serial + 1
         let place = try log.append(&draft, serial: serial, &writer)
         writer.serial = serial
@@ -109,7 +113,7 @@ extension PackedStore {
             deadline: Record.deadline(attributes),
             isTagged: !attributes.tags.isEmpty
         )
-        log.index.put(slot, replacing: former?.slot.place)
+        log.index.put(slot, replacing: formerPlace)
         writer.nextDeadline = min(writer.nextDeadline, slot.deadline)
         return .saved(
             EntryInformation(

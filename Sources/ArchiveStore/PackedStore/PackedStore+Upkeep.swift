@@ -89,7 +89,9 @@ extension PackedLog {
         let draft = try session.write(synchronized: settings.durability == .power) { file throws(SystemError) in
             try IndexSnapshot.write(index, position, dictionaries: segments.dictionaries, to: file)
         }
-        do {
+        do throws(SystemError) {
+            // Parts that could not be loaded seemed to be empty.
+            if shared.isBroken.load(ordering: .relaxed) { throw SystemError(number: ESTALE) }
             try session.directory.rename(draft.name, to: IndexSnapshot.fileName, in: root)
         } catch {
             session.discard(draft.name)

@@ -91,16 +91,7 @@ package final class PackedStore: ArchiveStore {
     ) throws(StoreError) -> PackedLog {
         let isDurable = settings.durability == .power
         let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
-        var attempts = 0
-        while true {
-            do throws(StoreError) {
-                return try PackedLog(in: folder, settings: settings, hashing: hashing)
-            } catch {
-                // Segments were given up while they were read.
-                attempts += 1
-                guard error.isStale, attempts < mostAttempts else { throw error }
-            }
-        }
+        return try PackedLog.open(in: folder, settings: settings, hashing: hashing)
     }
 
     var current: PackedLog { opened.withLock { $0 } }

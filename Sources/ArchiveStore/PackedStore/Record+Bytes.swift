@@ -93,6 +93,17 @@ extension Record {
         return nil
     }
 
+    /// How many bytes have to be gone through to find out that a candidate is no record.
+    static func checkedByteCount(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
+        guard bytes.count - start >= headByteCount else { return headByteCount }
+        func length(_ offset: Int) -> Int {
+            Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: start + offset, as: UInt16.self)))
+        }
+        let isPlausible =
+            length(14) <= StoreKey.largestByteCount && length(16) <= EntryAttributes.largestByteCount
+        return isPlausible ? headByteCount + length(14) + length(16) : headByteCount
+    }
+
     /// The checksum of a head at a place.
     static func checksum(_ head: UnsafeRawBufferPointer, at place: RecordPlace) -> UInt32 {
         let number = (UInt64(place.segment) << 32 | UInt64(place.offset)).bigEndian

@@ -14,7 +14,7 @@ import Foundation
 ///     20  4  payload length     P, UInt32
 ///     24  4  archive length     UInt32, bytes before compression
 ///     28  4  previous length    UInt32, of the whole record before this one
-///     32  8  previous hash      of the key of the record before this one
+///     32  8  previous hash      of the key of the record before this one; a floor's or a loss's is its serial
 ///     40  8  serial             UInt64, tells this save from every other one
 ///     48  8  stored at          Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN
 ///     56  8  expires at         likewise; +infinity: never

@@ -93,7 +93,7 @@ struct RecordDraft {
     static func loss(hash: UInt64) -> RecordDraft { RecordDraft(.loss, key: [], hash: hash, serial: hash) }
 
     static func floor(_ segment: UInt32) -> RecordDraft {
-        RecordDraft(.floor, key: [], hash: 0, serial: UInt64(segment))
+        RecordDraft(.floor, key: [], hash: UInt64(segment), serial: UInt64(segment))
     }
 
     static var seal: RecordDraft { RecordDraft(.seal, key: [], hash: 0) }

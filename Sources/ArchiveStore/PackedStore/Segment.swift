@@ -69,9 +69,7 @@ final class SegmentTable: Sendable {
 
     func path(_ number: UInt32) -> String { path + "/" + Segment.fileName(number) }
 
-    /// The segment with this number; `nil` if there is none.
-    ///
-    /// - Throws: `.corrupted` if something else than a file has its name.
+    /// The segment with this number; `nil` if there is none, or something else than a file has its name.
     func segment(_ number: UInt32) throws(StoreError) -> Segment? {
         if let segment = state.withLock({ $0.open[number] }) { return segment }
         do throws(SystemError) {
@@ -96,14 +94,8 @@ final class SegmentTable: Sendable {
         } catch {
             switch error.number {
             case ENOENT: return nil
-            case ELOOP, EMLINK, ENXIO, EOPNOTSUPP, EISDIR:
-                throw StoreError(
-                    .corrupted,
-                    path: path(number),
-                    action: "opening a segment",
-                    reason: "it is no regular file (\(error.text))",
-                    errorNumber: error.number
-                )
+            // No file has its name.
+            case ELOOP, EMLINK, ENXIO, EOPNOTSUPP, EISDIR: return nil
             default: throw StoreError(error, path: path(number), action: "opening a segment")
             }
         }
@@ -127,28 +119,30 @@ final class SegmentTable: Sendable {
                 if let number = Segment.number(name) { numbers.append(number) }
                 return true
             }
+            // The last one says where the log is, so that must be one.
+            numbers.sort()
+            while let last = numbers.last, try root.status(Segment.fileName(last))?.isRegular != true {
+                numbers.removeLast()
+            }
         } catch {
             throw StoreError(error, path: path, action: "listing segments")
         }
-        return numbers.sorted()
+        return numbers
     }
 
-    /// The last segments without a hole between them: what is before a hole may have been changed by what is missing.
-    func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32)? {
+    /// The last segments without a hole between them, and those before that: they may have been changed by what is
+    /// missing.
+    func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32, strays: [UInt32])? {
         let numbers = try numbers()
         guard let last = numbers.last else { return nil }
-        let listed = Set(numbers)
         var first = last
         do throws(SystemError) {
-            // A listing may lack what was made while it went on.
-            while first > 1 {
-                if !listed.contains(first - 1), try root.status(Segment.fileName(first - 1)) == nil { break }
-                first -= 1
-            }
+            // Not as they were listed: a listing may lack what was made while it went on.
+            while first > 1, try root.status(Segment.fileName(first - 1))?.isRegular == true { first -= 1 }
         } catch {
             throw StoreError(error, path: path, action: "looking for a segment")
         }
-        return (first, last)
+        return (first, last, numbers.filter { $0 < first })
     }
 
     // MARK: Dictionaries

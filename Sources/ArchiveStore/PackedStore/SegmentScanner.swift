@@ -73,7 +73,7 @@ struct SegmentScanner {
                 continue
             }
             position = windowStart + candidate
-            patience -= Record.largestHeadByteCount
+            patience -= window.withUnsafeBytes { Record.checkedByteCount(in: $0, at: candidate) }
             guard patience > 0 else { return nil }
             if let record = try record(at: position), position + record.byteCount <= end { return position }
             position += 1

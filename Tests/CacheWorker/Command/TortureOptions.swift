@@ -1,3 +1,5 @@
+import TypedCache
+
 /// What a run of the torture is to do.
 struct TortureOptions {
     enum Part: String, CaseIterable {
@@ -17,6 +19,8 @@ struct TortureOptions {
 
     /// All if empty.
     var parts: [Part] = []
+    /// Both, one after the other, if `nil`.
+    var layout: DiskSettings.Layout?
     var seconds = 300.0
     var kills = Int.max
     var processCount = 8

@@ -24,18 +24,21 @@ struct TortureRun {
         }
         Terminal.tell("seed \(seed), in \(scratch.path)")
         var reports: [PartReport] = []
-        for part in parts where Interruption.arrived == 0 {
+        let layouts = options.layout.map { [$0] } ?? [.packed, .files]
+        let runs = parts.flatMap { part in layouts.map { (part, $0) } }
+        for (part, layout) in runs where Interruption.arrived == 0 {
             let settings = TortureSettings(
                 executable: executable,
-                scratch: scratch,
+                scratch: scratch.appending(path: layout.rawValue, directoryHint: .isDirectory),
+                layout: layout,
                 seed: seed,
-                duration: .seconds(options.seconds * part.weight / weights),
+                duration: .seconds(options.seconds * part.weight / weights / Double(layouts.count)),
                 kills: options.kills,
                 processCount: options.processCount,
                 isInterrupted: { Interruption.arrived != 0 },
                 progress: { Terminal.tell($0) }
             )
-            let report =
+            var report =
                 switch part {
                 case .kills: try KillTorture(settings).run()
                 case .processes: try ProcessTorture(settings).run()
@@ -45,6 +48,7 @@ struct TortureRun {
                 case .counters: try CounterTorture(settings).run()
                 case .disk: try DiskTorture(settings).run()
                 }
+            report.layout = layout.rawValue
             reports.append(report)
             prose(report.prose)
         }
@@ -62,8 +66,11 @@ struct TortureRun {
         let examples = reports.flatMap(\.examples)
         for example in examples { prose(example) }
         if violations.count > examples.count { prose("… and \(violations.count - examples.count) more") }
-        let broken = reports.filter { !$0.violations.isEmpty }.map(\.part).joined(separator: " ")
-        prose("Caches and logs are kept in \(scratch.path); again: CacheWorker torture \(broken) --seed \(seed)")
+        prose("Caches and logs are kept in \(scratch.path); again:")
+        for report in reports where !report.violations.isEmpty {
+            let layout = report.layout.map { " --layout \($0)" } ?? ""
+            prose("  CacheWorker torture \(report.part)\(layout) --seed \(seed)")
+        }
         return 1
     }
 

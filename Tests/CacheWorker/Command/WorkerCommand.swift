@@ -1,4 +1,5 @@
 import Foundation
+import TypedCache
 
 /// What the arguments ask for.
 enum WorkerCommand {
@@ -13,6 +14,7 @@ enum WorkerCommand {
                                                       counters and disk; all if none is named
             --minutes M     how long all parts take together, 5 if not told otherwise
             --seconds S     the same in seconds
+            --layout L      “packed” or “files”; both, each for half of the time, if not told otherwise
             --kills N       no more than so many kills in the part “kills”
             --processes N   so many processes at once on one cache, 8 if not told otherwise
             --seed S        what is done, and when; a new one for each run if not told otherwise
@@ -20,7 +22,7 @@ enum WorkerCommand {
             --json          the result as JSON on standard output, and prose on standard error
 
           CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--reads K,…]
-              [--mix all|filling|flushing|counting] [--memory] [--follow] [--bytes N] [--count N] [--behind N]
+              [--layout packed|files] [--mix all|filling|flushing|counting] [--memory] [--follow] [--bytes N] [--count N] [--behind N]
             does what standard input says: save KEY, fetch KEY, contains KEY, remove KEY, removeAll, removeTagged TAG,
             keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
             the monotonic clock, in nanoseconds
@@ -50,12 +52,18 @@ enum WorkerCommand {
             }
             return number
         }
+        func layout(after option: String) throws -> DiskSettings.Layout {
+            let word = try next(after: option)
+            guard let layout = DiskSettings.Layout(rawValue: word) else { throw TortureError("what is \(word)?") }
+            return layout
+        }
         switch command {
         case "work":
             var settings = WorkerSettings(directory: "", log: "", writer: 0)
             while let word = words.popFirst() {
                 switch word {
                 case "--directory": settings.directory = try next(after: word)
+                case "--layout": settings.layout = try layout(after: word)
                 case "--name": settings.name = try next(after: word)
                 case "--log": settings.log = try next(after: word)
                 case "--writer": settings.writer = try number(after: word, from: 0)
@@ -85,6 +93,7 @@ enum WorkerCommand {
                 switch word {
                 case "--minutes": options.seconds = try number(after: word, from: 0.0) * 60
                 case "--seconds": options.seconds = try number(after: word, from: 0)
+                case "--layout": options.layout = try layout(after: word)
                 case "--kills": options.kills = try number(after: word, from: 1)
                 case "--processes": options.processCount = try number(after: word, from: 1)
                 case "--seed": options.seed = try number(after: word, from: 0)

@@ -46,6 +46,7 @@ final class Crowd {
         var own = WorkerSettings(
             directory: folder.path,
             name: Self.cacheName,
+            layout: settings.layout,
             log: folder.appending(path: "worker-\(writerCount).log").path,
             writer: writerCount,
             seed: random.next()

@@ -41,6 +41,7 @@ final class DiskTorture {
         let log = try settings.folder("logs").appending(path: "disk-\(round)").path
         let own = WorkerSettings(
             directory: disk.folder.path,
+            layout: settings.layout,
             log: log + ".log",
             writer: 1,
             seed: random.next(),

@@ -1,6 +1,8 @@
 /// What one part did and found.
 struct PartReport: Codable {
     let part: String
+    /// How the caches kept entries.
+    var layout: String?
     /// What was done how often, each with its unit: 1000 “kills”.
     private(set) var figures: [String: Int] = [:]
     var seconds = 0.0
@@ -17,7 +19,7 @@ struct PartReport: Codable {
 
     private static let examplesPerLaw = 3
 
-    private enum CodingKeys: String, CodingKey { case part, figures, seconds, violations, brokenLaws, skipped }
+    private enum CodingKeys: String, CodingKey { case part, layout, figures, seconds, violations, brokenLaws, skipped }
 
     init(part: String) { self.part = part }
 
@@ -46,6 +48,7 @@ struct PartReport: Codable {
         if let skipped { return "\(part): skipped, \(skipped)" }
         let list = order.map { "\(figures[$0, default: 0]) \($0)" }.joined(separator: ", ")
         let laws = brokenLaws.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
-        return "\(part): \(list) in \(Int(seconds.rounded())) s; \(laws.isEmpty ? "nothing wrong" : laws)"
+        let place = layout.map { " (\($0))" } ?? ""
+        return "\(part): \(list) in \(Int(seconds.rounded())) s\(place); \(laws.isEmpty ? "nothing wrong" : laws)"
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TypedCache
 
 /// How long and how hard.
 struct TortureSettings {
@@ -6,6 +7,8 @@ struct TortureSettings {
     var executable: URL
     /// A folder for caches and logs.
     var scratch: URL
+    /// How the caches keep entries.
+    var layout = DiskSettings.Layout.automatic
     var seed: UInt64
     /// How long one part goes on.
     var duration: Duration

@@ -21,6 +21,7 @@ final class Worker {
             directory: URL(fileURLWithPath: settings.directory, isDirectory: true),
             memory: settings.usesMemory ? MemoryLimit() : .none,
             disk: DiskSettings(
+                layout: settings.layout,
                 bytes: settings.byteLimit.map { .bytes($0) },
                 count: settings.countLimit,
                 writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,

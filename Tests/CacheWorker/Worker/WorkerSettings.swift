@@ -1,8 +1,12 @@
+import TypedCache
+
 /// What a worker works on.
 struct WorkerSettings {
     /// The directory that holds the cache's own.
     var directory: String
     var name = "torture"
+    /// How entries are kept.
+    var layout = DiskSettings.Layout.automatic
     /// The file of its log.
     var log: String
     /// Who it is, in the identities of its values.
@@ -27,7 +31,7 @@ struct WorkerSettings {
         var words = [
             "work", "--directory", directory, "--name", name, "--log", log, "--writer", "\(writer)", "--seed",
             "\(seed)", "--keys", keys.joined(separator: ","), "--reads", readKeys.joined(separator: ","),
-            "--mix", mix.rawValue,
+            "--mix", mix.rawValue, "--layout", layout.rawValue,
         ]
         if usesMemory { words.append("--memory") }
         if followsOthers { words.append("--follow") }

@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// What a packed store makes of files of which a byte is another one, or which are shorter than they were.
+///
+/// Whatever is damaged, no key ever has a value that it did not have at last: neither an older one nor one that was
+/// removed. There is one exception: a log whose end is missing or damaged is the log that it was before, unless a
+/// snapshot is there that knows of what is missing in the last segment. `TYPED_CACHE_EXHAUSTIVE=1` tries every byte and every length.
+@Suite struct PackedDamageTests {
+    private static let isExhaustive = ProcessInfo.processInfo.environment["TYPED_CACHE_EXHAUSTIVE"] == "1"
+    private static let masks: [UInt8] = [0x01, 0x20, 0x80, 0xff]
+
+    @Test(arguments: PackedDirectory.Snapshot.allCases)
+    func aChangedByteCostsOneEntryAtMost(snapshot: PackedDirectory.Snapshot) throws {
+        let directory = try PackedDirectory(snapshot)
+        var random = SeededGenerator(seed: 1)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            for (name, bytes) in directory.files {
+                let sample = name == "format" ? bytes.count : name == "index" ? 20 : 3
+                let positions =
+                    Self.isExhaustive
+                    ? Array(bytes.indices)
+                    : (0..<sample).map { _ in bytes.indices.randomElement(using: &random) ?? 0 }
+                for position in positions + (name == directory.segments.last ? directory.lastRecord(every: 8) : [])
+                {
+                    for mask in Self.isExhaustive ? Self.masks : [Self.masks.randomElement(using: &random) ?? 1] {
+                        var damaged = bytes
+                        damaged[position] ^= mask
+                        try directory.write(to: path, changing: name, to: damaged)
+                        let place: Comment = "\(snapshot), \(name), byte \(position) ^ \(mask)"
+                        try check(directory, path, name, position, place)
+                    }
+                }
+            }
+        }
+    }
+
+    private func check(
+        _ directory: PackedDirectory,
+        _ path: String,
+        _ name: String,
+        _ position: Int,
+        _ place: Comment
+    ) throws {
+        if name == "format" {
+            guard let store = try opened(path) else { return }
+            #expect(directory.differences(try directory.answers(store, place), from: directory.values) == [], place)
+            return
+        }
+        let answers = try directory.answers(PackedDirectory.open(path), place)
+        let touched = directory.steps.filter { $0.file == name && $0.bytes.contains(position) }.map(\.key)
+        var values = directory.values
+        if directory.isAtEnd(name, position), answers.values.allSatisfy({ $0 != .damaged }) {
+            // As if the last record had never come.
+            values = directory.values(upTo: directory.steps.last?.bytes.lowerBound ?? 0)
+        }
+        let differences = directory.differences(answers, from: values)
+        #expect(differences.isSubset(of: touched), place)
+        #expect(directory.wrong(answers, than: values) == [], place)
+        try checkAfterwards(directory, path, answers, values, place)
+    }
+
+    /// `nil` if it is not taken as a store's.
+    private func opened(_ path: String) throws -> PackedStore? {
+        do {
+            return try PackedDirectory.open(path)
+        } catch let error as StoreError {
+            #expect([.invalidDirectory, .unsupportedVersion].contains(error.code))
+            return nil
+        }
+    }
+
+    /// The store goes on: with what it had, with or without its index.
+    private func checkAfterwards(
+        _ directory: PackedDirectory,
+        _ path: String,
+        _ former: [String: PackedDirectory.Answer],
+        _ values: [String: [UInt8]],
+        _ place: Comment
+    ) throws {
+        do {
+            let store = try PackedDirectory.open(path)
+            #expect(
+                try directory.answers(store, place) == former.mapValues { $0 == .damaged ? .nothing : $0 },
+                place
+            )
+            try store.save([7], forKey: "new", storedAt: .now, expiresAt: nil)
+        }
+        try? FileManager.default.removeItem(atPath: path + "/index")
+        let store = try PackedDirectory.open(path)
+        #expect(try store.fetch(forKey: "new")?.archive == [7], place)
+        #expect(directory.wrong(try directory.answers(store, place), than: values) == [], place)
+    }
+
+    @Test(arguments: PackedDirectory.Snapshot.allCases)
+    func aShorterFileCostsWhatWasCutOff(snapshot: PackedDirectory.Snapshot) throws {
+        let directory = try PackedDirectory(snapshot)
+        var random = SeededGenerator(seed: 2)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            for (name, bytes) in directory.files {
+                let isLast = name == directory.segments.last
+                let lengths =
+                    Self.isExhaustive
+                    ? Array(bytes.indices)
+                    : [0, bytes.count - 1]
+                        + (0..<(isLast ? 12 : 3)).map { _ in bytes.indices.randomElement(using: &random) ?? 0 }
+                let all = Self.isExhaustive || !isLast ? lengths : lengths + directory.lastRecord(every: 3)
+                for length in all {
+                    try directory.write(to: path, changing: name, to: Array(bytes[..<length]))
+                    let place: Comment = "\(snapshot), \(name), \(length) bytes"
+                    guard let store = try name == "format" ? opened(path) : PackedDirectory.open(path) else {
+                        continue
+                    }
+                    let answers = try directory.answers(store, place)
+                    var values = directory.values
+                    if isLast, !directory.isBehindSnapshot(name, length) { values = directory.values(upTo: length) }
+                    let differences = directory.differences(answers, from: values)
+                    #expect(directory.wrong(answers, than: values) == [], place)
+                    if !name.hasSuffix("segment") || isLast && snapshot == .none {
+                        #expect(differences == [], place)
+                    } else if snapshot == .fresh {
+                        let touched = directory.steps.filter { $0.file == name && $0.bytes.upperBound > length }
+                        #expect(differences.isSubset(of: touched.map(\.key)), place)
+                    }
+                    if name.hasSuffix("segment") {
+                        _ = consume store
+                        try checkAfterwards(directory, path, answers, values, place)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: PackedDirectory.Snapshot.allCases)
+    func aMissingFileBringsNothingBack(snapshot: PackedDirectory.Snapshot) throws {
+        let directory = try PackedDirectory(snapshot)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            for name in directory.files.keys where name != "format" {
+                try directory.write(to: path, changing: name, to: nil)
+                let place: Comment = "\(snapshot) without \(name)"
+                let answers = try directory.answers(PackedDirectory.open(path), place)
+                var values = directory.values
+                if name == "index" { #expect(directory.differences(answers, from: values) == [], place) }
+                // A log without its last segment is the one that it was before.
+                if name == directory.segments.last { values = directory.values(upTo: 0) }
+                #expect(directory.wrong(answers, than: values) == [], place)
+                try checkAfterwards(directory, path, answers, values, place)
+            }
+        }
+    }
+}
+
+extension PackedDirectory {
+    /// The bytes of the last record, or some of them.
+    func lastRecord(every distance: Int) -> [Int] {
+        steps.last.map { Array(stride(from: $0.bytes.lowerBound, to: $0.bytes.upperBound, by: distance)) } ?? []
+    }
+
+    /// Whether a byte is in the last record, and the snapshot knows nothing of that.
+    func isAtEnd(_ name: String, _ byte: Int) -> Bool {
+        guard snapshot != .fresh, let last = steps.last else { return false }
+        return last.file == name && last.bytes.contains(byte)
+    }
+
+    /// Whether the snapshot goes further than a place.
+    func isBehindSnapshot(_ name: String, _ offset: Int) -> Bool {
+        guard let position else { return false }
+        return position.file > name || position.file == name && position.offset > offset
+    }
+}
