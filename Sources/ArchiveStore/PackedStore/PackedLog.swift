@@ -278,17 +278,10 @@ final class PackedLog: Sendable {
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
-<<<<<<< HEAD
-        if try !folder.isCurrent() { throw stale() }
-=======
         // A segment that others have given up is left behind by following.
         if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
-        let isCurrent = try isRemoved() ? false : folder.isCurrent()
-        if !isCurrent {
-            shared.isBroken.store(true, ordering: .relaxed)
-            throw stale()
-        }
->>>>>>> hurt
+        if try isRemoved() { throw stale() }
+        if try !folder.isCurrent() { throw stale() }
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.
