@@ -34,7 +34,8 @@ extension PackedStore {
         }
     }
 
-    private func save(
+    /// Saves the record that `makeDraft` makes for segments with a dictionary.
+    func save(
         _ key: StoreKey,
         _ hash: UInt64,
         _ attributes: EntryAttributes,
@@ -52,7 +53,8 @@ extension PackedStore {
                 var departed = Departed()
                 defer { tell(departed) }
                 let result = try withRoom(for: draft.byteCount, key, hash, now: now, in: log, &departed) {
-                    writer, departed throws(StoreError) -> SaveResult in
+                    writer,
+                    departed throws(StoreError) -> SaveResult in
                     try append(&draft, key, attributes, dictionary, condition, in: log, &writer, &departed)
                 }
                 switch result {

@@ -4,10 +4,14 @@
 
     /// One table of blobs, in a write-ahead log, with statements prepared once.
     final class SQLiteStore: ByteStore {
-        /// What a commit waits for: nothing, or that the log is on disk before it is copied into the database.
+        /// What a commit waits for: nothing, that the log is on disk before it is copied into the database, or that
+        /// what is committed is on disk.
         enum Synchronous: String {
-            case off, normal
+            case off, normal, full
         }
+
+        /// How long a connection waits for another one, in milliseconds.
+        private static let patience: Int32 = 60_000
 
         private let database: OpaquePointer
         private let saving: OpaquePointer
@@ -21,6 +25,7 @@
             let status = sqlite3_open_v2(folder.appending(path: "entries.sqlite").path, &handle, flags, nil)
             guard status == SQLITE_OK, let handle else { throw BenchmarkError("SQLite cannot open: \(status)") }
             database = handle
+            sqlite3_busy_timeout(handle, Self.patience)
             let setup = """
                 PRAGMA journal_mode = WAL;
                 PRAGMA synchronous = \(synchronous.rawValue);
