@@ -18,8 +18,11 @@
         private let fetching: OpaquePointer
         private let removing: OpaquePointer
 
-        /// - Parameter folder: a folder that is there.
-        init(_ folder: URL, synchronous: Synchronous) throws {
+        /// - Parameters:
+        ///   - folder: a folder that is there.
+        ///   - hasRowid: whether keys have a tree of their own beside the entries', as they have by default: better for
+        ///     larger entries.
+        init(_ folder: URL, synchronous: Synchronous, hasRowid: Bool = true) throws {
             var handle: OpaquePointer?
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
             let status = sqlite3_open_v2(folder.appending(path: "entries.sqlite").path, &handle, flags, nil)
@@ -29,7 +32,8 @@
             let setup = """
                 PRAGMA journal_mode = WAL;
                 PRAGMA synchronous = \(synchronous.rawValue);
-                CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+                CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, bytes BLOB NOT NULL)
+                    \(hasRowid ? "" : "WITHOUT ROWID");
                 """
             try Self.execute(setup, in: handle)
             saving = try Self.statement("INSERT OR REPLACE INTO entries (key, bytes) VALUES (?, ?)", in: handle)

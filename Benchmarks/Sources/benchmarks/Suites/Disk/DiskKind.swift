@@ -65,11 +65,14 @@ struct DiskKind {
     static var engines: [DiskKind] {
         var kinds: [DiskKind] = []
         #if SQLITE
-            kinds.append(
+            kinds += [
                 DiskKind(name: "SQLite, off", isBytesOnly: true) {
                     BytesContestant(try SQLiteStore($0, synchronous: .off))
-                }
-            )
+                },
+                DiskKind(name: "SQLite, off, without rowid", isBytesOnly: true) {
+                    BytesContestant(try SQLiteStore($0, synchronous: .off, hasRowid: false))
+                },
+            ]
         #endif
         #if LMDB
             kinds.append(

@@ -30,12 +30,15 @@ struct CitiesRun {
         ratio("by blocks", "those of a cache of files", packed.allocatedBytes, files.allocatedBytes)
         ratio("by length", "those of a cache of files", packed.apparentBytes, files.apparentBytes)
         #if SQLITE
-            let folder = try context.makeFolder("cities")
-            try fillSQLite(folder, from: filesFolder)
-            let sqlite = try DiskUsage(of: folder)
-            record("SQLite, the same streams as files", sqlite, isOurs: false, parameters)
-            ratio("by blocks", "those of SQLite", packed.allocatedBytes, sqlite.allocatedBytes)
-            ratio("by length", "those of SQLite", packed.apparentBytes, sqlite.apparentBytes)
+            for hasRowid in [true, false] {
+                let folder = try context.makeFolder("cities")
+                try fillSQLite(folder, hasRowid: hasRowid, from: filesFolder)
+                let sqlite = try DiskUsage(of: folder)
+                let name = "SQLite\(hasRowid ? "" : " without rowid")"
+                record("\(name), the streams of files", sqlite, isOurs: false, parameters)
+                ratio("by blocks", "those of \(name)", packed.allocatedBytes, sqlite.allocatedBytes)
+                ratio("by length", "those of \(name)", packed.apparentBytes, sqlite.apparentBytes)
+            }
         #endif
         try FolderRemoval.remove(filesFolder)
         DiskKind.recordMissing(work: "disk space of cities", parameters: parameters, in: context)
@@ -74,8 +77,8 @@ struct CitiesRun {
 
     #if SQLITE
         /// Puts what a cache of files has into one table, in one transaction; closed after that, so without a log.
-        private func fillSQLite(_ folder: URL, from files: URL) throws {
-            let store = try SQLiteStore(folder, synchronous: .off)
+        private func fillSQLite(_ folder: URL, hasRowid: Bool, from files: URL) throws {
+            let store = try SQLiteStore(folder, synchronous: .off, hasRowid: hasRowid)
             try store.together {
                 try StoredEntry.forEach(in: files) { entry in
                     try store.save(StoredEntry.stream(of: entry), forKey: StoredEntry.key(of: entry))
