@@ -47,6 +47,24 @@ import Testing
         }
     }
 
+    @Test func inflatesARangeOfOtherBytes() throws {
+        let archive = Array("a stream, a stream, a stream".utf8)
+        let stream = Zlib.deflate(archive)
+        let file = [1, 2, 3] + stream + [4, 5]
+        for (offset, count) in [
+            (3, stream.count), (2, stream.count), (3, stream.count + 1), (3, 0), (file.count, 0),
+        ] {
+            let inflated = try? Zlib.inflate(
+                from: offset,
+                count: count,
+                of: file,
+                expecting: archive.count,
+                limit: .max
+            )
+            #expect(inflated == (offset == 3 && count == stream.count ? archive : nil))
+        }
+    }
+
     @Test func refusesWhatIsNoWholeStream() {
         let archive = Array("a stream, a stream, a stream".utf8)
         let stream = Zlib.deflate(archive)

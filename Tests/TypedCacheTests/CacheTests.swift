@@ -293,28 +293,26 @@ import Testing
         let reports = Mutex<[CacheError]>([])
         let cities = try cache(City.self, memory: .none) { error in reports.withLock { $0.append(error) } }
         try cities.save(city, forKey: "x")
-        let file = try #require(try directory.entryFiles("cache").first)
-        let sound = try Data(contentsOf: file)
         var flips = 0
-        for index in sound.indices {
+        for index in 0..<(try directory.lastEntry("cache").bytes.count) {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
-                var broken = sound
-                broken[index] ^= mask
-                try broken.write(to: file)
+                let (file, bytes) = try directory.lastEntry("cache")
+                try directory.flip(file, at: bytes.lowerBound + index, mask: mask)
                 #expect(try cities.fetch(forKey: "x") == nil, "byte \(index) ^ \(mask)")
-                #expect(!FileManager.default.fileExists(atPath: file.path))
+                #expect(try directory.entryCount("cache") == 0)
                 flips += 1
+                try cities.save(city, forKey: "x")
             }
         }
         #expect(cities.statistics.corruptions == flips)
         #expect(reports.withLock { $0.count } == flips)
         #expect(reports.withLock { $0.allSatisfy { $0.code == .corrupted } })
-        try sound.write(to: file)
         #expect(try cities.fetch(forKey: "x") == city)
     }
 
     @Test func anEntryUnderAnotherKeysNameIsNotTakenForIt() throws {
-        let cities = try cache(City.self, memory: .none)
+        let disk = DiskSettings(layout: .files)
+        let cities = try Cache<City>(name: "cache", directory: directory.url, memory: .none, disk: disk)
         try cities.save(City(name: "a", population: 1), forKey: "a")
         let file = try #require(try directory.entryFiles("cache").first)
         let bytes = try Data(contentsOf: file)

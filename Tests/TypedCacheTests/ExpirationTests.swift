@@ -100,7 +100,7 @@ import Testing
         for question in [first] + Question.allCases { #expect(try !question.isPresent(in: cities), what) }
         clock.advance(by: 1_000)
         for question in Question.allCases { #expect(try !question.isPresent(in: cities), what) }
-        #expect(try directory.entryFiles(name).isEmpty, what)
+        #expect(try directory.entryCount(name) == 0, what)
     }
 
     @Test("11 an absolute deadline never moves, in either tier", arguments: [Kind.after, .at])
@@ -159,7 +159,7 @@ import Testing
             #expect(try cities.fetch(forKey: "x") == nil)
             #expect(try cities.count() == 0)
         }
-        #expect(try directory.entryFiles("cache").isEmpty)
+        #expect(try directory.entryCount("cache") == 0)
         #expect(cities.statistics.saves == 1 && cities.statistics.removals == 1)
     }
 
@@ -219,7 +219,7 @@ import Testing
                         #expect(try !question.isPresent(in: cities), "\(kind), \(memory), \(question)")
                     }
                 }
-                #expect(try directory.entryFiles(name).isEmpty)
+                #expect(try directory.entryCount(name) == 0)
             }
         }
     }
@@ -271,7 +271,7 @@ import Testing
             #expect(try cities.removeExpired() == 0, "at \(time)")
         }
         #expect(Array(cities.keys) == ["never"])
-        #expect(try directory.entryFiles("cache").count == 1)
+        #expect(try directory.entryCount("cache") == 1)
         #expect(cities.statistics.expirations == 5)
         let swept = observer.events.all.filter { $0.kind == .expired }.map(\.key)
         #expect(swept == ["idle until 9", "10", "20", "stale until 30", "stale until 40"])
@@ -294,6 +294,6 @@ import Testing
         #expect(observer.events.all.last?.kind == .expired && observer.events.all.last?.key == "x")
         #expect(observer.operations.all.filter { $0 == .sweep }.count == 2)
         #expect(cities.statistics.expirations == 1 && cities.statistics.failures == 1)
-        #expect(try directory.entryFiles("cache").count == 1)
+        #expect(try directory.entryCount("cache") == 1)
     }
 }

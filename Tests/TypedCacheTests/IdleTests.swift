@@ -209,7 +209,7 @@ import Testing
         }
         try cities.flush()
         #expect((5...41).contains(store.counts.moves))
-        #expect(try directory.entryFiles("cache").count == 1)
+        #expect(try directory.entryCount("cache") == 1)
     }
 
     @Test func manyThreadsThatReadAtOnceWriteFewFiles() throws {
@@ -249,7 +249,7 @@ import Testing
         let reports = Record<CacheError>()
         let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock) { reports.add($0) }
         try cities.save(city, forKey: "x", expiration: idle)
-        try damage(#require(try directory.entryFiles("cache").first))
+        try directory.damageEntry("cache")
         clock.advance(by: 60)
         // Memory does not know yet.
         #expect(try cities.fetch(forKey: "x") == city)
@@ -257,6 +257,6 @@ import Testing
         #expect(reports.all.map(\.code) == [.corrupted])
         #expect(cities.statistics.corruptions == 1 && cities.statistics.failures == 0)
         for cities in [cities, try cache()] { #expect(try cities.fetch(forKey: "x") == nil) }
-        #expect(try directory.entryFiles("cache").isEmpty)
+        #expect(try directory.entryCount("cache") == 0)
     }
 }

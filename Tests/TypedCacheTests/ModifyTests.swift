@@ -48,7 +48,7 @@ import Testing
         #expect(try caches[0].modify(forKey: "x", Self.increment) == 121)
         for cities in caches[..<2] { #expect(try cities.fetch(forKey: "x")?.population == 121) }
         #expect(caches.map(\.statistics.saves).reduce(0, +) == 121)
-        #expect(try directory.entryFiles("cache").count == 1)
+        #expect(try directory.entryCount("cache") == 1)
     }
 
     @Test func everyIncrementCountsAsynchronously() async throws {
@@ -176,7 +176,7 @@ import Testing
             let reports = Record<CacheError>()
             let cities = try cache(memory: memory) { reports.add($0) }
             try cities.save(city, forKey: "x")
-            try damage(#require(try directory.entryFiles("cache").first))
+            try directory.damageEntry("cache")
             #expect(try cities.modify(forKey: "x", Self.increment) == 1)
             #expect(reports.all.map(\.code) == [.corrupted])
             #expect(cities.statistics.corruptions == 1)

@@ -43,12 +43,12 @@ import Testing
             #expect(try await cities.modify(forKey: "other") { $0 } == nil)
             // None of that took it away from those who load.
             #expect(try await load(cities) == city, "at \(time)")
-            #expect(try directory.entryFiles("cache").count == 1)
+            #expect(try directory.entryCount("cache") == 1)
         }
         #expect(cities.statistics.staleHits == 3 && cities.statistics.misses == 6)
         clock.advance(by: 0.5)
         await #expect(throws: Unreachable.self) { try await load(cities) }
-        #expect(try directory.entryFiles("cache").isEmpty)
+        #expect(try directory.entryCount("cache") == 0)
         #expect(cities.statistics.expirations == 1)
     }
 

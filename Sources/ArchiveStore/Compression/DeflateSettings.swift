@@ -28,7 +28,8 @@ struct DeflateSettings {
     /// copied for each input.
     static func primed(dictionaryByteCount: Int) -> DeflateSettings {
         var windowBits: Int32 = 12
-        while windowBits < 15, 1 << windowBits < dictionaryByteCount + largestSmallInput { windowBits += 1 }
+        let byteCount = dictionaryByteCount + PresetDictionary.largestInput
+        while windowBits < 15, 1 << windowBits < byteCount { windowBits += 1 }
         return DeflateSettings(level: Z_BEST_SPEED, windowBits: windowBits, memoryLevel: 5)
     }
 

@@ -17,8 +17,11 @@ enum DictionaryTrainer {
     /// What a dictionary has to save of what is left without one, as a part of it.
     static let leastSaving = 0.1
 
-    /// Of more samples, so many are looked at, from the first to the last.
+    /// Of more samples, so many are looked at, from the first to the last; and fewer if they are long.
     static let largestSampleCount = 128
+
+    /// About how many bytes of samples are looked at.
+    static let largestTotal = 64 << 10
 
     /// Of a longer sample, so many bytes at its start may become part of a dictionary.
     static let largestSample = 2048
@@ -67,14 +70,17 @@ enum DictionaryTrainer {
 
     /// As many samples as are looked at, from everywhere among them.
     private static func spread(_ samples: [[UInt8]]) -> [[UInt8]] {
-        guard samples.count > largestSampleCount else { return samples }
-        return (0..<largestSampleCount).map { samples[$0 * samples.count / largestSampleCount] }
+        let total = samples.reduce(0) { $0 + $1.count }
+        guard samples.count > largestSampleCount || total > largestTotal else { return samples }
+        let average = max(1, total / samples.count)
+        let count = min(samples.count, max(4, min(largestSampleCount, largestTotal / average)))
+        return (0..<count).map { samples[$0 * samples.count / count] }
     }
 
     /// The dictionary's bytes: the most useful sample last, where references to it are shortest.
     private static func bytes(from samples: [[UInt8]], limit: Int) -> [UInt8] {
         let samples = samples.map { $0.prefix(largestSample) }
-        let strings = samples.map { Self.strings(in: $0) }
+        let strings = strings(in: samples)
         // In how many samples besides the first a string is, while no chosen one has it.
         var others = [Int](repeating: -1, count: Int(UInt16.max) + 1)
         for string in strings.joined() { others[Int(string)] += 1 }
@@ -99,23 +105,22 @@ enum DictionaryTrainer {
         return Array(pieces.reversed().joined())
     }
 
-    /// The hashes of a sample's strings of ``stringLength`` bytes, each once. Two strings may have the same.
-    private static func strings(in sample: ArraySlice<UInt8>) -> [UInt16] {
-        var strings: [UInt16] = []
-        strings.reserveCapacity(sample.count)
-        var word: UInt32 = 0
-        for (offset, byte) in sample.enumerated() {
-            word = word << 8 | UInt32(byte)
-            if offset >= stringLength - 1 {
-                strings.append(UInt16(truncatingIfNeeded: (word &* 0x9e37_79b1) >> 16))
+    /// The hashes of each sample's strings of ``stringLength`` bytes, each once. Two strings may have the same.
+    private static func strings(in samples: [ArraySlice<UInt8>]) -> [[UInt16]] {
+        // The last sample that has a string.
+        var owners = [Int](repeating: -1, count: Int(UInt16.max) + 1)
+        return samples.enumerated().map { number, sample in
+            var strings: [UInt16] = []
+            strings.reserveCapacity(sample.count)
+            var word: UInt32 = 0
+            for (offset, byte) in sample.enumerated() {
+                word = word << 8 | UInt32(byte)
+                let string = UInt16(truncatingIfNeeded: (word &* 0x9e37_79b1) >> 16)
+                guard offset >= stringLength - 1, owners[Int(string)] != number else { continue }
+                owners[Int(string)] = number
+                strings.append(string)
             }
+            return strings
         }
-        strings.sort()
-        var last: UInt16?
-        strings.removeAll { string in
-            defer { last = string }
-            return string == last
-        }
-        return strings
     }
 }

@@ -8,12 +8,30 @@ import CZlib
 ///     Adler-32                  of the content, big-endian
 ///
 /// Every function may be called from any thread.
+///
+/// Figures: bytes left, µs to deflate, µs to inflate; dictionaries of `DictionaryTrainer` from 128 samples, tried
+/// on other archives; zlib 1.2.13, a 2-vCPU machine.
+///
+///     dictionary | cities, 433 B       articles, 940 B
+///           none | 393  20.4  2.8      637  26.2  6.4
+///          1 KiB | 148  10.7  1.1      397  19.9  5.7
+///          2 KiB | 137  10.4  1.1      387  18.7  5.4
+///          4 KiB | 116   9.6  1.0      367  17.8  5.2
+///          8 KiB |  95   9.1  0.9      345  17.0  5.1
+///         16 KiB |  89  10.0  1.1      325  17.3  4.9
+///         32 KiB |  87   9.6  1.5      314  16.2  5.0
+///
+/// So at most 8 KiB, for which a window of 2^14 suffices; a stream with it takes 170 KiB. Setting the dictionary
+/// each time instead of copying a stream that has it: 10.5 µs for 1 KiB, 18 for 8, 50 for 32.
+///
+/// Articles of 1,940 bytes shrink to 740 instead of 1,083, of 3,940 to 1,652 instead of 1,903, in less time; for
+/// those of 7,940 it is less than a tenth. So inputs of up to 4 KiB.
 final class PresetDictionary: Sendable {
-    /// The most bytes that pay.
-    static let largestByteCount = 64 << 10
+    /// The most bytes that pay, see above.
+    static let largestByteCount = 8 << 10
 
     /// Inputs of more bytes are deflated without the dictionary.
-    static let largestInput = 16 << 10
+    static let largestInput = 4 << 10
 
     let bytes: [UInt8]
 
@@ -23,7 +41,7 @@ final class PresetDictionary: Sendable {
     private let deflaters: StreamPool<PrimedDeflateStream>
     private static let inflaters = StreamPool(capacity: 8) { RawInflateStream() }
 
-    /// - Parameter bytes: Of any length; no stream refers to more than the last 32 KiB.
+    /// - Parameter bytes: At most 2³¹ − 1; no stream refers to more than the last 32 KiB.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
@@ -62,7 +80,8 @@ final class PresetDictionary: Sendable {
         limit: Int
     ) throws(InflateError) -> [UInt8] {
         try Zlib.inflate(from: offset, count: count, of: bytes, expecting: byteCount, limit: limit) {
-            input, output in
+            input,
+            output in
             // Without FDICT it is a stream as any other.
             guard input.count >= 2, input[1] & 0x20 != 0 else { return Zlib.inflate(input, filling: output) }
             return self.inflate(input, filling: output)

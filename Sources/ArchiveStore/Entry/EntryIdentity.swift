@@ -15,6 +15,9 @@ package struct EntryIdentity: Sendable, Hashable {
         self.checksum = checksum
     }
 
+    /// Whether this one was given later than another, by a store that counts.
+    func isLater(than other: EntryIdentity?) -> Bool { other.map { file > $0.file } ?? true }
+
     /// The identity of an entry that brings its own: its serial, and its deadline, which may be moved.
     package init?(_ attributes: EntryAttributes) {
         guard let serial = attributes.serial else { return nil }

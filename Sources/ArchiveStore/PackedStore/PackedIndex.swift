@@ -18,8 +18,8 @@ final class PackedIndex: Sendable {
     private let parts: [Part]
     private let source: Source?
     // Of the parts that are loaded.
-    private let loadedCount = Atomic<Int>(0)
-    private let loadedByteCount = Atomic<Int>(0)
+    private let countOfLoaded = Atomic<Int>(0)
+    private let byteCountOfLoaded = Atomic<Int>(0)
 
     /// - Parameter source: where parts come from; `nil`: they are empty.
     init(source: Source? = nil) {
@@ -49,9 +49,9 @@ final class PackedIndex: Sendable {
     }
 
     private func count(_ table: borrowing IndexTable, since known: (count: Int, byteCount: Int)) {
-        if table.count != known.count { loadedCount.add(table.count - known.count, ordering: .relaxed) }
+        if table.count != known.count { countOfLoaded.add(table.count - known.count, ordering: .relaxed) }
         if table.byteCount != known.byteCount {
-            loadedByteCount.add(table.byteCount - known.byteCount, ordering: .relaxed)
+            byteCountOfLoaded.add(table.byteCount - known.byteCount, ordering: .relaxed)
         }
     }
 
@@ -67,8 +67,11 @@ final class PackedIndex: Sendable {
     /// The number of entries, and the bytes of all their records.
     var total: (count: Int, byteCount: Int) {
         loadAll()
-        return (loadedCount.load(ordering: .relaxed), loadedByteCount.load(ordering: .relaxed))
+        return (loadedCount, byteCountOfLoaded.load(ordering: .relaxed))
     }
+
+    /// The number of entries in the parts that were needed until now.
+    var loadedCount: Int { countOfLoaded.load(ordering: .relaxed) }
 
     func forEachLoadedPart(_ body: (inout IndexTable) -> Void) {
         for part in parts {

@@ -3,13 +3,16 @@ import Foundation
 extension PackedLog {
     /// How long segments become, unless one record is longer: a part of what all may take, so that giving one up gives up
     /// little, and no more than can be gone through without a pause.
-    var segmentByteCount: Int {
-        guard let limit = settings.byteLimit else { return Self.largestSegmentByteCount }
+    func segmentByteCount(_ writer: borrowing Writer) -> Int {
+        guard let limit = settings.byteLimit else {
+            return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 18), Self.largestSegmentByteCount)
+        }
         return min(max(limit / Self.segmentsPerLimit, Record.headByteCount * 4), Self.largestSegmentByteCount)
     }
 
     static var largestSegmentByteCount: Int { 8 << 20 }
     static var segmentsPerLimit: Int { 32 }
+    static var segmentsPerTotal: Int { 8 }
 
     /// The bytes of all segments.
     func byteCount(_ writer: borrowing Writer) -> Int {
@@ -98,7 +101,7 @@ extension PackedLog {
     private func tail(for byteCount: Int, _ writer: inout Writer) throws(StoreError) -> Tail {
         if let tail = tail.withLock({ $0 }), !writer.isSealed {
             let isEmpty = tail.end <= (tail.segment.headerByteCount ?? 0)
-            if isEmpty || tail.end + byteCount <= segmentByteCount { return tail }
+            if isEmpty || tail.end + byteCount <= segmentByteCount(writer) { return tail }
         }
         return try beginSegment(dictionary: dictionary, &writer)
     }

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 extension PackedLog {
     /// An entry's record, where it is, and its bytes.
     struct Found {
@@ -14,7 +22,7 @@ extension PackedLog {
         case whole
     }
 
-    /// Reads a slot's record; `nil` if its segment is gone.
+    /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
     ///
     /// - Throws: `.corrupted` if it is damaged, `.io`.
     func read(_ slot: IndexSlot, _ extent: Extent) throws(StoreError) -> Found? {
@@ -34,7 +42,9 @@ extension PackedLog {
         do throws(RecordFault) {
             let record = try extent == .whole
                 ? Record(verifying: bytes, at: slot.place) : Record(head: bytes, at: slot.place)
-            guard record.kind == .entry, record.byteCount == Int(slot.byteCount) else { throw .damaged }
+            guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
+            if record.kind == .removal { return nil }
+            guard record.kind == .entry else { throw .damaged }
             return Found(slot: slot, record: record, bytes: bytes)
         } catch {
             throw damage(at: slot.place)
@@ -62,8 +72,8 @@ extension PackedLog {
     ///
     /// - Throws: `.corrupted` if what may be it is damaged, with where that is.
     func find(_ key: StoreKey, _ hash: UInt64, _ extent: Extent) throws(StoreError) -> Found? {
-        let (found, missing) = try look(for: key, hash, extent)
-        if missing == nil { return found }
+        let (found, gone) = try look(for: key, hash, extent)
+        if gone == nil { return found }
         // Moved to another segment, or given up, since the index was asked.
         return try looking { writer throws(StoreError) in try find(key, hash, extent, &writer) }
     }
@@ -76,11 +86,11 @@ extension PackedLog {
         _ writer: inout Writer
     ) throws(StoreError) -> Found? {
         while true {
-            let (found, missing) = try look(for: key, hash, extent)
-            guard let missing else { return found }
-            // Somebody has deleted the file.
-            index.forEachPart { _ = $0.removeAll { $0.place.segment == missing } }
-            writer.changes = nil
+            let (found, gone) = try look(for: key, hash, extent)
+            guard let gone else { return found }
+            // Somebody has deleted the file, or removed the entry where it stands.
+            index.remove(hash, gone.place)
+            writer.changes?.insert(hash)
         }
     }
 
@@ -88,32 +98,58 @@ extension PackedLog {
         for key: StoreKey,
         _ hash: UInt64,
         _ extent: Extent
-    ) throws(StoreError) -> (found: Found?, missing: UInt32?) {
+    ) throws(StoreError) -> (found: Found?, gone: IndexSlot?) {
         var damage: StoreError?
-        var missing: UInt32?
+        var gone: IndexSlot?
         for slot in slots(hash) {
             do throws(StoreError) {
                 if let found = try read(slot, extent) {
                     if found.record.key == key.bytes { return (found, nil) }
                 } else {
-                    missing = slot.place.segment
+                    gone = slot
                 }
             } catch {
                 guard error.code == .corrupted else { throw error }
                 damage = error
             }
         }
-        if missing == nil, let damage { throw damage }
-        return (nil, missing)
+        if gone == nil, let damage { throw damage }
+        return (nil, gone)
     }
 
     // MARK: Removing
 
     /// Removes an entry.
     func remove(_ slot: IndexSlot, key: [UInt8], _ writer: inout Writer) throws(StoreError) {
-        var removal = RecordDraft.removal(key: key, hash: slot.hash)
-        _ = try append(&removal, serial: nil, &writer)
-        index.remove(slot.hash, slot.place)
+        var removals = [RecordDraft.removal(key: key, hash: slot.hash)]
+        try append(&removals, of: [slot], &writer)
+    }
+
+    /// Appends removals, or makes removals of the entries' own records where there is no room for more.
+    private func append(
+        _ removals: inout [RecordDraft],
+        of slots: [IndexSlot],
+        _ writer: inout Writer
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            _ = try append(&removals, &writer)
+        } catch {
+            guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
+            for slot in slots { try removeInPlace(slot) }
+        }
+        for slot in slots { index.remove(slot.hash, slot.place) }
+    }
+
+    /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
+    /// reads the log takes it for what it says.
+    private func removeInPlace(_ slot: IndexSlot) throws(StoreError) {
+        guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else { return }
+        do {
+            let head = found.record.headAsRemoval(found.bytes, at: slot.place)
+            try segment.file.write(head, at: Int(slot.place.offset))
+        } catch {
+            throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
+        }
     }
 
     /// Removes those of some entries that are still there and are chosen, and returns them.
@@ -145,8 +181,7 @@ extension PackedLog {
                 present.append((found.slot, entry))
                 drafts.append(.removal(key: key.bytes, hash: hash))
             }
-            _ = try append(&drafts, &writer)
-            for (slot, _) in present { index.remove(slot.hash, slot.place) }
+            try append(&drafts, of: present.map(\.slot), &writer)
             return present.map(\.entry)
         }
     }

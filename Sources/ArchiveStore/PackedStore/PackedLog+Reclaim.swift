@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// What was given up to make room, for whoever is to be told.
 struct Departed: Sendable {
     var evicted: [EntryInformation] = []
@@ -25,9 +33,9 @@ extension PackedLog {
     /// Takes time for the bytes of one segment. Because it is the first one, nothing older can come back when the
     /// removals in it go.
     ///
-    /// - Parameter now: in seconds since 2001-01-01 UTC. What is of no use any more goes.
+    /// - Parameter now: in seconds since 2001-01-01 UTC. What is of no use any more then goes; nothing for `nil`.
     /// - Returns: `nil` if there is nothing to give up.
-    func reclaimFirst(_ keeping: Keeping, now: Double, _ writer: inout Writer) throws(StoreError) -> Departed? {
+    func reclaimFirst(_ keeping: Keeping, now: Double?, _ writer: inout Writer) throws(StoreError) -> Departed? {
         guard let tail = tail.withLock({ $0 }) else { return nil }
         let number = writer.sizes.keys.min() ?? tail.segment.number
         if number == tail.segment.number, !writer.isSealed {
@@ -70,7 +78,7 @@ extension PackedLog {
         _ segment: Segment,
         _ byteCount: Int,
         into plan: inout Plan,
-        now: Double
+        now: Double?
     ) throws(StoreError) {
         do throws(SystemError) {
             var scanner = SegmentScanner(segment, to: byteCount)
@@ -80,7 +88,7 @@ extension PackedLog {
                 guard let slot = slots(hash).first(where: { $0.place == place }) else { continue }
                 let key = String(decoding: record.key, as: UTF8.self)
                 let information = record.information(key: key, volume: root.identity.number)
-                if let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
+                if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
                     plan.dropped.append(slot)
                     plan.departed.expired.append(information)
                 } else if plan.keeps(slot),
@@ -118,22 +126,32 @@ extension PackedLog {
     }
 
     private func remove(segment number: UInt32, _ writer: inout Writer) throws(StoreError) {
-        do {
-            try root.remove(Segment.fileName(number))
-        } catch {
-            throw StoreError(error, path: segments.path(number), action: "removing a segment")
-        }
-        // First the file, for where the disk is full there is no room for anything else.
+        try remove(file: number)
+        // First the file, for where the disk is full there is no room for anything else. The rest is for others, who
+        // find the file gone at the latest when they need it.
         raiseFloor(to: number + 1, &writer)
         var floor = RecordDraft.floor(number + 1)
-        _ = try append(&floor, serial: nil, &writer)
+        _ = Result { () throws(StoreError) in try append(&floor, serial: nil, &writer) }
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 
     /// Gives up every segment there is, and whatever is in it.
     func removeAll(_ writer: inout Writer) throws(StoreError) {
-        guard tail.withLock({ $0 }) != nil else { return }
-        let next = try beginSegment(dictionary: dictionary, &writer)
+        guard let tail = tail.withLock({ $0 }) else { return }
+        let next: Tail
+        do throws(StoreError) {
+            next = try beginSegment(dictionary: dictionary, &writer)
+        } catch {
+            guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
+            // No room for another one: this one is emptied, which whoever has it open notices.
+            for number in writer.sizes.keys { try remove(file: number) }
+            do throws(SystemError) {
+                try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
+            } catch {
+                throw StoreError(error, path: segments.path(tail.segment.number), action: "emptying a segment")
+            }
+            throw stale()
+        }
         var floor = RecordDraft.floor(next.segment.number)
         _ = try append(&floor, serial: nil, &writer)
         let gone = writer.sizes.keys.filter { $0 < next.segment.number }
@@ -141,12 +159,14 @@ extension PackedLog {
         raiseFloor(to: next.segment.number, &writer)
         writer.clock = nil
         if settings.durability == .power { try synchronize() }
-        for number in gone {
-            do {
-                try root.remove(Segment.fileName(number))
-            } catch {
-                throw StoreError(error, path: segments.path(number), action: "removing a segment")
-            }
+        for number in gone { try remove(file: number) }
+    }
+
+    private func remove(file number: UInt32) throws(StoreError) {
+        do {
+            try root.remove(Segment.fileName(number))
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "removing a segment")
         }
     }
 

@@ -48,6 +48,8 @@ final class PackedLog: Sendable {
         /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.
         var nextDeadline: UInt32 = 0
         var sweptAt = -Double.infinity
+        /// When this log was last saved to, by the clock of whoever did; in seconds since 2001-01-01 UTC.
+        var savedAt: Double?
         /// Whether every segment is looked at, sealed or not.
         var isOpening = true
 
@@ -63,6 +65,8 @@ final class PackedLog: Sendable {
         let isBroken = Atomic<Bool>(false)
         /// The tail when upkeep was last due.
         let upkeptSegment = Atomic<UInt32>(0)
+        /// How many entries there must be for a dictionary to be tried.
+        let nextTrial = Atomic<Int>(PackedLog.fewEntries)
     }
 
     let folder: StoreFolder

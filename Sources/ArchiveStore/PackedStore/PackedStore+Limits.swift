@@ -96,7 +96,7 @@ extension PackedStore {
         }
         guard let limit = settings.byteLimit else { return }
         while case let total = log.byteCount(writer), total + byteCount > limit {
-            let keeping = PackedLog.Keeping.used(byteCount: min(log.segmentByteCount / 2, max(0, limit - total)))
+            let keeping = PackedLog.Keeping.used(byteCount: min(log.segmentByteCount(writer) / 2, max(0, limit - total)))
             guard let gone = try log.reclaimFirst(keeping, now: now, &writer) else { break }
             departed += gone
         }
@@ -166,7 +166,7 @@ extension PackedStore {
             guard try log.looking({ log.byteCount($0) }) > byteCount else { return }
             var departed = Departed()
             defer { departed.evicted.forEach(removed) }
-            let size = log.segmentByteCount
+            let size = try log.looking { log.segmentByteCount($0) }
             let segmentOverhead = SegmentHeader.byteCount + (log.dictionary?.bytes.count ?? 0) + 2 * Record.headByteCount
             let room = byteCount - segmentOverhead * (byteCount / size + 2)
             while log.index.total.byteCount > max(0, room), log.index.total.count > 0 {
@@ -189,16 +189,11 @@ extension PackedStore {
     func compact(_ log: PackedLog) throws(StoreError) -> Int {
         let (before, last) = try log.looking { writer in (log.byteCount(writer), log.lastSegmentToCompact(writer)) }
         guard let last else { return 0 }
-        let now = Date.now.timeIntervalSinceReferenceDate
-        var departed = Departed()
-        defer { tell(departed) }
         while try log.changing({ writer throws(StoreError) in
             guard let first = log.firstSegment(writer), first <= last else { return false }
             // Not above the limit meanwhile.
             if let limit = settings.byteLimit, log.byteCount(writer) + log.size(first, writer) > limit { return false }
-            guard let gone = try log.reclaimFirst(.all, now: now, &writer) else { return false }
-            departed += gone
-            return true
+            return try log.reclaimFirst(.all, now: nil, &writer) != nil
         }) {}
         return before - (try log.looking { log.byteCount($0) })
     }
@@ -222,6 +217,12 @@ extension PackedLog.Writer {
 extension PackedLog {
     func firstSegment(_ writer: borrowing Writer) -> UInt32? {
         writer.sizes.keys.min() ?? tail.withLock { $0?.segment.number }
+    }
+
+    /// Whether there is anything but an empty segment.
+    func hasRecords(_ writer: borrowing Writer) throws(StoreError) -> Bool {
+        guard let tail = tail.withLock({ $0 }) else { return false }
+        return !writer.sizes.isEmpty || tail.end > (tail.segment.headerByteCount ?? 0)
     }
 
     func size(_ segment: UInt32, _ writer: borrowing Writer) -> Int {

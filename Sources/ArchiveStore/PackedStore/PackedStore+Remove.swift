@@ -48,7 +48,9 @@ extension PackedStore {
     /// Implementation: another segment is begun, and those before it are deleted.
     package func removeAll() throws(StoreError) {
         _ = try reading { log throws(StoreError) -> Void? in
-            try log.changing { writer throws(StoreError) in try log.removeAll(&writer) }
+            try log.changing { writer throws(StoreError) in
+                if try log.hasRecords(writer) { try log.removeAll(&writer) }
+            }
         }
     }
 

@@ -103,6 +103,7 @@ extension PackedStore {
         let serial = writer.serial + 1
         let place = try log.append(&draft, serial: serial, &writer)
         writer.serial = serial
+        writer.savedAt = now
         let slot = IndexSlot(
             hash: hash,
             place: place,

@@ -7,9 +7,14 @@ extension PackedStore {
         upkeep.async { [weak self] in
             guard let self else { return }
             isUpkeepDue.store(false, ordering: .relaxed)
+            let log = current
             // What cannot be done now is done, or told, when a save needs the room.
-            _ = Result { () throws(StoreError) in try self.makeHeadroom(self.current) }
-            _ = Result { () throws(StoreError) in try self.current.writeSnapshotIfDue() }
+            _ = Result { () throws(StoreError) in try self.makeHeadroom(log) }
+            _ = Result { () throws(StoreError) in
+                // With a copy of the dictionary in the snapshot, no byte is in one place only that many entries need.
+                if try log.renewDictionary(limit: self.maximumArchiveByteCount) { return try log.writeSnapshot() }
+                try log.writeSnapshotIfDue()
+            }
         }
     }
 
@@ -25,9 +30,9 @@ extension PackedStore {
         for _ in 0..<Self.mostSegments {
             guard let keeping = try log.looking({ log.headroom($0) }) else { return }
             try spareInUse(in: log)
-            let now = Date.now.timeIntervalSinceReferenceDate
             let departed = try log.changing { writer throws(StoreError) in
-                try log.reclaimFirst(keeping, now: now, &writer)
+                // What time it is is known from saves only.
+                try log.reclaimFirst(keeping, now: settings.isLimited ? writer.savedAt : nil, &writer)
             }
             guard let departed else { return }
             tell(departed)
@@ -36,8 +41,9 @@ extension PackedStore {
 }
 
 extension PackedLog {
-    /// Looks at a few numbers: whether ``headroom(_:)`` or a snapshot may be due.
+    /// Looks at a few numbers: whether ``headroom(_:)``, a snapshot or a dictionary may be due.
     var needsUpkeep: Bool {
+        if takesDictionary { return true }
         guard let number = tail.withLock({ $0?.segment.number }) else { return false }
         return shared.upkeptSegment.exchange(number, ordering: .relaxed) != number
     }
@@ -49,7 +55,7 @@ extension PackedLog {
     /// a segment. Without one, where less than half of all bytes are of use.
     func headroom(_ writer: borrowing Writer) -> Keeping? {
         let total = byteCount(writer)
-        let size = segmentByteCount
+        let size = segmentByteCount(writer)
         let used = index.total.byteCount
         guard let limit = settings.byteLimit else {
             return total > 2 * used + 2 * size ? .all : nil

@@ -65,6 +65,19 @@ extension Record {
         self = try result.get()
     }
 
+    /// The head of this record with another kind, for its place.
+    ///
+    /// - Parameter bytes: at least those of the head.
+    func headAsRemoval(_ bytes: [UInt8], at place: RecordPlace) -> [UInt8] {
+        var head = Array(bytes[..<headByteCount])
+        head[12] = Kind.removal.rawValue
+        head.withUnsafeMutableBytes { head in
+            let checksum = Self.checksum(UnsafeRawBufferPointer(head), at: place)
+            head.storeBytes(of: checksum.bigEndian, toByteOffset: 4, as: UInt32.self)
+        }
+        return head
+    }
+
     /// Where the first record at or after `start` may begin: at the next magic; `nil` if there is none in `bytes`.
     static func candidate(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard let base = bytes.baseAddress else { return nil }

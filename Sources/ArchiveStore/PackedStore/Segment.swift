@@ -140,10 +140,15 @@ final class SegmentTable: Sendable {
         guard !bytes.isEmpty else { return nil }
         let new = PresetDictionary(bytes)
         return state.withLock { state in
-            if let known = state.dictionaries[new.identifier], known.bytes == bytes { return known }
+            if let known = state.dictionaries[new.identifier] { return known.bytes == bytes ? known : new }
             state.dictionaries[new.identifier] = new
             return new
         }
+    }
+
+    /// Whether this is the one that its identifier stands for.
+    func isKnown(_ dictionary: PresetDictionary) -> Bool {
+        state.withLock { $0.dictionaries[dictionary.identifier] === dictionary }
     }
 
     /// The dictionary that a zlib stream names; `nil` if no segment has it.

@@ -35,9 +35,9 @@ final class WatchedStore: ArchiveStore {
 
     init(_ base: any ArchiveStore) { self.base = base }
 
-    /// A store of files in the folder of a test.
+    /// A store in the folder of a test.
     convenience init(_ directory: TestDirectory, name: String = "cache") throws {
-        self.init(try FileStore(directory: directory.url.appending(path: name).path, create: true))
+        self.init(try directory.store(name))
     }
 
     var counts: Counts { counted.withLock { $0 } }
@@ -173,9 +173,3 @@ func code(_ body: () throws -> some Any) -> CacheError.Code? {
     }
 }
 
-/// Changes one byte in the middle of a file.
-func damage(_ file: URL) throws {
-    var bytes = try Data(contentsOf: file)
-    bytes[bytes.count / 2] ^= 0x10
-    try bytes.write(to: file)
-}

@@ -1,0 +1,68 @@
+extension PackedLog {
+    /// From how many entries on a dictionary is tried.
+    static var fewEntries: Int { 64 }
+    /// How many entries a dictionary is made of.
+    private static var sampleCount: Int { 128 }
+    /// By how much of what is left a new dictionary must be better than the one there is.
+    private static var leastGain: Double { 0.1 }
+
+    /// The most bytes of a dictionary in the header of every segment.
+    private func dictionaryLimit(_ writer: borrowing Writer) -> Int {
+        min(PresetDictionary.largestByteCount, segmentByteCount(writer) / 32)
+    }
+
+    /// Whether it is time to look for a dictionary, or for a better one.
+    var takesDictionary: Bool {
+        guard index.loadedCount >= shared.nextTrial.load(ordering: .relaxed) else { return false }
+        return dictionary == nil
+    }
+
+    /// Tries a dictionary made of entries that were saved lately, and begins a segment with it if it is worth it.
+    ///
+    /// Takes some milliseconds, and holds no lock but to begin the segment.
+    ///
+    /// - Returns: whether there is a new one.
+    func renewDictionary(limit archiveLimit: Int) throws(StoreError) -> Bool {
+        let byteLimit = try looking { dictionaryLimit($0) }
+        let current = dictionary
+        let total = index.total.count
+        // Without success, not again before there are many more.
+        shared.nextTrial.store(max(total, Self.fewEntries) * 4, ordering: .relaxed)
+        guard total >= Self.fewEntries, byteLimit >= 1 << 10 else { return false }
+        let samples = try samples(limit: archiveLimit)
+        guard let new = DictionaryTrainer.train(samples, byteLimit: byteLimit) else { return false }
+        if let current {
+            let gain = DictionaryTrainer.saving(of: new, on: samples) - DictionaryTrainer.saving(of: current, on: samples)
+            guard gain >= Self.leastGain else { return false }
+        }
+        // Two that have one name could not be told apart.
+        guard let dictionary = segments.dictionary(new.bytes), segments.isKnown(dictionary) else { return false }
+        try changing { writer throws(StoreError) in
+            guard self.dictionary === current else { return }
+            try beginSegment(dictionary: dictionary, &writer)
+        }
+        return true
+    }
+
+    /// Archives of entries that were saved lately.
+    private func samples(limit: Int) throws(StoreError) -> [[UInt8]] {
+        let last = tail.withLock { $0?.segment.number ?? 0 }
+        var latest: [IndexSlot] = []
+        index.forEachPart { table in
+            table.forEach { slot in
+                if slot.place.segment + 1 >= last, slot.byteCount <= UInt32(PresetDictionary.largestInput) {
+                    latest.append(slot)
+                }
+            }
+        }
+        let step = max(1, latest.count / Self.sampleCount)
+        let chosen = stride(from: 0, to: latest.count, by: step).prefix(Self.sampleCount).map { latest[$0] }
+        var samples: [[UInt8]] = []
+        for slot in chosen {
+            // What cannot be read is told to whoever fetches it.
+            guard let found = try? read(slot, .whole) else { continue }
+            if let archive = try? archive(of: found.record, found.bytes, limit: limit) { samples.append(archive) }
+        }
+        return samples
+    }
+}
