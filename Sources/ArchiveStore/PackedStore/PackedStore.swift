@@ -192,7 +192,7 @@ package final class PackedStore: ArchiveStore {
     }
 
     /// Takes damaged entries with a hash out of the way, if `body` finds one.
-    private func guarding<Result>(
+    func guarding<Result>(
         _ hash: UInt64,
         _ log: PackedLog,
         _ body: () throws(StoreError) -> Result?
