@@ -26,12 +26,11 @@ extension PackedLog {
                 }
                 continue
             }
-            let size: Int
+            let size = try byteCount(of: current.segment)
+            // Cut short by somebody else: what is in the index may not be there any more.
+            if size < current.end { throw stale() }
+            if size == current.end, !writer.isOpening { return }
             do throws(SystemError) {
-                size = try current.segment.file.byteCount()
-                // Cut short by somebody else: what is in the index may not be there any more.
-                if size < current.end { throw SystemError(number: ESTALE) }
-                if size == current.end, !writer.isOpening { return }
                 var scanner = SegmentScanner(current.segment, from: current.end, to: size)
                 // Wherever it ends: no record is taken twice.
                 defer { setTail(current.segment, at: scanner.offset) }
@@ -61,18 +60,22 @@ extension PackedLog {
         }
         let end = tail.withLock { $0?.end } ?? current.end
         if let size {
-            do {
-                // It has grown, and may have been sealed, between the two looks.
-                if try current.segment.file.byteCount() != size { return true }
-            } catch {
-                throw StoreError(error, path: segments.path(number), action: "following a segment")
-            }
+            // It has grown, and may have been sealed, between the two looks.
+            if try byteCount(of: current.segment) != size { return true }
             writer.unsealedByteCount = size - end
         }
         writer.setSize(size ?? end, of: number)
         writer.isSealed = false
         setTail(next, at: next.headerByteCount ?? 0)
         return true
+    }
+
+    func byteCount(of segment: Segment) throws(StoreError) -> Int {
+        do {
+            return try segment.file.byteCount()
+        } catch {
+            throw StoreError(error, path: segments.path(segment.number), action: "following a segment")
+        }
     }
 
     func setTail(_ segment: Segment, at end: Int) {

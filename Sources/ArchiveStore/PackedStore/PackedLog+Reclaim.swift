@@ -37,9 +37,10 @@ extension PackedLog {
     /// - Returns: `nil` if there is nothing to give up.
     func reclaimFirst(_ keeping: Keeping, now: Double?, _ writer: inout Writer) throws(StoreError) -> Departed? {
         guard let tail = tail.withLock({ $0 }) else { return nil }
-        let number = writer.sizes.keys.min() ?? tail.segment.number
-        if number == tail.segment.number, !writer.isSealed {
+        let number = firstSegment(writer) ?? tail.segment.number
+        if number == tail.segment.number {
             guard tail.end > (tail.segment.headerByteCount ?? 0) else { return nil }
+            if writer.isSealed { writer.setSize(tail.end, of: number) }
             try beginSegment(dictionary: dictionary, &writer)
         }
         var plan = Plan(keeping)
@@ -50,7 +51,10 @@ extension PackedLog {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         let places = try append(&plan.drafts, &writer)
         if settings.durability == .power { try synchronize() }
-        for (slot, place) in zip(plan.kept, places) { index.put(slot.moved(to: place), replacing: slot.place) }
+        for (number, place) in places.enumerated() {
+            let slot = plan.kept[number]
+            index.put(slot.moved(to: place, byteCount: plan.drafts[number].byteCount), replacing: slot.place)
+        }
         writer.carriedByteCount += plan.keptByteCount
         for slot in plan.dropped { index.remove(slot.hash, slot.place) }
         try remove(segment: number, &writer)

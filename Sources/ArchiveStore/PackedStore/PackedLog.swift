@@ -203,13 +203,7 @@ final class PackedLog: Sendable {
     func catchUp() throws(StoreError) {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        if let tail = tail.withLock({ $0 }), !tail.isSealed {
-            do {
-                if try tail.segment.file.byteCount() == tail.end { return }
-            } catch {
-                throw StoreError(error, path: segments.path(tail.segment.number), action: "following a segment")
-            }
-        }
+        if let tail = tail.withLock({ $0 }), !tail.isSealed, try byteCount(of: tail.segment) == tail.end { return }
         try writer.withLock { writer throws(StoreError) in try follow(&writer) }
     }
 
@@ -258,9 +252,10 @@ final class PackedLog: Sendable {
         }
     }
 
-    /// What makes a store open another log.
+    /// What makes a store open another log. This one is of no use any more, whoever finds that.
     func stale() -> StoreError {
-        StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
+        shared.isBroken.store(true, ordering: .relaxed)
+        return StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
     }
 
     private func isRemoved() throws(StoreError) -> Bool {
@@ -284,10 +279,7 @@ final class PackedLog: Sendable {
         // A segment that others have given up is left behind by following.
         if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
         let isCurrent = try isRemoved() ? false : folder.isCurrent()
-        if !isCurrent {
-            shared.isBroken.store(true, ordering: .relaxed)
-            throw stale()
-        }
+        if !isCurrent { throw stale() }
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.

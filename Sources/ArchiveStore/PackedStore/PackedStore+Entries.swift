@@ -3,11 +3,10 @@ import Foundation
 extension PackedStore {
     /// Implementation: one part after another, in the order in which entries were written.
     package func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
-        _ = try reading { log throws(StoreError) -> Void? in
-            for part in 0..<PackedIndex.partCount {
-                guard try forEachEntry(of: log, inPart: part, body) else { break }
+        for part in 0..<PackedIndex.partCount {
+            for entry in try entries(inPart: part) {
+                guard body(entry) else { return }
             }
-            return ()
         }
     }
 
@@ -15,35 +14,29 @@ extension PackedStore {
 
     /// Implementation: a part is that of the index.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        var entries: [Result<EntryInformation, StoreError>] = []
-        _ = try reading { log throws(StoreError) -> Void? in
-            _ = try forEachEntry(of: log, inPart: part) { entry in
-                entries.append(entry)
-                return true
+        try reading { log throws(StoreError) -> [Result<EntryInformation, StoreError>]? in
+            guard (0..<PackedIndex.partCount).contains(part) else { return [] }
+            var entries: [Result<EntryInformation, StoreError>] = []
+            var given: Set<RecordPlace> = []
+            var rest = log.slots(inPart: part)[...]
+            while let slot = rest.popFirst() {
+                guard given.insert(slot.place).inserted else { continue }
+                do throws(StoreError) {
+                    guard let found = try log.read(slot, .whole) else {
+                        // Given up meanwhile; what became of it is where the index says now.
+                        try log.catchUp()
+                        rest += log.slots(slot.hash)
+                        continue
+                    }
+                    let key = String(decoding: found.record.key, as: UTF8.self)
+                    entries.append(.success(information(found, key, log)))
+                } catch {
+                    guard error.code == .corrupted else { throw error }
+                    entries.append(.failure(error))
+                }
             }
-            return ()
-        }
-        return entries
-    }
-
-    private func forEachEntry(
-        of log: PackedLog,
-        inPart part: Int,
-        _ body: (Result<EntryInformation, StoreError>) -> Bool
-    ) throws(StoreError) -> Bool {
-        for slot in log.slots(inPart: part) {
-            do throws(StoreError) {
-                var found = try log.read(slot, .whole)
-                if found == nil { found = try log.moved(slot) }
-                guard let found else { continue }
-                let key = String(decoding: found.record.key, as: UTF8.self)
-                guard body(.success(information(found, key, log))) else { return false }
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                guard body(.failure(error)) else { return false }
-            }
-        }
-        return true
+            return entries
+        } ?? []
     }
 
     // MARK: Others
@@ -68,16 +61,5 @@ extension PackedStore {
             }
         }
         return changes ?? .everything
-    }
-}
-
-extension PackedLog {
-    /// The entry of a slot whose segment was given up since, if it was written anew; `nil` if not.
-    func moved(_ slot: IndexSlot) throws(StoreError) -> Found? {
-        try catchUp()
-        for other in slots(slot.hash) where other.byteCount == slot.byteCount && other.place != slot.place {
-            if let found = try read(other, .whole) { return found }
-        }
-        return nil
     }
 }
