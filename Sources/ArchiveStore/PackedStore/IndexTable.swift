@@ -46,8 +46,9 @@ struct IndexSlot: Sendable, Equatable {
         set { packedPlace = packedPlace & ~3 | UInt64(min(newValue, Self.mostUses)) }
     }
 
-    func moved(to place: RecordPlace) -> IndexSlot {
-        IndexSlot(hash: hash, place: place, byteCount: Int(byteCount), deadline: deadline, isTagged: isTagged)
+    /// - Parameter byteCount: of the record there, which may have been compressed anew.
+    func moved(to place: RecordPlace, byteCount: Int) -> IndexSlot {
+        IndexSlot(hash: hash, place: place, byteCount: byteCount, deadline: deadline, isTagged: isTagged)
     }
 
     // MARK: Bytes

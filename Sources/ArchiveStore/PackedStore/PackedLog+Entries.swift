@@ -220,7 +220,7 @@ extension PackedLog {
         // Those that share the hash go with it for whoever reads the log, so they are written anew.
         var drafts = others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
         for (found, place) in zip(others, try append(&drafts, &writer)) {
-            index.put(found.slot.moved(to: place), replacing: found.slot.place)
+            index.put(found.slot.moved(to: place, byteCount: found.record.byteCount), replacing: found.slot.place)
         }
         return count
     }

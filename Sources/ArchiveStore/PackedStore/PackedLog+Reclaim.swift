@@ -51,7 +51,10 @@ extension PackedLog {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         let places = try append(&plan.drafts, &writer)
         if settings.durability == .power { try synchronize() }
-        for (slot, place) in zip(plan.kept, places) { index.put(slot.moved(to: place), replacing: slot.place) }
+        for (number, place) in places.enumerated() {
+            let slot = plan.kept[number]
+            index.put(slot.moved(to: place, byteCount: plan.drafts[number].byteCount), replacing: slot.place)
+        }
         writer.carriedByteCount += plan.keptByteCount
         for slot in plan.dropped { index.remove(slot.hash, slot.place) }
         try remove(segment: number, &writer)

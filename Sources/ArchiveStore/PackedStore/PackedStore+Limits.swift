@@ -168,31 +168,70 @@ extension PackedStore {
             defer { departed.evicted.forEach(removed) }
             let size = try log.looking { log.segmentByteCount($0) }
             let segmentOverhead = SegmentHeader.byteCount + (log.dictionary?.bytes.count ?? 0) + 2 * Record.headByteCount
-            let room = byteCount - segmentOverhead * (byteCount / size + 2)
-            while log.index.total.byteCount > max(0, room), log.index.total.count > 0 {
-                // Some at a time, lest others wait for all of them.
-                let isDone = try log.changing { writer throws(StoreError) -> Bool in
-                    for _ in 0..<256 where log.index.total.byteCount > max(0, room) {
-                        guard let victim = try log.nextVictim(&writer) else { return true }
-                        log.index.remove(victim.slot.hash, victim.slot.place)
-                        if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
-                    }
-                    return false
-                }
-                if isDone { break }
+            var room = byteCount - segmentOverhead * (byteCount / size + 2)
+            for _ in 0..<Self.mostRounds {
+                while try log.changing({ writer throws(StoreError) in
+                    try giveUpSome(of: log, downTo: room, &writer, &departed)
+                }) {}
+                _ = try compact(log, givingUp: &departed)
+                let total = try log.looking { log.byteCount($0) }
+                if total <= byteCount || log.index.total.count == 0 { break }
+                // Others save meanwhile, or there are more segments than there need to be.
+                room = min(room, log.index.total.byteCount) - max(total - byteCount, segmentOverhead)
             }
-            _ = try compact(log)
         }
     }
 
+    private static var mostRounds: Int { 16 }
+
+    /// Gives up some entries, lest others wait for all of them, and says whether there are more to be given up until
+    /// all records of entries have no more than so many bytes.
+    private func giveUpSome(
+        of log: PackedLog,
+        downTo room: Int,
+        _ writer: inout PackedLog.Writer,
+        _ departed: inout Departed
+    ) throws(StoreError) -> Bool {
+        for _ in 0..<64 {
+            guard log.index.total.count > 0, log.index.total.byteCount > max(0, room) else { return false }
+            guard let victim = try log.nextVictim(&writer) else { return false }
+            // Written down, so that it is gone for others as well, whenever its segment goes.
+            let removalByteCount = Record.headByteCount + victim.record.key.count
+            if let limit = settings.byteLimit, log.byteCount(writer) + removalByteCount > limit {
+                guard let gone = try log.reclaimFirst(.used(byteCount: 0), now: nil, &writer) else { return false }
+                departed += gone
+                continue
+            }
+            try log.remove(victim.slot, key: victim.record.key, &writer)
+            if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
+        }
+        return true
+    }
+
     /// Writes anew what is in segments that have more in them than entries, and says how many bytes that gave back.
-    func compact(_ log: PackedLog) throws(StoreError) -> Int {
+    ///
+    /// - Parameter departed: what had to be given up because there was no room to write it anew; `nil` to end there.
+    func compact(_ log: PackedLog, givingUp departed: inout Departed) throws(StoreError) -> Int {
+        try compact(log) { writer throws(StoreError) in
+            let room = settings.byteLimit.map { max(0, $0 - log.byteCount(writer)) } ?? .max
+            guard let gone = try log.reclaimFirst(.used(byteCount: room), now: nil, &writer) else { return false }
+            departed += gone
+            return true
+        }
+    }
+
+    func compact(
+        _ log: PackedLog,
+        withoutRoom giveUp: (inout PackedLog.Writer) throws(StoreError) -> Bool = { _ in false }
+    ) throws(StoreError) -> Int {
         let (before, last) = try log.looking { writer in (log.byteCount(writer), log.lastSegmentToCompact(writer)) }
         guard let last else { return 0 }
         while try log.changing({ writer throws(StoreError) in
             guard let first = log.firstSegment(writer), first <= last else { return false }
             // Not above the limit meanwhile.
-            if let limit = settings.byteLimit, log.byteCount(writer) + log.size(first, writer) > limit { return false }
+            if let limit = settings.byteLimit, log.byteCount(writer) + log.size(first, writer) > limit {
+                return try giveUp(&writer)
+            }
             return try log.reclaimFirst(.all, now: nil, &writer) != nil
         }) {}
         return before - (try log.looking { log.byteCount($0) })

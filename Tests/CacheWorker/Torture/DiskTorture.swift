@@ -14,14 +14,16 @@ final class DiskTorture {
         random = SeededGenerator(seed: settings.seed)
     }
 
-    /// One disk with few bytes, then one with few files; until time is up or something is wrong, but both at least
+    /// One disk with few bytes, then one with few files, if entries have files of their own; until time is up or something is wrong, but both at least
     /// once.
     func run() throws -> PartReport {
         let begin = MonotonicTime.now
         let end = begin.advanced(by: settings.duration)
         var round = 0
         repeat {
-            for options in ["size=1m", "size=64m,nr_inodes=300"] {
+            // A packed store has few files.
+            let disks = settings.layout == .files ? ["size=1m", "size=64m,nr_inodes=300"] : ["size=1m"]
+            for options in disks {
                 round += 1
                 let folder = try settings.folder("disk-\(round)")
                 guard let disk = try SmallDisk(at: folder, options: options) else {
