@@ -135,7 +135,7 @@ extension PackedLog {
         do throws(StoreError) {
             _ = try append(&removals, &writer)
         } catch {
-            guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
+            guard error.isOutOfSpace else { throw error }
             for slot in slots { try removeInPlace(slot) }
         }
         for slot in slots { index.remove(slot.hash, slot.place) }
@@ -144,10 +144,13 @@ extension PackedLog {
     /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
     /// reads the log takes it for what it says.
     private func removeInPlace(_ slot: IndexSlot) throws(StoreError) {
-        guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else { return }
+        guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else {
+            return
+        }
         do {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))
+            try segment.punch(found.record, at: slot.place)
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
         }
