@@ -100,5 +100,16 @@ import Testing
         let start = bytes[..<4].withUnsafeBytes { Zlib.crc32($0) }
         #expect(bytes[4...].withUnsafeBytes { Zlib.crc32($0, continuing: start) } == 0xcbf4_3926)
         #expect([UInt8]().withUnsafeBytes { Zlib.crc32($0) } == 0)
+
+        // Byte by byte is what zlib alone does.
+        var generator = SeededGenerator(seed: 32)
+        for count in Array(0...300) + [1_000, 4_096, 65_537] {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let start = UInt32.random(in: 0...(.max), using: &generator)
+            let single = bytes.reduce(start) { checksum, byte in
+                withUnsafeBytes(of: byte) { Zlib.crc32($0, continuing: checksum) }
+            }
+            #expect(bytes.withUnsafeBytes { Zlib.crc32($0, continuing: start) } == single)
+        }
     }
 }

@@ -11,6 +11,7 @@ enum Suites {
             DiskSuite.self,
             HitRatioSuite.self,
             ScaleSuite.self,
+            SteadySuite.self,
             WarmSuite.self,
         ]
     }

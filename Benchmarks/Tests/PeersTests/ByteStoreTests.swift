@@ -11,7 +11,9 @@ struct ByteStoreTests {
         ]
         #if SQLITE
             stores.append(("SQLite, off", { try SQLiteStore($0, synchronous: .off) }))
+            stores.append(("SQLite, without rowid", { try SQLiteStore($0, synchronous: .off, hasRowid: false) }))
             stores.append(("SQLite, normal", { try SQLiteStore($0, synchronous: .normal) }))
+            stores.append(("SQLite, full", { try SQLiteStore($0, synchronous: .full) }))
         #endif
         #if LMDB
             stores.append(("LMDB, nosync", { try LMDBStore($0, isSynchronous: false) }))

@@ -1,3 +1,4 @@
+import CChecksum
 import CZlib
 
 /// zlib streams (RFC 1950) and CRC-32, one call each; C stops in this folder.
@@ -131,7 +132,13 @@ package enum Zlib {
     /// The CRC-32 (as in RFC 1952) of `bytes`, continued from the one of the bytes before them.
     package static func crc32(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
         let start = bytes.bindMemory(to: UInt8.self).baseAddress
-        guard start != nil else { return checksum }
-        return UInt32(CZlib.crc32_z(UInt(checksum), start, bytes.count))
+        guard let start else { return checksum }
+        // Sound: both are given what is in the buffer, one after the other.
+        let foldedCount = bytes.count >= 64 && canFold ? bytes.count & ~15 : 0
+        let folded = foldedCount > 0 ? crc32_folded(checksum, start, foldedCount) : checksum
+        if foldedCount == bytes.count { return folded }
+        return UInt32(CZlib.crc32_z(UInt(folded), start + foldedCount, bytes.count - foldedCount))
     }
+
+    private static let canFold = crc32_can_fold()
 }

@@ -80,6 +80,11 @@ struct EntryFile {
         }
     }
 
+    /// The archive's zlib stream.
+    ///
+    /// - Precondition: this was made from all of the file's bytes.
+    var stream: ArraySlice<UInt8> { bytes[..<footer.zlibByteCount] }
+
     /// Inflates the archive.
     ///
     /// - Precondition: this was made from all of the file's bytes.
@@ -128,19 +133,41 @@ struct EntryFile {
         key: StoreKey,
         attributes: EntryAttributes
     ) throws(StoreError) -> [UInt8] {
+        try bytes(
+            archiveByteCount: archive.count,
+            streamBound: StoredBlocks.byteCount(for: archive.count),
+            key: key,
+            attributes: attributes
+        ) { output in
+            archive.withUnsafeBytes { Zlib.deflate($0, into: output) }
+        }
+    }
+
+    /// All bytes of the file, sealed and allocated in one go.
+    ///
+    /// - Parameters:
+    ///   - streamBound: the most bytes that `stream` writes.
+    ///   - stream: writes a zlib stream of the archive, and returns its length.
+    /// - Throws: `.invalidArgument` for attributes that cannot be written.
+    static func bytes(
+        archiveByteCount: Int,
+        streamBound: Int,
+        key: StoreKey,
+        attributes: EntryAttributes,
+        stream: (UnsafeMutableRawBufferPointer) -> Int
+    ) throws(StoreError) -> [UInt8] {
         let encoded = try attributes.encoded()
-        let bound =
-            StoredBlocks.byteCount(for: archive.count) + key.bytes.count + encoded.count + EntryFooter.byteCount
+        let bound = streamBound + key.bytes.count + encoded.count + EntryFooter.byteCount
         return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
-            let zlib = archive.withUnsafeBytes { Zlib.deflate($0, into: output) }
+            let zlib = stream(output)
             UnsafeMutableRawBufferPointer(rebasing: output[zlib...]).copyBytes(from: key.bytes)
             UnsafeMutableRawBufferPointer(rebasing: output[(zlib + key.bytes.count)...]).copyBytes(from: encoded)
             let footer = zlib + key.bytes.count + encoded.count
             EntryFooter.write(
                 storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
                 expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
-                archiveByteCount: archive.count,
+                archiveByteCount: archiveByteCount,
                 zlibByteCount: zlib,
                 keyByteCount: key.bytes.count,
                 attributesByteCount: encoded.count,

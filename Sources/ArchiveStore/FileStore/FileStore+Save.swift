@@ -44,7 +44,8 @@ extension FileStore {
         return try save(moved, of: key) { $0?.identity == entry.identity }
     }
 
-    private func save(
+    /// Saves all bytes of an entry's file.
+    func save(
         _ bytes: [UInt8],
         of key: StoreKey,
         if condition: ((EntryInformation?) -> Bool)?

@@ -36,6 +36,7 @@ extension PackedLog {
         try write(draft.bytes, tail, &writer)
         writer.previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
         writer.recordsSinceSnapshot += 1
+        writer.recordsSinceTrial += 1
         return place
     }
 

@@ -1,6 +1,8 @@
 extension PackedLog {
     /// From how many entries on a dictionary is tried.
     static var fewEntries: Int { 64 }
+    /// After how many records at least a better one is tried.
+    private static var fewRecords: Int { 1 << 13 }
     /// How many entries a dictionary is made of.
     private static var sampleCount: Int { 128 }
     /// By how much of what is left a new dictionary must be better than the one there is.
@@ -23,12 +25,16 @@ extension PackedLog {
     ///
     /// - Returns: whether there is a new one.
     func renewDictionary(limit archiveLimit: Int) throws(StoreError) -> Bool {
-        let byteLimit = try looking { dictionaryLimit($0) }
         let current = dictionary
         let total = index.total.count
-        // Without success, not again before there are many more.
+        let byteLimit = try looking { writer -> Int? in
+            // Not again before much has changed.
+            if current != nil, writer.recordsSinceTrial < max(Self.fewRecords, total / 2) { return nil }
+            writer.recordsSinceTrial = 0
+            return dictionaryLimit(writer)
+        }
         shared.nextTrial.store(max(total, Self.fewEntries) * 4, ordering: .relaxed)
-        guard total >= Self.fewEntries, byteLimit >= 1 << 10 else { return false }
+        guard let byteLimit, total >= Self.fewEntries, byteLimit >= 1 << 10 else { return false }
         let samples = try samples(limit: archiveLimit)
         guard let new = DictionaryTrainer.train(samples, byteLimit: byteLimit) else { return false }
         if let current {

@@ -42,6 +42,8 @@ final class PackedLog: Sendable {
         var changes: Set<UInt64>? = []
         /// How many records came since the last snapshot.
         var recordsSinceSnapshot = 0
+        /// How many were appended here since a dictionary was tried.
+        var recordsSinceTrial = 0
         /// Bytes of records that were appended by this log, and those of them that had been saved before.
         var appendedByteCount = 0
         var carriedByteCount = 0
@@ -278,8 +280,8 @@ final class PackedLog: Sendable {
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
         // A segment that others have given up is left behind by following.
         if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
-        let isCurrent = try isRemoved() ? false : folder.isCurrent()
-        if !isCurrent { throw stale() }
+        if try isRemoved() { throw stale() }
+        if try !folder.isCurrent() { throw stale() }
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.

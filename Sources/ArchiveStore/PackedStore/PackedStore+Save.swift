@@ -34,7 +34,8 @@ extension PackedStore {
         }
     }
 
-    private func save(
+    /// Saves the record that `makeDraft` makes for segments with a dictionary.
+    func save(
         _ key: StoreKey,
         _ hash: UInt64,
         _ attributes: EntryAttributes,

@@ -121,6 +121,8 @@ package final class PackedStore: ArchiveStore {
             do throws(StoreError) {
                 try log.catchUp()
                 if let result = try body(log) { return result }
+                // Nothing is there where the index could not be loaded.
+                if log.shared.isBroken.load(ordering: .relaxed) { throw log.stale() }
                 if try log.folder.isCurrent() { return nil }
             } catch {
                 guard error.isStale else { throw error }
@@ -192,7 +194,7 @@ package final class PackedStore: ArchiveStore {
     }
 
     /// Takes damaged entries with a hash out of the way, if `body` finds one.
-    private func guarding<Result>(
+    func guarding<Result>(
         _ hash: UInt64,
         _ log: PackedLog,
         _ body: () throws(StoreError) -> Result?

@@ -2,13 +2,18 @@
 package struct CacheSelection: Sendable, Equatable {
     package let name: String
     package let location: CacheLocation
+    /// How its entries are kept; `nil`: as they are, or as those of new caches are.
+    package let layout: CacheLayout?
 
-    package init(name: String, location: CacheLocation) {
+    package init(name: String, location: CacheLocation, layout: CacheLayout? = nil) {
         self.name = name
         self.location = location
+        self.layout = layout
     }
 
-    init(_ arguments: ParsedArguments) throws(ArgumentError) {
+    /// - Parameter hasLayout: whether the subcommand takes a layout, since it may make the cache.
+    init(_ arguments: ParsedArguments, hasLayout: Bool = false) throws(ArgumentError) {
+        layout = hasLayout ? try arguments.value(of: Options.layout) : nil
         name = try arguments.required(Options.cache)
         location =
             if let root = try arguments.value(of: Options.root) {

@@ -11,7 +11,7 @@ package struct ImportOptions: Sendable, Equatable {
         path = arguments.operands[0]
         keepsPresent = arguments.has(Options.keep)
         isDryRun = arguments.has(Options.importDryRun)
-        cache = try CacheSelection(arguments)
+        cache = try CacheSelection(arguments, hasLayout: true)
         writesJSON = arguments.has(Options.json)
     }
 }

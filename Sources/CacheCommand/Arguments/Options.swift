@@ -107,6 +107,14 @@ enum Options {
             standard: "by its extension, then by its first character"
         )
     )
+    static let layout = ValueOption<CacheLayout>.word(
+        OptionDeclaration(
+            name: "layout",
+            placeholder: "LAYOUT",
+            meaning: "How the cache keeps its entries: packed in a few files, or files, one for each",
+            standard: "as it does already; packed for a new one"
+        )
+    )
     static let dryRun = OptionDeclaration(
         name: "dry-run",
         meaning: "Read and check every record, but save nothing and touch no cache"

@@ -35,7 +35,8 @@ extension Subcommand {
         options: selection + [
             Options.key.declaration, Options.type.declaration, Options.fields.declaration,
             Options.ttl.declaration, Options.tag.declaration, Options.limit.declaration,
-            Options.maxSize.declaration, Options.resume, Options.format.declaration, Options.dryRun,
+            Options.maxSize.declaration, Options.layout.declaration, Options.resume, Options.format.declaration,
+            Options.dryRun,
             Options.skipInvalid, Options.printKeys, Options.quiet, Options.json,
         ],
         exclusive: location,

@@ -54,7 +54,7 @@ extension Subcommand {
             + "signs decoded. A file that is no keyed archive is reported and skipped; the exit code is then 1. "
             + "After export, this moves a cache from one kind of store, or machine, to another.",
         operand: OperandDeclaration(placeholder: "DIR", arity: .one, meaning: "The directory to read"),
-        options: selection + [Options.keep, Options.importDryRun, Options.json],
+        options: selection + [Options.layout.declaration, Options.keep, Options.importDryRun, Options.json],
         exclusive: location,
         examples: [
             CommandExample(
@@ -64,6 +64,10 @@ extension Subcommand {
             CommandExample(
                 arguments: ["import", "backup", "--cache", "cities", "--app", "Atlas", "--keep"],
                 meaning: "Add what the app does not have"
+            ),
+            CommandExample(
+                arguments: ["import", "backup", "--cache", "cities2", "--layout", "files"],
+                meaning: "Move to a cache with a file for each entry"
             ),
         ]
     )

@@ -26,7 +26,7 @@ package struct WarmOptions: Sendable, Equatable {
 
     init(_ arguments: ParsedArguments) throws(ArgumentError) {
         source = SourceLocation(arguments.operands[0])
-        cache = try CacheSelection(arguments)
+        cache = try CacheSelection(arguments, hasLayout: true)
         keyField = try arguments.required(Options.key)
         typeName = try arguments.value(of: Options.type)
         fields = try arguments.value(of: Options.fields)

@@ -14,7 +14,7 @@ package struct TypedCacheBackend: CacheBackend {
     }
 
     package func openOrCreate(_ selection: CacheSelection) throws -> any CacheAccess {
-        DiskCacheAccess(try cache(selection, create: true))
+        DiskCacheAccess(try cache(selection, create: true, disk: DiskSettings(layout: selection.diskLayout)))
     }
 
     package func sink(for options: WarmOptions) throws -> any RecordSink {
@@ -22,7 +22,7 @@ package struct TypedCacheBackend: CacheBackend {
             throw CommandFailure.unusableType(type)
         }
         return CacheSink(
-            try cache(options.cache, create: true, disk: DiskSettings(bytes: options.maxSize?.bytes)),
+            try cache(options.cache, create: true, disk: DiskSettings(layout: options.cache.diskLayout, bytes: options.maxSize?.bytes)),
             type: options.typeName.map { ArchivedClass(name: $0) },
             expiration: options.timeToLive.map { .after($0.duration) } ?? .never,
             tags: options.tag.map { [$0] } ?? []
@@ -87,6 +87,16 @@ package struct TypedCacheBackend: CacheBackend {
                 )
             }
             throw error
+        }
+    }
+}
+
+extension CacheSelection {
+    fileprivate var diskLayout: DiskSettings.Layout {
+        switch layout {
+        case .packed: .packed
+        case .files: .files
+        case nil: .automatic
         }
     }
 }

@@ -53,7 +53,8 @@ enum CacheDirectory {
         }
     }
 
-    private static func store(
+    /// The store at a path, of the kind that is there or is asked for.
+    static func store(
         _ path: String,
         create: Bool,
         _ disk: DiskSettings

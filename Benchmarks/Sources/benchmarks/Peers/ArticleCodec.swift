@@ -18,10 +18,17 @@ final class ArticleCodec {
         return length + (try streams?.deflate(archive) ?? ZlibStreams.compress(archive))
     }
 
+    /// The zlib stream in an article's bytes, and how many it holds.
+    ///
+    /// - Precondition: `bytes` are not fewer than a length takes.
+    static func parts(of bytes: [UInt8]) -> (stream: ArraySlice<UInt8>, archiveByteCount: Int) {
+        let length = bytes.withUnsafeBytes { Int(UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))) }
+        return (bytes[lengthByteCount...], length)
+    }
+
     func article(in bytes: [UInt8]) throws -> Article {
         guard bytes.count > Self.lengthByteCount else { throw BenchmarkError("an article's bytes are too few") }
-        let length = bytes.withUnsafeBytes { Int(UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))) }
-        let deflated = bytes[Self.lengthByteCount...]
+        let (deflated, length) = Self.parts(of: bytes)
         let archive = try streams?.inflate(deflated, count: length) ?? ZlibStreams.expand(deflated, count: length)
         return try KeyedUnarchiver.unarchivedValue(of: Article.self, from: archive)
     }

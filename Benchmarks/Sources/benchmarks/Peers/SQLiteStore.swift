@@ -4,27 +4,36 @@
 
     /// One table of blobs, in a write-ahead log, with statements prepared once.
     final class SQLiteStore: ByteStore {
-        /// What a commit waits for: nothing, or that the log is on disk before it is copied into the database.
+        /// What a commit waits for: nothing, that the log is on disk before it is copied into the database, or that
+        /// what is committed is on disk.
         enum Synchronous: String {
-            case off, normal
+            case off, normal, full
         }
+
+        /// How long a connection waits for another one, in milliseconds.
+        private static let patience: Int32 = 60_000
 
         private let database: OpaquePointer
         private let saving: OpaquePointer
         private let fetching: OpaquePointer
         private let removing: OpaquePointer
 
-        /// - Parameter folder: a folder that is there.
-        init(_ folder: URL, synchronous: Synchronous) throws {
+        /// - Parameters:
+        ///   - folder: a folder that is there.
+        ///   - hasRowid: whether keys have a tree of their own beside the entries', as they have by default: better for
+        ///     larger entries.
+        init(_ folder: URL, synchronous: Synchronous, hasRowid: Bool = true) throws {
             var handle: OpaquePointer?
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
             let status = sqlite3_open_v2(folder.appending(path: "entries.sqlite").path, &handle, flags, nil)
             guard status == SQLITE_OK, let handle else { throw BenchmarkError("SQLite cannot open: \(status)") }
             database = handle
+            sqlite3_busy_timeout(handle, Self.patience)
             let setup = """
                 PRAGMA journal_mode = WAL;
                 PRAGMA synchronous = \(synchronous.rawValue);
-                CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+                CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, bytes BLOB NOT NULL)
+                    \(hasRowid ? "" : "WITHOUT ROWID");
                 """
             try Self.execute(setup, in: handle)
             saving = try Self.statement("INSERT OR REPLACE INTO entries (key, bytes) VALUES (?, ?)", in: handle)

@@ -21,7 +21,9 @@ struct CompressSuite: Suite {
         let document = try Document.archived(bytes: bytes)
         let archive = [UInt8](try KeyedArchiver.archivedData(encoding: document))
         let folder = try context.makeFolder("compress", inMemory: true)
-        let cache = try Cache<Document>(name: "documents", directory: folder, memory: .none)
+        // Its file can be read here; what compresses is the same in both layouts until a packed one has learned.
+        let disk = DiskSettings(layout: .files)
+        let cache = try Cache<Document>(name: "documents", directory: folder, memory: .none, disk: disk)
         try cache.save(object: document)
         let entry = try StoredEntry.only(in: cache.directory)
         let file = HandWrittenFile(in: folder)

@@ -10,23 +10,25 @@ struct DiskBench {
     private let items: [DiskItem]
     private let parameters: [String: String]
     /// How often a sample repeats what takes up space.
-    private let limit: Int
+    private let limits: (files: Int, others: Int)
+    private let what: String
     private let suffix: String
 
     /// - Parameters:
-    ///   - kinds: either all wait for the disk, or none.
+    ///   - kinds: either all wait for the disk, or none; likewise, all take bytes, or none.
     ///   - textSize: the size for people.
     init(_ context: Context, _ kinds: [DiskKind], textSize: String, textByteCount: Int) throws {
         self.context = context
         self.kinds = kinds
         items = try DiskItem.make(textByteCount: textByteCount)
         parameters = ["text": textSize]
-        limit = textByteCount > 50_000 ? 100 : 500
+        limits = textByteCount > 50_000 ? (100, 100) : (500, 5_000)
+        what = kinds.contains(where: \.isBytesOnly) ? "an entry's bytes" : "an entry"
         suffix = kinds.contains(where: \.waitsForDisk) ? ", and wait for the disk" : ""
     }
 
     func compareSaves() throws {
-        try compare("save a new entry\(suffix)", subjects { try save($0, $1, under: $1) })
+        try compare("save \(what)\(suffix)", subjects { try save($0, $1, under: $1) })
     }
 
     func compareOverwrites() throws {
@@ -34,7 +36,7 @@ struct DiskBench {
             // Each time another article than before.
             try save(contestant, index + index / Self.entryCount, under: index % Self.entryCount)
         }
-        try compare("save over an entry\(suffix)", subjects)
+        try compare("save over \(what)\(suffix)", subjects)
     }
 
     func compareRemovals() throws {
@@ -43,7 +45,7 @@ struct DiskBench {
         } operation: { contestant, index in
             try contestant.remove(forKey: DiskKeys.all[index])
         }
-        try compare("remove an entry\(suffix)", subjects)
+        try compare("remove \(what)\(suffix)", subjects)
     }
 
     func compareFetches() throws {
@@ -54,7 +56,7 @@ struct DiskBench {
                 try contestant.fetchExisting($0, of: Self.entryCount)
             }
         }
-        try compare("fetch one of 1,000 entries", subjects)
+        try compare("fetch \(what), of 1,000", subjects)
     }
 
     private func subjects(
@@ -66,7 +68,7 @@ struct DiskBench {
             return Subject(
                 kind.name,
                 isOurs: kind.isOurs,
-                limit: limit,
+                limit: kind.isFiles ? limits.files : limits.others,
                 prepare: prepare.map { prepare in { try prepare(contestant, $0) } },
                 operation: { try operation(contestant, $0) }
             )
@@ -79,6 +81,7 @@ struct DiskBench {
 
     private func compare(_ work: String, _ subjects: [Subject]) throws {
         try context.compare(work: work, parameters: parameters, subjects: subjects)
+        guard kinds.contains(where: \.isBytesOnly) else { return }
         DiskKind.recordMissing(work: work, parameters: parameters, in: context)
     }
 }

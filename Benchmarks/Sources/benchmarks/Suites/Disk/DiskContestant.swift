@@ -20,8 +20,13 @@ extension DiskContestant {
 
     /// Fetches one of so many, which must be there, for otherwise something else would be measured.
     func fetchExisting(_ index: Int, of entryCount: Int) throws {
-        // A prime step, so that neighbours on disk are not asked for one after the other.
-        let key = DiskKeys.all[index * 7_919 % entryCount]
+        let key = DiskKeys.scattered(index, of: entryCount)
         guard try fetch(forKey: key) else { throw BenchmarkError("\(key) is not there") }
+    }
+
+    /// Saves over one of so many, each time something else than before.
+    func saveOver(_ index: Int, of entryCount: Int, with items: [DiskItem]) throws {
+        let item = items[(index + index / entryCount) % items.count]
+        try save(item, forKey: DiskKeys.scattered(index, of: entryCount))
     }
 }

@@ -4,12 +4,18 @@ import KeyedArchive
 /// A value, and the bytes that those get who are to store no more than bytes.
 struct DiskItem {
     let article: Article
-    /// Its archive, compressed.
+    /// Its archive, compressed, after the archive's length.
     let bytes: [UInt8]
+    /// The same without the length, for whoever keeps that apart.
+    let stream: [UInt8]
+    let archiveByteCount: Int
 
     init(_ article: Article, codec: ArticleCodec) throws {
         self.article = article
         bytes = try codec.bytes(of: article)
+        let parts = ArticleCodec.parts(of: bytes)
+        stream = Array(parts.stream)
+        archiveByteCount = parts.archiveByteCount
     }
 
     /// Few enough to stay in memory, enough not to be all the same.

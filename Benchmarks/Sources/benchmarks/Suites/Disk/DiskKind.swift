@@ -6,9 +6,11 @@ import TypedCache
 struct DiskKind {
     let name: String
     var isOurs = false
-    /// Whether it is another one but for that its changes wait until the disk has them, now and then at least.
+    /// Whether it gets bytes that were compressed before, and gives them back compressed.
+    var isBytesOnly = false
+    /// Whether its changes wait until the disk has them, now and then at least.
     var waitsForDisk = false
-    /// Whether it has a file for each entry and nothing else.
+    /// Whether it has a file for each entry.
     var isFiles = false
     /// Opens the one in a folder, or makes it.
     let open: (URL) throws -> any DiskContestant
@@ -16,12 +18,15 @@ struct DiskKind {
     /// Those that encode, compress, and decode.
     static var wholeJobs: [DiskKind] {
         [
-            DiskKind(name: "Cache", isOurs: true) { try CacheContestant($0) },
-            DiskKind(name: "by hand, whole job") { WholeJobContestant(HandFileStore($0), reusesStreams: false) },
-            DiskKind(name: "by hand, whole job, zlib streams reused") {
+            cache("Cache, packed", DiskSettings(layout: .packed)),
+            cache("Cache, files", DiskSettings(layout: .files)),
+            DiskKind(name: "by hand, whole job", isFiles: true) {
+                WholeJobContestant(HandFileStore($0), reusesStreams: false)
+            },
+            DiskKind(name: "by hand, whole job, zlib streams reused", isFiles: true) {
                 WholeJobContestant(HandFileStore($0), reusesStreams: true)
             },
-            DiskKind(name: "JSONEncoder, a file each") { JSONContestant($0) },
+            DiskKind(name: "JSONEncoder, a file each", isFiles: true) { JSONContestant($0) },
         ]
     }
 
@@ -29,48 +34,113 @@ struct DiskKind {
     static var otherSettings: [DiskKind] {
         [
             // In the steady state of a full one: each new entry has another one given up.
-            DiskKind(name: "Cache, 500 entries at most") {
-                try CacheContestant($0, disk: DiskSettings(count: 500))
-            },
-            DiskKind(name: "Cache, writing behind") {
-                try CacheContestant($0, disk: DiskSettings(writing: .behind(limit: .mebibytes(8))))
-            },
+            cache("Cache, packed, 500 entries at most", DiskSettings(layout: .packed, count: 500)),
+            cache(
+                "Cache, packed, writing behind",
+                DiskSettings(layout: .packed, writing: .behind(limit: .mebibytes(8)))
+            ),
         ]
     }
 
     /// The cache where it waits for the disk.
-    static var durable: DiskKind {
-        DiskKind(name: "Cache, durability power", isOurs: true, waitsForDisk: true) {
-            try CacheContestant($0, disk: DiskSettings(durability: .power))
-        }
+    static var durableCaches: [DiskKind] {
+        [
+            cache("Cache, packed, durability power", DiskSettings(layout: .packed, durability: .power)),
+            cache("Cache, files, durability power", DiskSettings(layout: .files, durability: .power)),
+        ]
     }
 
-    /// Those that are given bytes that were compressed before, and give them back compressed.
+    /// Those that are given bytes and wait for nothing.
     static var bytesOnly: [DiskKind] {
-        var kinds = [
-            DiskKind(name: "bytes only: files by hand", isFiles: true) { BytesContestant(HandFileStore($0)) }
-        ]
+        [
+            store("packed store", DiskSettings(layout: .packed)),
+            store("file store", DiskSettings(layout: .files)),
+            DiskKind(name: "files by hand", isBytesOnly: true, isFiles: true) {
+                BytesContestant(HandFileStore($0))
+            },
+        ] + engines
+    }
+
+    /// Databases that wait for nothing.
+    static var engines: [DiskKind] {
+        var kinds: [DiskKind] = []
         #if SQLITE
             kinds += [
-                DiskKind(name: "bytes only: SQLite, off") {
+                DiskKind(name: "SQLite, off", isBytesOnly: true) {
                     BytesContestant(try SQLiteStore($0, synchronous: .off))
                 },
-                DiskKind(name: "bytes only: SQLite, normal", waitsForDisk: true) {
-                    BytesContestant(try SQLiteStore($0, synchronous: .normal))
+                DiskKind(name: "SQLite, off, without rowid", isBytesOnly: true) {
+                    BytesContestant(try SQLiteStore($0, synchronous: .off, hasRowid: false))
                 },
             ]
         #endif
         #if LMDB
-            kinds += [
-                DiskKind(name: "bytes only: LMDB, nosync") {
+            kinds.append(
+                DiskKind(name: "LMDB, nosync", isBytesOnly: true) {
                     BytesContestant(try LMDBStore($0, isSynchronous: false))
-                },
-                DiskKind(name: "bytes only: LMDB, sync", waitsForDisk: true) {
-                    BytesContestant(try LMDBStore($0, isSynchronous: true))
-                },
-            ]
+                }
+            )
         #endif
         return kinds
+    }
+
+    /// Those that are given bytes and wait for the disk.
+    static var durableBytes: [DiskKind] {
+        durableStores + sqlite(.normal) + sqlite(.full) + lmdbSynchronous
+    }
+
+    /// Our own stores where they wait for the disk.
+    static var durableStores: [DiskKind] {
+        [
+            store("packed store, power", DiskSettings(layout: .packed, durability: .power)),
+            store("file store, power", DiskSettings(layout: .files, durability: .power)),
+        ]
+    }
+
+    #if SQLITE
+        /// SQLite where it waits for the disk.
+        static func sqlite(_ synchronous: SQLiteStore.Synchronous) -> [DiskKind] {
+            [
+                DiskKind(name: "SQLite, \(synchronous.rawValue)", isBytesOnly: true, waitsForDisk: true) {
+                    BytesContestant(try SQLiteStore($0, synchronous: synchronous))
+                }
+            ]
+        }
+    #else
+        enum Synchronous { case normal, full }
+        static func sqlite(_: Synchronous) -> [DiskKind] { [] }
+    #endif
+
+    /// LMDB where it waits for the disk.
+    static var lmdbSynchronous: [DiskKind] {
+        #if LMDB
+            [
+                DiskKind(name: "LMDB, sync", isBytesOnly: true, waitsForDisk: true) {
+                    BytesContestant(try LMDBStore($0, isSynchronous: true))
+                }
+            ]
+        #else
+            []
+        #endif
+    }
+
+    private static func cache(_ name: String, _ disk: DiskSettings) -> DiskKind {
+        DiskKind(
+            name: name,
+            isOurs: true,
+            waitsForDisk: disk.durability == .power,
+            isFiles: disk.layout == .files
+        ) { try CacheContestant($0, disk: disk) }
+    }
+
+    private static func store(_ name: String, _ disk: DiskSettings) -> DiskKind {
+        DiskKind(
+            name: name,
+            isOurs: true,
+            isBytesOnly: true,
+            waitsForDisk: disk.durability == .power,
+            isFiles: disk.layout == .files
+        ) { try StreamContestant($0, disk: disk) }
     }
 
     /// Gives a row to those that this was built without.
@@ -79,7 +149,7 @@ struct DiskKind {
             context.unavailable(
                 work: work,
                 parameters: parameters,
-                subject: "bytes only: SQLite",
+                subject: "SQLite",
                 reason: "built without sqlite3.h; install libsqlite3-dev"
             )
         #endif
@@ -87,7 +157,7 @@ struct DiskKind {
             context.unavailable(
                 work: work,
                 parameters: parameters,
-                subject: "bytes only: LMDB",
+                subject: "LMDB",
                 reason: "built without lmdb.h; install liblmdb-dev"
             )
         #endif

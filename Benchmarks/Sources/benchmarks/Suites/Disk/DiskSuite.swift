@@ -12,27 +12,33 @@ struct DiskSuite: Suite {
     private static let sizes = [("256 B", 256), ("1 KiB", 1 << 10), ("10 KiB", 10 << 10), ("100 KiB", 100 << 10)]
 
     func run(_ context: Context) throws {
-        let kinds = DiskKind.wholeJobs + DiskKind.bytesOnly.filter { !$0.waitsForDisk }
-        let benches = try Self.sizes.map { name, byteCount in
-            try DiskBench(context, kinds, textSize: name, textByteCount: byteCount)
+        // Bytes apart, so that stores are compared with ours as a store.
+        let groups = [DiskKind.bytesOnly, DiskKind.wholeJobs]
+        for kinds in [DiskKind.bytesOnly, DiskKind.wholeJobs + DiskKind.otherSettings] {
+            for bench in try Self.benches(context, kinds) { try bench.compareSaves() }
         }
-        for (name, byteCount) in Self.sizes {
-            let kinds = kinds + DiskKind.otherSettings
-            try DiskBench(context, kinds, textSize: name, textByteCount: byteCount).compareSaves()
-        }
-        for bench in benches { try bench.compareFetches() }
-        let openings = try DiskOpeningBench(context, kinds, textByteCount: 1 << 10)
+        let benches = try groups.map { try Self.benches(context, $0) }
+        for bench in benches.joined() { try bench.compareFetches() }
         for entryCount in context.isQuick ? [1_000] : [1_000, 10_000, 100_000] {
-            try openings.compare(entryCount: entryCount)
+            for kinds in groups {
+                try DiskOpeningBench(context, kinds, textByteCount: 1 << 10).compare(entryCount: entryCount)
+            }
         }
-        for bench in benches { try bench.compareOverwrites() }
-        for bench in benches { try bench.compareRemovals() }
+        for bench in benches.joined() { try bench.compareOverwrites() }
+        for bench in benches.joined() { try bench.compareRemovals() }
 
-        let waiting = [DiskKind.durable] + DiskKind.bytesOnly.filter(\.waitsForDisk)
-        for (name, byteCount) in Self.sizes {
-            let bench = try DiskBench(context, waiting, textSize: name, textByteCount: byteCount)
-            try bench.compareSaves()
-            try bench.compareOverwrites()
+        try ConcurrentSaversBench(context, textByteCount: 1 << 10).compare()
+        for kinds in [DiskKind.durableBytes, DiskKind.durableCaches] {
+            for bench in try Self.benches(context, kinds) {
+                try bench.compareSaves()
+                try bench.compareOverwrites()
+            }
+        }
+    }
+
+    private static func benches(_ context: Context, _ kinds: [DiskKind]) throws -> [DiskBench] {
+        try sizes.map { name, byteCount in
+            try DiskBench(context, kinds, textSize: name, textByteCount: byteCount)
         }
     }
 }

@@ -7,7 +7,7 @@ struct WarmSuite: Suite {
     static let summary = "filling a cache from a file by the command, beside Python programs"
 
     func run(_ context: Context) throws {
-        let records = Self.records
+        let records = CityRecords.file
         let recordCount = try String(contentsOf: records, encoding: .utf8).split(separator: "\n").count
         let parameters = ["records": "\(recordCount)"]
         let log = try context.makeFolder("log").appending(path: "output")
@@ -40,12 +40,6 @@ struct WarmSuite: Suite {
                 reason: obstacle
             )
         }
-    }
-
-    /// `TYPED_CACHE_CITIES`, or the small file of the examples.
-    private static var records: URL {
-        if let path = ProcessInfo.processInfo.environment["TYPED_CACHE_CITIES"] { return URL(filePath: path) }
-        return BenchmarksFolder.url.appending(path: "../Examples/Data/cities.ndjson").standardizedFileURL
     }
 
     private func record(

@@ -1,0 +1,66 @@
+extension PackedStore {
+    /// Saves an archive that is compressed already: ``save(_:forKey:attributes:if:)`` without the compression.
+    ///
+    /// - Parameters:
+    ///   - stream: a zlib stream made without a preset dictionary. It is not looked at: what is none is found out by
+    ///     whoever fetches the archive.
+    ///   - archiveByteCount: the archive's length.
+    /// - Throws: as that does.
+    @discardableResult
+    package func save(
+        stream: [UInt8],
+        archiveByteCount: Int,
+        forKey key: String,
+        attributes: EntryAttributes
+    ) throws(StoreError) -> EntryInformation? {
+        let (key, hash) = try self.key(key)
+        guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
+            throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
+        }
+        return try save(key, hash, attributes, if: nil) { _ throws(StoreError) in
+            try .entry(
+                key: key.bytes,
+                hash: hash,
+                attributes: attributes,
+                archiveByteCount: archiveByteCount,
+                payloadBound: stream.count
+            ) { output in
+                output.copyBytes(from: stream)
+                return stream.count
+            }
+        }
+    }
+
+    /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.
+    package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
+        let (key, hash) = try self.key(key)
+        return try reading { log throws(StoreError) in
+            try guarding(hash, log) { () throws(StoreError) in
+                guard let found = try log.find(key, hash, .whole) else { return nil }
+                log.index.withPart(hash) { $0.use(hash, found.slot.place) }
+                let stream = found.bytes[found.record.headByteCount...]
+                return StoredStream(stream: stream, information: information(found, key.string, log))
+            }
+        }
+    }
+
+    /// What the store takes and has written until now.
+    ///
+    /// - Complexity: O(*n*) in the entries that were not looked for yet.
+    package func statistics() throws(StoreError) -> StoreStatistics {
+        let statistics = try reading { log throws(StoreError) -> StoreStatistics? in
+            try log.looking { writer in
+                let total = log.index.total
+                return StoreStatistics(
+                    entryCount: total.count,
+                    entryByteCount: total.byteCount,
+                    byteCount: log.byteCount(writer),
+                    fileCount: writer.sizes.count + (writer.isSealed ? 0 : 1),
+                    appendedByteCount: writer.appendedByteCount,
+                    carriedByteCount: writer.carriedByteCount
+                )
+            }
+        }
+        return statistics ?? StoreStatistics()
+    }
+}
