@@ -7,7 +7,7 @@ import Testing
 struct FaultScenario: Sendable, CustomTestStringConvertible {
     let name: String
     /// Throws what the store throws; checks what it gives.
-    let act: @Sendable (FileStore) throws -> Void
+    let act: @Sendable (any ArchiveStore) throws -> Void
     /// What a success leaves under the keys that it changes.
     var changes: [String: [UInt8]?] = [:]
     /// Whether the file of `key` is damaged before.
@@ -33,12 +33,12 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
         return hasSucceeded ? [new] : [old, new]
     }
 
-    private static func save(_ key: String = key, in store: FileStore) throws {
+    private static func save(_ key: String = key, in store: any ArchiveStore) throws {
         try store.save(newArchive, forKey: key, storedAt: .distantPast, expiresAt: deadlines.old)
         #expect(try store.fetch(forKey: key)?.archive == newArchive)
     }
 
-    private static func names(in store: FileStore) throws -> (sound: Set<String>, damagedCount: Int) {
+    private static func names(in store: any ArchiveStore) throws -> (sound: Set<String>, damagedCount: Int) {
         var sound: Set<String> = []
         var damagedCount = 0
         var failure: StoreError?

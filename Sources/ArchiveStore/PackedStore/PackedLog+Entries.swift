@@ -115,6 +115,8 @@ extension PackedLog {
             }
         }
         if gone == nil, let damage { throw damage }
+        // Nothing is there where the index could not be loaded.
+        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         return (nil, gone)
     }
 
@@ -218,11 +220,10 @@ extension PackedLog {
             }
         }
         guard count > 0 else { return 0 }
-        var loss = RecordDraft.loss(hash: hash)
-        _ = try append(&loss, serial: nil, &writer)
-        // Those that share the hash go with it for whoever reads the log, so they are written anew.
-        var drafts = others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
-        for (found, place) in zip(others, try append(&drafts, &writer)) {
+        // Those that share the hash go with it for whoever reads the log, so they are written anew, with the same write.
+        var drafts = [RecordDraft.loss(hash: hash)]
+        drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
+        for (found, place) in zip(others, try append(&drafts, &writer).dropFirst()) {
             index.put(found.slot.moved(to: place, byteCount: found.record.byteCount), replacing: found.slot.place)
         }
         return count

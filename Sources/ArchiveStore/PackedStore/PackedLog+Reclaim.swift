@@ -24,6 +24,8 @@ extension PackedLog {
     enum Keeping {
         /// All that are of use still.
         case all
+        /// As many as there are, up to so many bytes.
+        case some(byteCount: Int)
         /// Those that were fetched since they were written last, up to so many bytes.
         case used(byteCount: Int)
     }
@@ -74,6 +76,7 @@ extension PackedLog {
         func keeps(_ slot: IndexSlot) -> Bool {
             switch keeping {
             case .all: true
+            case .some(let limit): keptByteCount + Int(slot.byteCount) <= limit
             case .used(let limit): slot.uses > 0 && keptByteCount + Int(slot.byteCount) <= limit
             }
         }

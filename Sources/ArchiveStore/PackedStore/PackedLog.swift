@@ -282,8 +282,8 @@ final class PackedLog: Sendable {
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
         // A segment that others have given up is left behind by following.
         if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
-        let isCurrent = try isRemoved() ? false : folder.isCurrent()
-        if !isCurrent { throw stale() }
+        if try isRemoved() { throw stale() }
+        if try !folder.isCurrent() { throw stale() }
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.

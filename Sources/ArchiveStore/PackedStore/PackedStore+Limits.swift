@@ -232,7 +232,7 @@ extension PackedStore {
     func compact(_ log: PackedLog, givingUp departed: inout Departed) throws(StoreError) -> Int {
         try compact(log) { writer throws(StoreError) in
             let room = settings.byteLimit.map { max(0, $0 - log.byteCount(writer)) } ?? .max
-            guard let gone = try log.reclaimFirst(.used(byteCount: room), now: nil, &writer) else { return false }
+            guard let gone = try log.reclaimFirst(.some(byteCount: room), now: nil, &writer) else { return false }
             departed += gone
             return true
         }

@@ -121,6 +121,8 @@ package final class PackedStore: ArchiveStore {
             do throws(StoreError) {
                 try log.catchUp()
                 if let result = try body(log) { return result }
+                // Nothing is there where the index could not be loaded.
+                if log.shared.isBroken.load(ordering: .relaxed) { throw log.stale() }
                 if try log.folder.isCurrent() { return nil }
             } catch {
                 guard error.isStale else { throw error }

@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// As ``FaultTests``, of a packed store.
+@Suite struct PackedFaultTests {
+    /// How a store is used in which a scenario takes place.
+    enum Usage: CaseIterable, Sendable {
+        /// It was just opened, with a snapshot.
+        case cold
+        /// It was just opened, with a snapshot that is damaged.
+        case rescued
+        /// It has its session of drafts, and all segments open.
+        case warm
+        /// All keys share one hash.
+        case colliding
+        /// Every save begins a segment.
+        case narrow
+    }
+
+    @Test(arguments: FaultScenario.all + FaultScenario.walks + PackedFaultTests.upkeep, Usage.allCases)
+    func nothingIsLostWhenCallsFail(scenario: FaultScenario, usage: Usage) throws {
+        let count = try check(scenario, usage, .nothing)
+        for index in 0..<count {
+            // A full volume has stores with limits give up entries.
+            let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
+            for number in usage == .narrow || usage == .cold ? once : once + [ENOSPC] {
+                try check(scenario, usage, .once(index, .fail(number)))
+            }
+            for number in usage == .cold ? [EIO, EROFS] : usage == .narrow ? [EIO] : [ENOSPC] {
+                try check(scenario, usage, .from(index, .fail(number)))
+            }
+            try check(scenario, usage, .once(index, .shorten(1)))
+        }
+        try check(scenario, usage, .from(0, .shorten(1)))
+    }
+
+    /// What a packed store does besides.
+    static let upkeep = [
+        FaultScenario(name: "compact", act: { try $0.compact() }),
+        FaultScenario(name: "write the index", act: { try ($0 as? PackedStore)?.current.writeSnapshot() }),
+    ]
+
+    /// - Returns: how many calls were made.
+    @discardableResult
+    private func check(_ scenario: FaultScenario, _ usage: Usage, _ plan: FaultyLayer.Plan) throws -> Int {
+        var count = 0
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let path = directory + "/cache"
+            let place: Comment = "\(scenario.name), \(usage), \(plan)"
+            try prepare(scenario, usage, at: path)
+            do {
+                let faulty = FaultyLayer()
+                let store = try open(path, usage, scenario.durability, faulty.layer)
+                if usage == .warm {
+                    try store.current.beginSegmentForTests()
+                    for (key, _) in FaultScenario.archives { _ = try? store.peek(forKey: key) }
+                }
+                var failure: StoreError?
+                count = try faulty.planning(plan) {
+                    do {
+                        try scenario.act(store)
+                    } catch let error as StoreError {
+                        failure = error
+                    }
+                }.count
+                #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
+                try checkContent(scenario, usage, store, path, after: failure == nil, place)
+                try checkUse(store, place)
+                store.finishUpkeep()
+            }
+            let next = try open(path, usage)
+            try next.save([7], forKey: FaultScenario.key, storedAt: .now, expiresAt: nil)
+            #expect(try next.fetch(forKey: FaultScenario.key)?.archive == [7], place)
+            next.finishUpkeep()
+        }
+        return count
+    }
+
+    private func open(
+        _ path: String,
+        _ usage: Usage,
+        _ durability: StoreSettings.Durability = .process,
+        _ layer: FileLayer = FileLayer()
+    ) throws -> PackedStore {
+        var settings = StoreSettings()
+        settings.durability = durability
+        // Far away, but the segments are as short as they can be.
+        if usage == .narrow { settings.byteLimit = 6_000 }
+        return try PackedStore(directory: path, create: true, settings: settings, layer: layer) { key in
+            usage == .colliding ? 1 << 60 : SipHash128(key.bytes).high
+        }
+    }
+
+    private func prepare(_ scenario: FaultScenario, _ usage: Usage, at path: String) throws {
+        var place: RecordPlace?
+        do {
+            let store = try open(path, usage)
+            for (key, archive) in FaultScenario.archives {
+                try store.save(archive, forKey: key, storedAt: .distantPast, expiresAt: FaultScenario.deadlines.old)
+                let tail = try #require(store.current.tail.withLock { $0 })
+                if key == FaultScenario.key {
+                    place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
+                }
+            }
+            try store.current.writeSnapshot()
+            store.finishUpkeep()
+        }
+        if scenario.isDamaged, let place {
+            // The last byte of its payload.
+            let file = path + "/" + Segment.fileName(place.segment)
+            var bytes = try readFile(file)
+            bytes[Int(place.offset) - 1] ^= 0x55
+            try writeFile(bytes, file)
+        }
+        if usage == .rescued {
+            var bytes = try readFile(path + "/index")
+            for index in 2_100..<bytes.count { bytes[index] ^= 0x55 }
+            try writeFile(bytes, path + "/index")
+        }
+    }
+
+    /// Each key has its old or its new value, for every store; those that were not touched have the old one.
+    private func checkContent(
+        _ scenario: FaultScenario,
+        _ usage: Usage,
+        _ store: PackedStore,
+        _ path: String,
+        after hasSucceeded: Bool,
+        _ place: Comment
+    ) throws {
+        let other = try open(path, usage)
+        for key in FaultScenario.archives.map(\.key) + ["new"] {
+            let allowed = scenario.allowed(key, after: hasSucceeded)
+            let stored = try found(key, in: store, mayBeDamaged: scenario.isDamaged)
+            #expect(allowed.contains(stored?.archive), "\(key); \(place)")
+            let same = try found(key, in: other, mayBeDamaged: scenario.isDamaged)
+            #expect(same?.archive == stored?.archive, "\(key); \(place)")
+            #expect(same?.information == stored?.information, "\(key); \(place)")
+        }
+    }
+
+    private func found(_ key: String, in store: PackedStore, mayBeDamaged: Bool) throws(StoreError) -> StoredArchive? {
+        do throws(StoreError) {
+            return try store.fetch(forKey: key)
+        } catch {
+            guard mayBeDamaged, key == FaultScenario.key, error.code == .corrupted else { throw error }
+            return nil
+        }
+    }
+
+    /// Once calls succeed again, so does the same store.
+    private func checkUse(_ store: PackedStore, _ place: Comment) throws {
+        for key in [FaultScenario.key, "new"] {
+            try store.save([7], forKey: key, storedAt: .now, expiresAt: nil)
+            #expect(try store.fetch(forKey: key)?.archive == [7], place)
+            #expect(try store.remove(forKey: key), place)
+            #expect(try store.fetch(forKey: key) == nil, place)
+        }
+    }
+}
+
+extension PackedLog {
+    /// Starts the session of drafts, and has more than one segment.
+    fileprivate func beginSegmentForTests() throws(StoreError) {
+        try changing { writer throws(StoreError) in
+            try beginSegment(dictionary: nil, &writer)
+            return ()
+        }
+    }
+}
