@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import KeyedArchive
+import Testing
 
 @testable import CacheCommand
 @testable import TypedCache
