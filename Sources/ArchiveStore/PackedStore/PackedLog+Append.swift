@@ -10,7 +10,7 @@ extension PackedLog {
         return min(max(limit / Self.segmentsPerLimit, Record.headByteCount * 4), Self.largestSegmentByteCount)
     }
 
-    static var largestSegmentByteCount: Int { 8 << 20 }
+    static var largestSegmentByteCount: Int { 4 << 20 }
     static var segmentsPerLimit: Int { 32 }
     static var segmentsPerTotal: Int { 8 }
 

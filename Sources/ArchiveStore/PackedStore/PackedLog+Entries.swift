@@ -17,9 +17,11 @@ extension PackedLog {
 
     /// How much of a record is read.
     enum Extent {
-        case head
+        case head(byteCount: Int)
         /// All of it, checked.
         case whole
+
+        static var head: Extent { .head(byteCount: Record.largestHeadByteCount) }
     }
 
     /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
@@ -32,7 +34,7 @@ extension PackedLog {
         do throws(SystemError) {
             let offset = Int(slot.place.offset)
             var count = Int(slot.byteCount)
-            if extent == .head { count = min(count, Record.largestHeadByteCount) }
+            if case .head(let expected) = extent { count = min(count, expected) }
             // A damaged index could say anything.
             if count > Self.fewBytes { count = min(count, max(0, try segment.file.byteCount() - offset)) }
             bytes = try segment.file.read(count, at: offset)
@@ -41,13 +43,19 @@ extension PackedLog {
         }
         do throws(RecordFault) {
             let record =
-                try extent == .whole
-                ? Record(verifying: bytes, at: slot.place) : Record(head: bytes, at: slot.place)
+                switch extent {
+                case .whole: try Record(verifying: bytes, at: slot.place)
+                case .head: try Record(head: bytes, at: slot.place)
+                }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
             if record.kind == .removal { return nil }
             guard record.kind == .entry else { throw .damaged }
             return Found(slot: slot, record: record, bytes: bytes)
         } catch {
+            // The head is longer than it was taken to be.
+            if error == .incomplete, case .head(let expected) = extent, expected < Record.largestHeadByteCount {
+                return try read(slot, .head)
+            }
             throw damage(at: slot.place)
         }
     }

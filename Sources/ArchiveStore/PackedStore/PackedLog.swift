@@ -238,12 +238,31 @@ final class PackedLog: Sendable {
                 throw StoreError(error, path: path, action: "locking the log")
             }
             defer { unlock() }
-            try follow(&writer)
-            // What is appended to must be what others find.
-            if try isRemoved() { throw stale() }
-            try cutRest()
-            try removeStrays(&writer)
+            if try !isUpToDate(writer) {
+                try follow(&writer)
+                // What is appended to must be what others find.
+                if try isRemoved() { throw stale() }
+                try cutRest()
+                try removeStrays(&writer)
+            }
             return try body(&writer)
+        }
+    }
+
+    /// Whether the tail is where it was left, and nothing was appended to it. One `fstat`.
+    private func isUpToDate(_ writer: borrowing Writer) throws(StoreError) -> Bool {
+        guard let tail = tail.withLock({ $0 }), !writer.isSealed, writer.strays.isEmpty,
+            !writer.hasStrangeSnapshot
+        else { return false }
+        let status = try status(of: tail.segment)
+        return status.linkCount > 0 && status.byteCount == tail.end
+    }
+
+    private func status(of segment: Segment) throws(StoreError) -> FileStatus {
+        do {
+            return try segment.file.status()
+        } catch {
+            throw StoreError(error, path: segments.path(segment.number), action: "looking for a segment")
         }
     }
 
@@ -264,11 +283,7 @@ final class PackedLog: Sendable {
 
     private func isRemoved() throws(StoreError) -> Bool {
         guard let tail = tail.withLock({ $0 }) else { return try !folder.isCurrent() }
-        do {
-            return try tail.segment.file.status().linkCount == 0
-        } catch {
-            throw StoreError(error, path: segments.path(tail.segment.number), action: "looking for a segment")
-        }
+        return try status(of: tail.segment).linkCount == 0
     }
 
     /// How long at most a directory that was moved away is not noticed, in nanoseconds.

@@ -94,7 +94,7 @@ extension PackedStore {
         var former: PackedLog.Found?
         var formerPlace: RecordPlace?
         do throws(StoreError) {
-            former = try log.find(key, hash, .head, &writer)
+            former = try log.find(key, hash, .head(byteCount: Record.headByteCount + key.bytes.count), &writer)
             formerPlace = former?.slot.place
         } catch {
             // What is damaged is saved over.
