@@ -38,7 +38,8 @@ extension PackedLog {
         let samples = try samples(limit: archiveLimit)
         guard let new = DictionaryTrainer.train(samples, byteLimit: byteLimit) else { return false }
         if let current {
-            let gain = DictionaryTrainer.saving(of: new, on: samples) - DictionaryTrainer.saving(of: current, on: samples)
+            let gain =
+                DictionaryTrainer.saving(of: new, on: samples) - DictionaryTrainer.saving(of: current, on: samples)
             guard gain >= Self.leastGain else { return false }
         }
         // Two that have one name could not be told apart.

@@ -146,7 +146,9 @@ extension PackedLog {
     /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
     /// reads the log takes it for what it says.
     private func removeInPlace(_ slot: IndexSlot) throws(StoreError) {
-        guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else { return }
+        guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else {
+            return
+        }
         do {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))

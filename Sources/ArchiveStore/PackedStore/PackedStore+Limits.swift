@@ -50,7 +50,8 @@ extension PackedStore {
 
     /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a
     /// lock is held.
-    private func prepareRoom(for byteCount: Int, _ hash: UInt64, now: Double, in log: PackedLog) throws(StoreError) {
+    private func prepareRoom(for byteCount: Int, _ hash: UInt64, now: Double, in log: PackedLog) throws(StoreError)
+    {
         if let limit = settings.countLimit, log.index.total.count >= limit, log.slots(hash).isEmpty {
             if try log.looking({ $0.takesSweep(now) }) {
                 try removeExpired(at: Date(timeIntervalSinceReferenceDate: now)) { entry in
@@ -59,7 +60,8 @@ extension PackedStore {
             }
             if let user = user.withLock({ $0.user }) {
                 for _ in 0..<Self.mostSpared {
-                    guard let victim = try log.looking({ writer throws(StoreError) in try log.peekVictim(&writer) }),
+                    guard
+                        let victim = try log.looking({ writer throws(StoreError) in try log.peekVictim(&writer) }),
                         let key = victim.key, user.isInUse(key.string)
                     else { break }
                     log.index.withPart(victim.slot.hash) { $0.use(victim.slot.hash, victim.slot.place) }
@@ -96,7 +98,9 @@ extension PackedStore {
         }
         guard let limit = settings.byteLimit else { return }
         while case let total = log.byteCount(writer), total + byteCount > limit {
-            let keeping = PackedLog.Keeping.used(byteCount: min(log.segmentByteCount(writer) / 2, max(0, limit - total)))
+            let keeping = PackedLog.Keeping.used(
+                byteCount: min(log.segmentByteCount(writer) / 2, max(0, limit - total))
+            )
             guard let gone = try log.reclaimFirst(keeping, now: now, &writer) else { break }
             departed += gone
         }
@@ -167,7 +171,8 @@ extension PackedStore {
             var departed = Departed()
             defer { departed.evicted.forEach(removed) }
             let size = try log.looking { log.segmentByteCount($0) }
-            let segmentOverhead = SegmentHeader.byteCount + (log.dictionary?.bytes.count ?? 0) + 2 * Record.headByteCount
+            let segmentOverhead =
+                SegmentHeader.byteCount + (log.dictionary?.bytes.count ?? 0) + 2 * Record.headByteCount
             var room = byteCount - segmentOverhead * (byteCount / size + 2)
             for _ in 0..<Self.mostRounds {
                 while try log.changing({ writer throws(StoreError) in

@@ -31,7 +31,9 @@ struct EntryListing {
 
     /// Counts the keys whose last record is an entry.
     private mutating func addSegments(of cache: URL) throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: cache.path).filter { $0.hasSuffix(".segment") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: cache.path).filter {
+            $0.hasSuffix(".segment")
+        }
         var segments: [[UInt8]: UInt64] = [:]
         for name in names.sorted() {
             // What goes meanwhile is not there.
@@ -52,7 +54,8 @@ struct EntryListing {
         var offset = Self.segmentHead + Int(number(24, 4))
         while offset + Self.recordHead <= bytes.count, number(offset, 4) == 0x5443_5052 {
             let keyByteCount = Int(number(offset + 14, 2))
-            let recordByteCount = Self.recordHead + keyByteCount + Int(number(offset + 16, 2) + number(offset + 20, 4))
+            let recordByteCount =
+                Self.recordHead + keyByteCount + Int(number(offset + 16, 2) + number(offset + 20, 4))
             // The last one may be half written.
             guard offset + recordByteCount <= bytes.count else { return }
             let start = offset + Self.recordHead

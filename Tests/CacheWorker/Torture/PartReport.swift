@@ -19,7 +19,9 @@ struct PartReport: Codable {
 
     private static let examplesPerLaw = 3
 
-    private enum CodingKeys: String, CodingKey { case part, layout, figures, seconds, violations, brokenLaws, skipped }
+    private enum CodingKeys: String, CodingKey {
+        case part, layout, figures, seconds, violations, brokenLaws, skipped
+    }
 
     init(part: String) { self.part = part }
 
