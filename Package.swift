@@ -32,6 +32,9 @@ let package = Package(
         // The layout of Swift's objects, for references to objects that are still being decoded.
         .target(name: "CInstance"),
 
+        // Giving parts of files back.
+        .target(name: "CHole"),
+
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(name: "KeyedArchive", dependencies: ["CStack", "CInstance"], swiftSettings: strict),
 
@@ -39,7 +42,11 @@ let package = Package(
         .target(name: "Eviction", swiftSettings: strict),
 
         // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
-        .target(name: "ArchiveStore", dependencies: ["CZlib", "CChecksum", "Eviction"], swiftSettings: strict),
+        .target(
+            name: "ArchiveStore",
+            dependencies: ["CZlib", "CChecksum", "CHole", "Eviction"],
+            swiftSettings: strict
+        ),
 
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
         .target(

@@ -332,7 +332,9 @@ import Testing
     }
 
     @Test func filesAreTheUsersOwn() throws {
-        try cache(City.self).save(City(name: "a", population: 1), forKey: "a")
+        let cities = try cache(City.self)
+        try cities.save(City(name: "a", population: 1), forKey: "a")
+        defer { withExtendedLifetime(cities) {} }
         let root = directory.url.appending(path: "cache")
         for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) {
             let attributes = try FileManager.default.attributesOfItem(atPath: root.appending(path: path).path)

@@ -154,7 +154,9 @@ final class TestDirectory {
             return true
         }
         let entry = try #require(latest)
-        let segments = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix("segment") }
+        let segments = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            $0.hasSuffix("segment")
+        }
         let file = folder.appending(path: try #require(segments.max()))
         let bytes = try Data(contentsOf: file)
         return (file, (bytes.count - entry.storedByteCount)..<bytes.count)

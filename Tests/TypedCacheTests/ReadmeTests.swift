@@ -74,9 +74,10 @@ import Testing
             $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         }
         let library = objects.filter { object in
-            ["TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance"].contains {
-                object.contains("/\($0).build/")
-            }
+            ["TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance", "CChecksum", "CHole"]
+                .contains {
+                    object.contains("/\($0).build/")
+                }
         }
         try #require(!library.isEmpty, "\(list.path) names no object of the library")
         return library + [
@@ -84,6 +85,8 @@ import Testing
             "-I", package.appending(path: "Sources/CZlib").path,
             "-I", package.appending(path: "Sources/CStack/include").path,
             "-I", package.appending(path: "Sources/CInstance/include").path,
+            "-I", package.appending(path: "Sources/CChecksum/include").path,
+            "-I", package.appending(path: "Sources/CHole/include").path,
             "-lz", "-swift-version", "6", "-warnings-as-errors",
         ]
     }

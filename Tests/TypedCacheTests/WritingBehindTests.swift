@@ -9,7 +9,11 @@ import Testing
 
     private func cache(_ limit: Int?, layout: DiskSettings.Layout = .automatic) throws -> Cache<City> {
         let writing = limit.map { DiskSettings.Writing.behind(limit: .bytes($0)) } ?? .through
-        return try Cache<City>(name: "cities", directory: directory.url, disk: DiskSettings(layout: layout, writing: writing))
+        return try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            disk: DiskSettings(layout: layout, writing: writing)
+        )
     }
 
     private func city(_ number: Int) -> City { City(name: "city", population: number) }

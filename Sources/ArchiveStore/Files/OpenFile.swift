@@ -1,3 +1,5 @@
+import CHole
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -73,6 +75,21 @@ struct OpenFile: ~Copyable {
     /// Cuts off what is behind the first bytes.
     func truncate(to byteCount: Int) throws(SystemError) {
         _ = try layer.call(.write, name) { ftruncate(descriptor, off_t(byteCount)) }
+    }
+
+    /// Gives the blocks of a part of the file back: zeros are read there from then on, and the file stays as long as it
+    /// is. Does nothing where the file system knows no such thing.
+    func punchHole(_ range: Range<Int>) throws(SystemError) {
+        do throws(SystemError) {
+            _ = try layer.call(.write, name) {
+                punch_hole(descriptor, Int64(range.lowerBound), Int64(range.count))
+            }
+        } catch {
+            switch error.number {
+            case EOPNOTSUPP, ENOSYS, EINVAL: return
+            default: throw error
+            }
+        }
     }
 
     /// Writes all of `bytes`.

@@ -48,7 +48,10 @@ package enum StoreKind: String, CaseIterable, Sendable {
     /// The kind of the store whose directory is at `path`; `nil` if there is none that says so.
     package init?(directory path: String) {
         let bytes = Result { () throws(SystemError) in
-            try Directory(path: path, layer: FileLayer()).regularFile(StoreMarker.fileName, StoreMarker.largestByteCount)
+            try Directory(path: path, layer: FileLayer()).regularFile(
+                StoreMarker.fileName,
+                StoreMarker.largestByteCount
+            )
         }
         guard case .success(let bytes?) = bytes, let (kind, _) = StoreMarker.parse(bytes) else { return nil }
         self = kind

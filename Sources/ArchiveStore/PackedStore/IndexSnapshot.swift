@@ -188,7 +188,7 @@ final class IndexSnapshot: Sendable {
             var bytes: [UInt8] = []
             let count = index.withPart(number: part) { table in
                 bytes.reserveCapacity(table.count * IndexSlot.encodedByteCount)
-                table.forEach { slot in
+                table.forEachSlot { slot in
                     let words = slot.words
                     add(words.0, to: &bytes)
                     add(words.1, to: &bytes)

@@ -150,14 +150,14 @@ struct IndexTable: Sendable {
         return slots[position].uses
     }
 
-    func forEach(_ body: (IndexSlot) -> Void) {
+    func forEachSlot(_ body: (IndexSlot) -> Void) {
         for slot in slots where !slot.isEmpty { body(slot) }
     }
 
     /// Removes slots, and returns them.
     mutating func removeAll(where isRemoved: (IndexSlot) -> Bool) -> [IndexSlot] {
         var removed: [IndexSlot] = []
-        forEach { if isRemoved($0) { removed.append($0) } }
+        forEachSlot { if isRemoved($0) { removed.append($0) } }
         for slot in removed { _ = remove(slot.hash, slot.place) }
         return removed
     }

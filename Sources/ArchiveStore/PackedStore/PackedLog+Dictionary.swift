@@ -56,7 +56,7 @@ extension PackedLog {
         let last = tail.withLock { $0?.segment.number ?? 0 }
         var latest: [IndexSlot] = []
         index.forEachPart { table in
-            table.forEach { slot in
+            table.forEachSlot { slot in
                 if slot.place.segment + 1 >= last, slot.byteCount <= UInt32(PresetDictionary.largestInput) {
                     latest.append(slot)
                 }

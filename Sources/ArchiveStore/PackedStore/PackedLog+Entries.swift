@@ -137,7 +137,7 @@ extension PackedLog {
         do throws(StoreError) {
             _ = try append(&removals, &writer)
         } catch {
-            guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
+            guard error.isOutOfSpace else { throw error }
             for slot in slots { try removeInPlace(slot) }
         }
         for slot in slots { index.remove(slot.hash, slot.place) }
@@ -152,6 +152,7 @@ extension PackedLog {
         do {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))
+            try segment.punch(found.record, at: slot.place)
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
         }

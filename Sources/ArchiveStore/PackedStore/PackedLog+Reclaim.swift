@@ -168,7 +168,7 @@ extension PackedLog {
         do throws(StoreError) {
             next = try beginSegment(dictionary: dictionary, &writer)
         } catch {
-            guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
+            guard error.isOutOfSpace else { throw error }
             // No room for another one: this one is emptied, which whoever has it open notices.
             // Nor may an index know of what was in it.
             writer.hasStrangeSnapshot = true

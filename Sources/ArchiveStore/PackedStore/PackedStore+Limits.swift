@@ -38,11 +38,24 @@ extension PackedStore {
         do throws(StoreError) {
             return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
         } catch {
-            guard error.errorNumber == ENOSPC, settings.isLimited,
-                try giveUp(atLeast: byteCount * 2 + Self.spareByteCount, now: now, in: log, &departed)
-            else { throw error }
+            guard error.isOutOfSpace, try makeSpace(for: byteCount, now: now, in: log, &departed) else {
+                throw error
+            }
             return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
         }
+    }
+
+    /// Gives back what dead records take, or entries where there are limits; says whether there was anything.
+    private func makeSpace(
+        for byteCount: Int,
+        now: Double,
+        in log: PackedLog,
+        _ departed: inout Departed
+    ) throws(StoreError) -> Bool {
+        let isSqueezed = try log.changing { writer throws(StoreError) in try log.squeeze(&writer) }
+        if isSqueezed { return true }
+        guard settings.isLimited else { return false }
+        return try giveUp(atLeast: byteCount * 2 + Self.spareByteCount, now: now, in: log, &departed)
     }
 
     /// What is given up at least where the volume turns out to be full.
@@ -276,7 +289,7 @@ extension PackedLog {
     /// The last segment that has more in it than entries; `nil` if none has.
     func lastSegmentToCompact(_ writer: borrowing Writer) -> UInt32? {
         var used: [UInt32: Int] = [:]
-        index.forEachPart { $0.forEach { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
+        index.forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
         let tail = tail.withLock { $0 }
         var sizes = writer.sizes
         if let tail, !writer.isSealed { sizes[tail.segment.number] = tail.end }

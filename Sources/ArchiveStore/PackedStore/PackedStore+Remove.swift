@@ -99,7 +99,7 @@ extension PackedStore {
         for part in 0..<PackedIndex.partCount {
             var candidates: [IndexSlot] = []
             log.index.withPart(number: part) { table in
-                table.forEach { if isCandidate($0) { candidates.append($0) } }
+                table.forEachSlot { if isCandidate($0) { candidates.append($0) } }
             }
             var rest = candidates.sorted { $0.place < $1.place }[...]
             while !rest.isEmpty {
@@ -146,7 +146,7 @@ extension PackedLog {
     /// The slots of a part, in the order of their places.
     func slots(inPart part: Int) -> [IndexSlot] {
         var slots: [IndexSlot] = []
-        index.withPart(number: part) { $0.forEach { slots.append($0) } }
+        index.withPart(number: part) { $0.forEachSlot { slots.append($0) } }
         return slots.sorted { $0.place < $1.place }
     }
 }

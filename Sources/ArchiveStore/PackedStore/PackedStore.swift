@@ -218,4 +218,7 @@ package final class PackedStore: ArchiveStore {
 extension StoreError {
     /// Whether the log that was open is not the one any more that is found by the store's path.
     var isStale: Bool { code == .io && errorNumber == ESTALE }
+
+    /// Whether the volume, or somebody's share of it, is full.
+    var isOutOfSpace: Bool { errorNumber == ENOSPC || errorNumber == EDQUOT }
 }

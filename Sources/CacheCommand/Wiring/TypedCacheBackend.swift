@@ -22,7 +22,11 @@ package struct TypedCacheBackend: CacheBackend {
             throw CommandFailure.unusableType(type)
         }
         return CacheSink(
-            try cache(options.cache, create: true, disk: DiskSettings(layout: options.cache.diskLayout, bytes: options.maxSize?.bytes)),
+            try cache(
+                options.cache,
+                create: true,
+                disk: DiskSettings(layout: options.cache.diskLayout, bytes: options.maxSize?.bytes)
+            ),
             type: options.typeName.map { ArchivedClass(name: $0) },
             expiration: options.timeToLive.map { .after($0.duration) } ?? .never,
             tags: options.tag.map { [$0] } ?? []

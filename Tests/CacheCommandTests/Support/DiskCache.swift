@@ -54,10 +54,21 @@ struct DiskCache {
     }
 
     /// The paths of all files of entries.
+    /// Changes a byte in the archive of the entry that was saved first, or of some entry where each has a file.
+    func damageFirst() throws {
+        let file = try #require(files().min())
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        // Behind the heads of a segment and its first record; in a file of its own, in the middle.
+        bytes[file.hasSuffix(".segment") ? 130 : bytes.count / 2] ^= 0xFF
+        try bytes.write(to: URL(fileURLWithPath: file))
+    }
+
+    /// The files that have entries in them.
     func files() -> [String] {
         let folder = workspace.root + "/" + name
         let paths = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return paths.filter { $0.wholeMatch(of: /[0-9a-f]{2}\/[0-9a-f]{30}\.\d+/) != nil }.map { folder + "/" + $0 }
+        let entries = /[0-9a-f]{2}\/[0-9a-f]{30}\.\d+|[0-9a-f]{8}\.segment/
+        return paths.filter { $0.wholeMatch(of: entries) != nil }.map { folder + "/" + $0 }
     }
 
     static func archive(_ text: String) throws -> [UInt8] {

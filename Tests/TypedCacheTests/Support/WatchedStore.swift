@@ -172,4 +172,3 @@ func code(_ body: () throws -> some Any) -> CacheError.Code? {
         return (error as? CacheError)?.code
     }
 }
-

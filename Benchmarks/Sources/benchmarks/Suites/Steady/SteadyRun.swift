@@ -49,6 +49,7 @@ struct SteadyRun {
                 let other = requests.next()
                 try fetch(other, in: store, &tally)
             }
+            _ = tally.wait.take()
             let now = clock.now
             if (now - start).components.seconds != (last - start).components.seconds {
                 let passed = (now - start).components.seconds
@@ -67,6 +68,7 @@ struct SteadyRun {
         var fetches = Latencies()
         var hits = 0
         var userByteCount = 0
+        let wait = ProcessorWait()
 
         mutating func reserve(_ duration: Duration) {
             saves.reserve(duration)
@@ -78,6 +80,8 @@ struct SteadyRun {
         private(set) var count = 0
         /// All that took long, and some of the others.
         private(set) var kept: [Double] = []
+        /// The longest one, but for the time in which others had the processors.
+        private(set) var longestAwake = 0.0
         private var stride = 1
 
         mutating func reserve(_ duration: Duration) {
@@ -86,7 +90,8 @@ struct SteadyRun {
             kept.reserveCapacity(20_000_000)
         }
 
-        mutating func append(_ nanoseconds: Double) {
+        mutating func append(_ nanoseconds: Double, _ wait: ProcessorWait) {
+            if nanoseconds > 1e6 { longestAwake = max(longestAwake, nanoseconds - wait.take()) }
             if count.isMultiple(of: stride) || nanoseconds > 1e6 { kept.append(nanoseconds) }
             count += 1
         }
@@ -96,14 +101,14 @@ struct SteadyRun {
         let item = items[(key &+ tally.saves.count) % items.count]
         let start = Self.now
         try store.save(stream: item.stream, archiveByteCount: item.archiveByteCount, forKey: DiskKeys.all[key])
-        tally.saves.append(Self.now - start)
+        tally.saves.append(Self.now - start, tally.wait)
         tally.userByteCount += item.stream.count + DiskKeys.all[key].utf8.count
     }
 
     private func fetch(_ key: Int, in store: MeasuredStore, _ tally: inout Tally) throws {
         let start = Self.now
         let stream = try store.fetch(forKey: DiskKeys.all[key])
-        tally.fetches.append(Self.now - start)
+        tally.fetches.append(Self.now - start, tally.wait)
         if stream != nil { tally.hits += 1 }
     }
 
@@ -150,6 +155,8 @@ struct SteadyRun {
         func pauses(_ samples: Latencies) -> Double { Double(samples.kept.count { $0 > 20e6 }) }
         value("saves that took more than 20 ms", "", pauses(tally.saves))
         value("fetches that took more than 20 ms", "", pauses(tally.fetches))
+        value("longest save, but for waiting for a processor", "ms", tally.saves.longestAwake / 1e6)
+        value("longest fetch, but for waiting for a processor", "ms", tally.fetches.longestAwake / 1e6)
         value("longest delay of a thread that only looks on", "ms", seen.longestDelay / .milliseconds(1))
 
         let appended = after.statistics.appendedByteCount - before.statistics.appendedByteCount
