@@ -141,7 +141,9 @@ import Testing
         }
     }
 
-    private func found(_ key: String, in store: PackedStore, mayBeDamaged: Bool) throws(StoreError) -> StoredArchive? {
+    private func found(_ key: String, in store: PackedStore, mayBeDamaged: Bool) throws(StoreError)
+        -> StoredArchive?
+    {
         do throws(StoreError) {
             return try store.fetch(forKey: key)
         } catch {

@@ -29,7 +29,8 @@ extension PackedLog {
             let size = try byteCount(of: current.segment)
             // Cut short by somebody else: what is in the index may not be there any more.
             if size < current.end { throw stale() }
-            if size == current.end, !writer.isOpening { return }
+            if size == current.end || size == writer.longByteCount, !writer.isOpening { return }
+            writer.longByteCount = nil
             do throws(SystemError) {
                 var scanner = SegmentScanner(current.segment, from: current.end, to: size)
                 // Wherever it ends: no record is taken twice.
@@ -40,7 +41,11 @@ extension PackedLog {
             }
             if writer.isSealed { continue }
             // A seal comes before the next segment: if that is there, the seal is damaged.
-            guard try advance(from: current, unsealedAt: size, &writer) else { return }
+            guard try advance(from: current, unsealedAt: size, &writer) else {
+                let end = tail.withLock { $0?.end } ?? current.end
+                if size - end > Self.shortByteCount { writer.longByteCount = size }
+                return
+            }
         }
     }
 
@@ -183,6 +188,9 @@ extension PackedLog {
         }
         if let changes = writer.changes, changes.count > Self.mostChanges { writer.changes = nil }
     }
+
+    /// What is behind the last record is looked through each time up to here.
+    private static var shortByteCount: Int { 1 << 14 }
 
     /// How many keys are told as changed by others before it is anything.
     private static var mostChanges: Int { 1 << 16 }

@@ -56,6 +56,8 @@ final class PackedLog: Sendable {
         var sweptAt = -Double.infinity
         /// When this log was last saved to, by the clock of whoever did; in seconds since 2001-01-01 UTC.
         var savedAt: Double?
+        /// How long the tail was when much was found behind its last record; nobody but who appends looks at that again.
+        var longByteCount: Int?
         /// Whether every segment is looked at, sealed or not.
         var isOpening = true
         /// Where following began; `nil`: at the first segment.
@@ -238,6 +240,7 @@ final class PackedLog: Sendable {
                 throw StoreError(error, path: path, action: "locking the log")
             }
             defer { unlock() }
+            writer.longByteCount = nil
             if try !isUpToDate(writer) {
                 try follow(&writer)
                 // What is appended to must be what others find.

@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// Several packed stores on one directory, and what becomes of processes that are killed.
+@Suite struct PackedSharingTests {
+    private func save(_ text: String, _ key: String, in store: PackedStore) throws {
+        try store.save(Array(text.utf8), forKey: key, storedAt: .now, expiresAt: nil)
+    }
+
+    private func value(_ key: String, in store: PackedStore) throws -> String? {
+        try store.fetch(forKey: key).map { String(decoding: $0.archive, as: UTF8.self) }
+    }
+
+    /// The record that was being written last is whole or not there, at every length.
+    @Test func aTornRecordIsNotThere() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let cache = path + "/cache"
+            let store = try PackedStore(directory: cache, create: true)
+            try save("one", "key", in: store)
+            let file = cache + "/" + Segment.fileName(1)
+            let before = try readFile(file)
+            try save("two", "key", in: store)
+            let after = try readFile(file)
+            for length in before.count...after.count {
+                let other = path + "/other"
+                try? FileManager.default.removeItem(atPath: other)
+                try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+                try writeFile(StoreMarker.bytes(.packed), other + "/format")
+                try writeFile(Array(after[..<length]), other + "/" + Segment.fileName(1))
+                let reader = try PackedStore(directory: other, create: false)
+                let writer = try PackedStore(directory: other, create: false)
+                let expected = length == after.count ? "two" : "one"
+                #expect(try value("key", in: reader) == expected)
+                try save("new", "new", in: writer)
+                #expect(try value("new", in: reader) == "new")
+                #expect(try value("key", in: reader) == expected)
+                #expect(try value("key", in: PackedStore(directory: other, create: false)) == expected)
+            }
+        }
+    }
+
+    /// A process may be killed between a seal and the next segment.
+    @Test func aSealWithoutANextSegmentKeepsNobodyWaiting() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let reader: PackedStore
+            do {
+                let store = try PackedStore(directory: path, create: true)
+                try save("one", "key", in: store)
+                try store.current.changing { writer throws(StoreError) in
+                    try store.current.beginSegment(dictionary: nil, &writer)
+                    return ()
+                }
+                try FileManager.default.removeItem(atPath: path + "/" + Segment.fileName(2))
+            }
+            reader = try PackedStore(directory: path, create: false)
+            #expect(try value("key", in: reader) == "one")
+            let writer = try PackedStore(directory: path, create: false)
+            try save("two", "key", in: writer)
+            #expect(try value("key", in: reader) == "two")
+            try save("three", "key", in: writer)
+            #expect(try value("key", in: reader) == "three")
+        }
+    }
+
+    /// Files of segments that were given up do not come back, and do not stay.
+    @Test func halfARemovalOfAllIsAWholeOne() throws {
+        let directory = try PackedDirectory(.none)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            for left in [1, 3, directory.segments.count] {
+                let path = parent + "/\(left)"
+                try directory.write(to: path)
+                try PackedDirectory.open(path).removeAll()
+                try? FileManager.default.removeItem(atPath: path + "/index")
+                // As if it had been killed before all files were gone.
+                for name in directory.segments.suffix(left) {
+                    try writeFile(directory.files[name] ?? [], path + "/" + name)
+                }
+                let store = try PackedDirectory.open(path)
+                let answers = try directory.answers(store, "\(left) left")
+                #expect(answers.values.allSatisfy { $0 == .nothing })
+                try save("new", "new", in: store)
+                let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                #expect(names.filter { directory.segments.contains($0) } == [])
+            }
+        }
+    }
+
+    @Test func storesSeeWhatOthersGiveUp() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings()
+            settings.byteLimit = 20_000
+            let one = try PackedStore(directory: path, create: true, settings: settings)
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            for round in 0..<600 {
+                let (writer, reader) = round % 3 == 0 ? (one, other) : (other, one)
+                let text = String(repeating: "\(round) ", count: round % 40)
+                try save(text, "key \(round % 50)", in: writer)
+                #expect(try value("key \(round % 50)", in: reader) == text)
+                if round % 97 == 96 { try reader.removeAll() }
+                let total = try Self.byteCount(path)
+                #expect(total <= 20_000 + 1_000, "\(total) bytes")
+            }
+            for key in (0..<50).map({ "key \($0)" }) { #expect(try value(key, in: one) == value(key, in: other)) }
+        }
+    }
+
+    static func byteCount(_ path: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".segment") }.reduce(0) {
+            sum,
+            name in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
+            return sum + (attributes?[.size] as? Int ?? 0)
+        }
+    }
+
+    @Test func aDirectoryThatIsReplacedIsLeft() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            let store = try PackedStore(directory: path, create: true)
+            try save("old", "key", in: store)
+            try FileManager.default.moveItem(atPath: path, toPath: path + "-moved")
+            do {
+                let other = try PackedStore(directory: path, create: true)
+                try save("new", "key", in: other)
+            }
+            usleep(30_000)
+            #expect(try value("key", in: store) == "new")
+            try FileManager.default.removeItem(atPath: path)
+            usleep(30_000)
+            #expect(try value("key", in: store) == nil)
+            try save("again", "key", in: store)
+            #expect(try value("key", in: PackedStore(directory: path, create: false)) == "again")
+        }
+    }
+
+    /// What is written again for each byte that is saved over and over.
+    @Test func noByteIsWrittenMoreThanTwice() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings()
+            settings.byteLimit = 200_000
+            let store = try PackedStore(directory: path, create: true, settings: settings)
+            var random = SeededGenerator(seed: 5)
+            for _ in 0..<8_000 {
+                let key = "key \(Int.random(in: 0..<800, using: &random))"
+                let archive = (0..<Int.random(in: 50...250, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                try store.save(archive, forKey: key, storedAt: .now, expiresAt: nil)
+                _ = try store.fetch(forKey: "key \(Int.random(in: 0..<100, using: &random))")
+            }
+            store.finishUpkeep()
+            let (appended, carried) = try store.current.looking { ($0.appendedByteCount, $0.carriedByteCount) }
+            print("of \(appended) bytes \(carried) had been saved before")
+            #expect(carried * 2 <= appended)
+            #expect(try Self.byteCount(path) <= 200_000 + 400)
+        }
+    }
+}
