@@ -31,6 +31,7 @@ final class IndexRescue: Sendable {
                 return table(part, of: opened)
             } catch {
                 // The next call opens the log anew, and tells what is wrong.
+                shared.isIncomplete.store(true, ordering: .relaxed)
                 shared.isBroken.store(true, ordering: .relaxed)
                 return IndexTable()
             }

@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 extension PackedLog {
     /// How long segments become, unless one record is longer: a part of what all may take, so that giving one up gives up
     /// little, and no more than can be gone through without a pause.
@@ -80,6 +88,8 @@ extension PackedLog {
         } catch {
             // What is there of it would be cut by the next one who appends, but it takes room until then.
             _ = Result { () throws(SystemError) in try tail.segment.file.truncate(to: tail.end) }
+            // Opened when writing was not allowed; that may be over.
+            if error.number == EBADF { shared.isBroken.store(true, ordering: .relaxed) }
             throw StoreError(error, path: segments.path(tail.segment.number), action: "appending to a segment")
         }
         writer.appendedByteCount += bytes.count

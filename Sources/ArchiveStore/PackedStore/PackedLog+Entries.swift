@@ -124,7 +124,7 @@ extension PackedLog {
         }
         if gone == nil, let damage { throw damage }
         // Nothing is there where the index could not be loaded.
-        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
+        if shared.isIncomplete.load(ordering: .relaxed) { throw stale() }
         return (nil, gone)
     }
 

@@ -50,7 +50,7 @@ extension PackedLog {
             try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
         }
         // What seems to be dead may only be in a part of the index that could not be loaded.
-        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
+        if shared.isIncomplete.load(ordering: .relaxed) { throw stale() }
         let places = try append(&plan.drafts, &writer)
         if settings.durability == .power { try synchronize() }
         for (number, place) in places.enumerated() {

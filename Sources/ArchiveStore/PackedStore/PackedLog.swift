@@ -77,6 +77,8 @@ final class PackedLog: Sendable {
     final class Shared: Sendable {
         let floor = Atomic<UInt32>(0)
         let isBroken = Atomic<Bool>(false)
+        /// Whether a part of the index could not be loaded, and seems to be empty.
+        let isIncomplete = Atomic<Bool>(false)
         /// The tail when upkeep was last due.
         let upkeptSegment = Atomic<UInt32>(0)
         /// How many entries there must be for a dictionary to be tried.

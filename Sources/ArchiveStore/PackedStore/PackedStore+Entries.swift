@@ -35,7 +35,7 @@ extension PackedStore {
                     entries.append(.failure(error))
                 }
             }
-            if log.shared.isBroken.load(ordering: .relaxed) { throw log.stale() }
+            if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
             return entries
         } ?? []
     }

@@ -115,7 +115,7 @@ extension PackedStore {
         }
         try log.synchronize()
         if let failure { throw failure }
-        if log.shared.isBroken.load(ordering: .relaxed) { throw log.stale() }
+        if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
     }
 
     /// Implementation: every record is read.
@@ -136,7 +136,7 @@ extension PackedStore {
                 }
             }
             try log.synchronize()
-            if log.shared.isBroken.load(ordering: .relaxed) { throw log.stale() }
+            if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
             return count
         } ?? 0
     }

@@ -91,7 +91,7 @@ extension PackedLog {
         }
         do throws(SystemError) {
             // Parts that could not be loaded seemed to be empty.
-            if shared.isBroken.load(ordering: .relaxed) { throw SystemError(number: ESTALE) }
+            if shared.isIncomplete.load(ordering: .relaxed) { throw SystemError(number: ESTALE) }
             try session.directory.rename(draft.name, to: IndexSnapshot.fileName, in: root)
         } catch {
             session.discard(draft.name)

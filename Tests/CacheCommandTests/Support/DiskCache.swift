@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import Testing
 import KeyedArchive
 import Testing
 
