@@ -13,7 +13,7 @@ extension PackedLog {
     /// little, and no more than can be gone through without a pause.
     func segmentByteCount(_ writer: borrowing Writer) -> Int {
         guard let limit = settings.byteLimit else {
-            return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 18), Self.largestSegmentByteCount)
+            return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
         }
         return min(max(limit / Self.segmentsPerLimit, Record.headByteCount * 4), Self.largestSegmentByteCount)
     }

@@ -10,7 +10,7 @@ extension PackedLog {
 
     /// The most bytes of a dictionary in the header of every segment.
     private func dictionaryLimit(_ writer: borrowing Writer) -> Int {
-        min(PresetDictionary.largestByteCount, segmentByteCount(writer) / 32)
+        min(PresetDictionary.largestByteCount, segmentByteCount(writer) / 16)
     }
 
     /// Whether it is time to look for a dictionary, or for a better one.

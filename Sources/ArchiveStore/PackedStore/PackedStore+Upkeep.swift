@@ -4,8 +4,8 @@ extension PackedStore {
     /// Has room made before it is needed, and the index written now and then, in the background.
     func keepUp(_ log: PackedLog) {
         guard log.needsUpkeep, !isUpkeepDue.exchange(true, ordering: .relaxed) else { return }
-        upkeep.async { [weak self] in
-            guard let self else { return }
+        // Not weakly: one weak reference would make every other one slower.
+        upkeep.async { [self] in
             isUpkeepDue.store(false, ordering: .relaxed)
             let log = current
             // What cannot be done now is done, or told, when a save needs the room.

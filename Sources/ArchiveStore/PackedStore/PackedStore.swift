@@ -167,7 +167,9 @@ package final class PackedStore: ArchiveStore {
             try guarding(hash, log) { () throws(StoreError) in
                 guard let found = try log.find(key, hash, .whole) else { return nil }
                 let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
-                log.index.withPart(hash) { $0.use(hash, found.slot.place) }
+                if found.slot.uses < IndexSlot.mostUses {
+                    log.index.withPart(hash) { $0.use(hash, found.slot.place) }
+                }
                 return StoredArchive(archive: archive, information: information(found, key.string, log))
             }
         }
