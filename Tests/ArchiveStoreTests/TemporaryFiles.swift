@@ -10,8 +10,17 @@ func withTemporaryDirectory(inMemory: Bool = false, _ body: (String) throws -> V
     let path = (hasMemory ? memory : NSTemporaryDirectory()) + "archive-store-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let result = Result { try body(path) }
-    try FileManager.default.removeItem(atPath: path)
+    try removeDirectory(path)
     try result.get()
+}
+
+/// Removes a directory in which a store may still be doing its last work in the background.
+func removeDirectory(_ path: String) throws {
+    for _ in 0..<100 {
+        if (try? FileManager.default.removeItem(atPath: path)) != nil { return }
+        usleep(10_000)
+    }
+    try FileManager.default.removeItem(atPath: path)
 }
 
 /// The paths of all files below `directory` that are named as entries.

@@ -120,7 +120,12 @@ final class TestDirectory {
         )
     }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit {
+        // A cache may still be doing its last work in the background.
+        for _ in 0..<20 where FileManager.default.fileExists(atPath: url.path) {
+            if (try? FileManager.default.removeItem(at: url)) == nil { usleep(10_000) }
+        }
+    }
 
     /// What the cache with this name has its entries in.
     func store(_ name: String) throws -> any ArchiveStore {

@@ -1,6 +1,5 @@
 import ArchiveStore
 import Foundation
-import Testing
 import KeyedArchive
 import Testing
 

@@ -59,7 +59,8 @@ struct VerifyTests {
             #expect(cache.run("verify").status == .success)
             try data.write(to: URL(fileURLWithPath: path))
             // Where entries are now is found again in the segments.
-            if isSegment { try FileManager.default.removeItem(atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path + "/index") }
+            let index = URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "index")
+            if isSegment { try FileManager.default.removeItem(at: index) }
         }
         #expect(cache.run("verify").output.text == "5 sound, 1 expired, 0 damaged\n")
     }
