@@ -46,8 +46,13 @@ extension PackedLog {
             try beginSegment(dictionary: dictionary, &writer)
         }
         var plan = Plan(keeping)
-        if let segment = try? segments.segment(number) {
-            try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
+        do throws(StoreError) {
+            if let segment = try segments.segment(number) {
+                try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
+            }
+        } catch {
+            // What is no file has no entry. What cannot be read now may be another time.
+            guard error.code == .corrupted else { throw error }
         }
         // What seems to be dead may only be in a part of the index that could not be loaded.
         if shared.isIncomplete.load(ordering: .relaxed) { throw stale() }
@@ -91,28 +96,61 @@ extension PackedLog {
     ) throws(StoreError) {
         do throws(SystemError) {
             var scanner = SegmentScanner(segment, to: byteCount)
+            var isWhole = true
             while let step = try scanner.next() {
-                guard case .record(let record, let place) = step, record.kind == .entry else { continue }
+                guard case .record(let record, let place) = step else {
+                    isWhole = false
+                    continue
+                }
+                guard record.kind == .entry else { continue }
                 let hash = hash(of: record)
                 guard let slot = slots(hash).first(where: { $0.place == place }) else { continue }
-                let key = String(decoding: record.key, as: UTF8.self)
-                let information = record.information(key: key, volume: root.identity.number)
-                if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
-                    plan.dropped.append(slot)
-                    plan.departed.expired.append(information)
-                } else if plan.keeps(slot),
-                    let draft = try draft(moving: record, bytes: scanner.bytes(of: record, at: place), hash)
-                {
-                    plan.kept.append(slot)
-                    plan.drafts.append(draft)
-                    plan.keptByteCount += draft.byteCount
-                } else {
-                    plan.dropped.append(slot)
-                    plan.departed.evicted.append(information)
-                }
+                decide(on: slot, record, try scanner.bytes(of: record, at: place), in: &plan, now: now)
             }
+            if isWhole, scanner.offset == byteCount { return }
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+        }
+        try readOneByOne(segment, into: &plan, now: now)
+    }
+
+    /// Decides on those entries of a segment that were not found one after another, since it is damaged.
+    private func readOneByOne(_ segment: Segment, into plan: inout Plan, now: Double?) throws(StoreError) {
+        let known = Set(plan.kept.map(\.place)).union(plan.dropped.map(\.place))
+        var rest: [IndexSlot] = []
+        index.forEachPart { table in
+            table.forEachSlot { if $0.place.segment == segment.number { rest.append($0) } }
+        }
+        for slot in rest where !known.contains(slot.place) {
+            do throws(StoreError) {
+                guard let found = try read(slot, .whole) else { continue }
+                decide(on: slot, found.record, found.bytes, in: &plan, now: now)
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                plan.dropped.append(slot)
+            }
+        }
+    }
+
+    private func decide(
+        on slot: IndexSlot,
+        _ record: Record,
+        _ bytes: [UInt8],
+        in plan: inout Plan,
+        now: Double?
+    ) {
+        let key = String(decoding: record.key, as: UTF8.self)
+        let information = record.information(key: key, volume: root.identity.number)
+        if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
+            plan.dropped.append(slot)
+            plan.departed.expired.append(information)
+        } else if plan.keeps(slot), let draft = draft(moving: record, bytes: bytes, slot.hash) {
+            plan.kept.append(slot)
+            plan.drafts.append(draft)
+            plan.keptByteCount += draft.byteCount
+        } else {
+            plan.dropped.append(slot)
+            plan.departed.evicted.append(information)
         }
     }
 
