@@ -168,10 +168,17 @@ final class KillTorture {
         note(records, writer: own.writer)
         try? FileManager.default.removeItem(atPath: own.log)
 
-        // The worker is gone by now, so that one session lives at most, the companion's. Who appends to a segment needs
-        // none, and leaves what the dead have left to who does.
-        let now = try DraftListing(cache: folder.appending(path: Self.name))
-        if settings.layout == .files ? !now.drafts.isEmpty || now.locks.count != 1 : now.locks.count > 2 {
+        // The worker is gone by now, or does its last work, so that one session lives at most, the companion's. Who
+        // appends to a segment needs none, and leaves what the dead have left to who does.
+        var now = try DraftListing(cache: folder.appending(path: Self.name))
+        func isTidy() -> Bool {
+            settings.layout == .files ? now.drafts.isEmpty && now.locks.count == 1 : now.locks.count <= 2
+        }
+        for _ in 0..<100 where !isTidy() {
+            usleep(10_000)
+            now = try DraftListing(cache: folder.appending(path: Self.name))
+        }
+        if !isTidy() {
             let evidence = "of \(left.drafts + left.locks) the next opening left \(now.drafts + now.locks)"
             violations.append(Violation(law: .drafts, evidence: evidence))
         }
