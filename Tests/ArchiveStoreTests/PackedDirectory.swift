@@ -136,7 +136,7 @@ struct PackedDirectory: Sendable {
 
     /// Writes the files to a directory, in place of what is there.
     func write(to path: String, changing name: String? = nil, to bytes: [UInt8]? = nil) throws {
-        try? FileManager.default.removeItem(atPath: path)
+        if FileManager.default.fileExists(atPath: path) { try removeDirectory(path) }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         for (file, content) in files where file != name { try writeFile(content, path + "/" + file) }
         if let name, let bytes { try writeFile(bytes, path + "/" + name) }

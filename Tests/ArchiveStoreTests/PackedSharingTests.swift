@@ -24,8 +24,7 @@ import Testing
             try save("two", "key", in: store)
             let after = try readFile(file)
             for length in before.count...after.count {
-                let other = path + "/other"
-                try? FileManager.default.removeItem(atPath: other)
+                let other = path + "/other-\(length)"
                 try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
                 try writeFile(StoreMarker.bytes(.packed), other + "/format")
                 try writeFile(Array(after[..<length]), other + "/" + Segment.fileName(1))
