@@ -30,7 +30,8 @@ final class IndexRescue: Sendable {
                 log = opened
                 return table(part, of: opened)
             } catch {
-                // The next call opens the log anew, and tells what is wrong.
+                // Told to whoever misses something; the next call opens the log anew.
+                shared.loadingFailure.withLock { $0 = error }
                 shared.isIncomplete.store(true, ordering: .relaxed)
                 shared.isBroken.store(true, ordering: .relaxed)
                 return IndexTable()

@@ -136,7 +136,14 @@ extension PackedLog {
         )
         let draft = try session.write(header, synchronized: isDurable).name
         do throws(StoreError) {
-            if let former, !writer.isSealed { try seal(former, &writer) }
+            if let former {
+                // Who sealed it may have died before there was a next one.
+                if writer.isSealed, writer.sizes[former.segment.number] == nil {
+                    writer.setSize(former.end, of: former.segment.number)
+                } else if !writer.isSealed {
+                    try seal(former, &writer)
+                }
+            }
             do throws(SystemError) {
                 try session.directory.rename(draft, to: fileName, in: root)
                 if isDurable { try root.synchronize() }
@@ -156,7 +163,7 @@ extension PackedLog {
 
     /// Removes all segments, so that numbers begin at 1 again in another log: there are as many as 28 bits can tell.
     private func beginAnew(_ writer: inout Writer) throws(StoreError) -> Tail {
-        writer.strays += try segments.numbers()
+        writer.strays += try segments.numbers().sorted(by: >)
         try removeStrays(&writer)
         throw stale()
     }
@@ -168,19 +175,20 @@ extension PackedLog {
         writer.previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
         writer.setSize(tail.end + seal.byteCount, of: tail.segment.number)
         writer.isSealed = true
+        try synchronize(sealed: tail.segment, upTo: tail.end + seal.byteCount)
+    }
+
+    /// Waits until a segment that is not appended to any more is on the device, if the store is durable.
+    func synchronize(sealed segment: Segment, upTo end: Int) throws(StoreError) {
         guard settings.durability == .power else { return }
         try synced.withLock { state throws(StoreError) in
             do throws(SystemError) {
-                try tail.segment.file.synchronizeData()
+                try segment.file.synchronizeData()
             } catch {
-                let path = segments.path(tail.segment.number)
+                let path = segments.path(segment.number)
                 let failure = StoreError(error, path: path, action: "waiting for a segment")
                 // All who have appended to it are told, for the system tells it once.
-                let end = RecordPlace(
-                    segment: tail.segment.number,
-                    offset: UInt32(clamping: writer.sizes[tail.segment.number] ?? tail.end)
-                )
-                state.failure = (end, failure)
+                state.failure = (RecordPlace(segment: segment.number, offset: UInt32(clamping: end)), failure)
                 throw failure
             }
         }
@@ -193,21 +201,37 @@ extension PackedLog {
         var end = RecordPlace(segment: 0, offset: 0)
         /// What was appended before may never be there.
         var failure: (end: RecordPlace, error: StoreError)?
+        /// Whether the names of all segments are.
+        var hasNames = false
+    }
+
+    /// Where the next record will be, unless it begins a segment.
+    var end: RecordPlace {
+        tail.withLock { tail in
+            RecordPlace(segment: tail?.segment.number ?? 0, offset: UInt32(clamping: tail?.end ?? 0))
+        }
     }
 
     /// Waits until what was appended so far is on the device, if the store is durable.
+    func synchronize() throws(StoreError) { try synchronize(upTo: end) }
+
+    /// Waits until what was appended up to a place is on the device, if the store is durable.
     ///
     /// Whoever comes first waits for all who have appended until then; the others wait for it, and find theirs done.
-    func synchronize() throws(StoreError) {
-        guard settings.durability == .power, let appended = tail.withLock({ $0 }) else { return }
-        let end = RecordPlace(segment: appended.segment.number, offset: UInt32(appended.end))
+    func synchronize(upTo end: RecordPlace) throws(StoreError) {
+        guard settings.durability == .power else { return }
         try synced.withLock { state throws(StoreError) in
             if let failure = state.failure, end <= failure.end { throw failure.error }
             if end <= state.end { return }
             guard let latest = tail.withLock({ $0 }) else { return }
             let latestEnd = RecordPlace(segment: latest.segment.number, offset: UInt32(latest.end))
             do throws(SystemError) {
-                // What is in earlier segments was waited for when they were sealed.
+                // Others need not have waited for the names of those that they began.
+                if !state.hasNames {
+                    try root.synchronize()
+                    state.hasNames = true
+                }
+                // What is in earlier segments was waited for when they were sealed, or found to be.
                 try latest.segment.file.synchronizeData()
                 state.end = latestEnd
             } catch {

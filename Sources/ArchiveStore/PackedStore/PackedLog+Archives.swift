@@ -46,13 +46,13 @@ extension PackedLog {
         let start = record.headByteCount
         let count = record.payloadByteCount
         let size = record.archiveByteCount
+        let name = record.dictionaryName(in: bytes)
+        let dictionary = try name.flatMap { name throws(StoreError) in try segments.dictionary(named: name) }
         do throws(InflateError) {
-            guard let name = record.dictionaryName(in: bytes) else {
+            if name == nil {
                 return try Zlib.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
             }
-            guard let dictionary = try? segments.dictionary(named: name) else {
-                throw .damaged
-            }
+            guard let dictionary else { throw .damaged }
             return try dictionary.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
         } catch {
             switch error {

@@ -60,6 +60,16 @@ extension PackedLog {
         }
     }
 
+    /// As ``read(_:_:)``, but if the entry was moved meanwhile, from where it is now.
+    func readOrFollow(_ slot: IndexSlot, _ extent: Extent) throws(StoreError) -> Found? {
+        if let found = try read(slot, extent) { return found }
+        try catchUp()
+        for other in slots(slot.hash) where other.place != slot.place {
+            if let found = try read(other, extent), found.record.byteCount == Int(other.byteCount) { return found }
+        }
+        return nil
+    }
+
     private static var fewBytes: Int { 1 << 16 }
 
     func damage(at place: RecordPlace) -> StoreError {
@@ -124,7 +134,7 @@ extension PackedLog {
         }
         if gone == nil, let damage { throw damage }
         // Nothing is there where the index could not be loaded.
-        if shared.isIncomplete.load(ordering: .relaxed) { throw stale() }
+        try checkIndex()
         return (nil, gone)
     }
 
@@ -161,6 +171,7 @@ extension PackedLog {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))
             try segment.punch(found.record, at: slot.place)
+            if settings.durability == .power { try segment.file.synchronizeData() }
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
         }
@@ -174,7 +185,7 @@ extension PackedLog {
         var chosen: [(key: StoreKey, hash: UInt64, entry: EntryInformation)] = []
         for slot in slots {
             do throws(StoreError) {
-                guard let found = try read(slot, .head), let key = found.key else { continue }
+                guard let found = try readOrFollow(slot, .head), let key = found.key else { continue }
                 let entry = found.record.information(key: key.string, volume: root.identity.number)
                 if isChosen(entry) { chosen.append((key, slot.hash, entry)) }
             } catch {
@@ -188,8 +199,14 @@ extension PackedLog {
             var drafts: [RecordDraft] = []
             for (key, hash, entry) in chosen {
                 // It may have been moved, saved over or damaged meanwhile.
-                let found = Result { () throws(StoreError) in try find(key, hash, .head, &writer) }
-                guard case .success(let found?) = found,
+                let found: Found?
+                do throws(StoreError) {
+                    found = try find(key, hash, .head, &writer)
+                } catch {
+                    guard error.code == .corrupted else { throw error }
+                    continue
+                }
+                guard let found,
                     found.record.information(key: key.string, volume: root.identity.number).identity
                         == entry.identity
                 else { continue }

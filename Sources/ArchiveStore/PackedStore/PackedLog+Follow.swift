@@ -69,6 +69,11 @@ extension PackedLog {
             if try byteCount(of: current.segment) != size { return true }
             writer.unsealedByteCount = size - end
         }
+        // Whoever sealed it need not have waited for it.
+        if !writer.isOpening {
+            try synchronize(sealed: current.segment, upTo: size ?? end)
+            synced.withLock { $0.hasNames = false }
+        }
         writer.setSize(size ?? end, of: number)
         writer.isSealed = false
         setTail(next, at: next.headerByteCount ?? 0)

@@ -55,7 +55,7 @@ extension PackedLog {
             guard error.code == .corrupted else { throw error }
         }
         // What seems to be dead may only be in a part of the index that could not be loaded.
-        if shared.isIncomplete.load(ordering: .relaxed) { throw stale() }
+        try checkIndex()
         let places = try append(&plan.drafts, &writer)
         if settings.durability == .power { try synchronize() }
         for (number, place) in places.enumerated() {
@@ -94,7 +94,7 @@ extension PackedLog {
         into plan: inout Plan,
         now: Double?
     ) throws(StoreError) {
-        do throws(SystemError) {
+        do {
             var scanner = SegmentScanner(segment, to: byteCount)
             var isWhole = true
             while let step = try scanner.next() {
@@ -105,11 +105,21 @@ extension PackedLog {
                 guard record.kind == .entry else { continue }
                 let hash = hash(of: record)
                 guard let slot = slots(hash).first(where: { $0.place == place }) else { continue }
-                decide(on: slot, record, try scanner.bytes(of: record, at: place), in: &plan, now: now)
+                let bytes = try scanner.bytes(of: record, at: place)
+                // Somebody has cut the file.
+                guard bytes.count == record.byteCount else {
+                    isWhole = false
+                    continue
+                }
+                try decide(on: slot, record, bytes, in: &plan, now: now)
             }
             if isWhole, scanner.offset == byteCount { return }
-        } catch {
+        } catch let error as SystemError {
             throw StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("nothing else is thrown")
         }
         try readOneByOne(segment, into: &plan, now: now)
     }
@@ -124,7 +134,7 @@ extension PackedLog {
         for slot in rest where !known.contains(slot.place) {
             do throws(StoreError) {
                 guard let found = try read(slot, .whole) else { continue }
-                decide(on: slot, found.record, found.bytes, in: &plan, now: now)
+                try decide(on: slot, found.record, found.bytes, in: &plan, now: now)
             } catch {
                 guard error.code == .corrupted else { throw error }
                 plan.dropped.append(slot)
@@ -138,13 +148,13 @@ extension PackedLog {
         _ bytes: [UInt8],
         in plan: inout Plan,
         now: Double?
-    ) {
+    ) throws(StoreError) {
         let key = String(decoding: record.key, as: UTF8.self)
         let information = record.information(key: key, volume: root.identity.number)
         if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
             plan.dropped.append(slot)
             plan.departed.expired.append(information)
-        } else if plan.keeps(slot), let draft = draft(moving: record, bytes: bytes, slot.hash) {
+        } else if plan.keeps(slot), let draft = try draft(moving: record, bytes: bytes, slot.hash) {
             plan.kept.append(slot)
             plan.drafts.append(draft)
             plan.keptByteCount += draft.byteCount
@@ -155,21 +165,29 @@ extension PackedLog {
     }
 
     /// A record for another segment, compressed anew if the dictionary it needs is not there; `nil` if it is damaged.
-    private func draft(moving record: Record, bytes: [UInt8], _ hash: UInt64) -> RecordDraft? {
+    private func draft(
+        moving record: Record,
+        bytes: [UInt8],
+        _ hash: UInt64
+    ) throws(StoreError) -> RecordDraft? {
         guard let dictionaryName = record.dictionaryName(in: bytes) else {
             return RecordDraft(moving: record, bytes: bytes, hash: hash)
         }
         let dictionary = dictionary
         if dictionaryName == dictionary?.identifier { return RecordDraft(moving: record, bytes: bytes, hash: hash) }
-        guard let archive = try? archive(of: record, bytes, limit: Zlib.largestByteCount) else { return nil }
-        return try? RecordDraft.entry(
-            key: record.key,
-            hash: hash,
-            serial: record.serial,
-            attributes: record.attributes,
-            archive: archive,
-            dictionary: dictionary
-        )
+        do throws(StoreError) {
+            return try RecordDraft.entry(
+                key: record.key,
+                hash: hash,
+                serial: record.serial,
+                attributes: record.attributes,
+                archive: archive(of: record, bytes, limit: Zlib.largestByteCount),
+                dictionary: dictionary
+            )
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            return nil
+        }
     }
 
     private func remove(segment number: UInt32, _ writer: inout Writer) throws(StoreError) {
@@ -214,6 +232,7 @@ extension PackedLog {
             try removeStrays(&writer)
             do throws(SystemError) {
                 try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
+                if settings.durability == .power { try tail.segment.file.synchronizeData() }
             } catch {
                 throw StoreError(error, path: segments.path(tail.segment.number), action: "emptying a segment")
             }
@@ -241,11 +260,11 @@ extension PackedLog {
 
     /// As ``nextVictim(_:)``, which gives the same one then unless it is used meanwhile.
     func peekVictim(_ writer: inout Writer) throws(StoreError) -> Found? {
-        var clock = writer.clock
         let victim = try nextVictim(&writer)
-        swap(&clock, &writer.clock)
-        // Began anew: from where the victim is, for all before it have been looked at.
-        if let victim, writer.clock?.segment.number != victim.slot.place.segment { writer.clock = nil }
+        // All before it have been looked at, and count as unused from now on.
+        writer.clock = try victim.flatMap { victim throws(StoreError) in
+            try clock(at: victim.slot.place.segment, from: Int(victim.slot.place.offset), writer)
+        }
         return victim
     }
 
@@ -282,9 +301,13 @@ extension PackedLog {
         return nil
     }
 
-    private func clock(at number: UInt32, _ writer: borrowing Writer) throws(StoreError) -> SegmentScanner? {
+    private func clock(
+        at number: UInt32,
+        from offset: Int? = nil,
+        _ writer: borrowing Writer
+    ) throws(StoreError) -> SegmentScanner? {
         guard let segment = try segments.segment(number) else { return nil }
         let end = writer.sizes[number] ?? tail.withLock { $0?.end ?? 0 }
-        return SegmentScanner(segment, to: end)
+        return SegmentScanner(segment, from: offset, to: end)
     }
 }

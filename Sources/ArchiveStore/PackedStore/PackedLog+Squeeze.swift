@@ -7,6 +7,8 @@ extension PackedLog {
     /// - Returns: whether there may be more room now.
     func squeeze(_ writer: inout Writer) throws(StoreError) -> Bool {
         let deadByteCount = byteCount(writer) - index.total.byteCount
+        // What seems to be dead may only be in a part of the index that could not be loaded.
+        try checkIndex()
         guard deadByteCount > writer.squeezedByteCount else { return false }
         var ends = writer.sizes
         if let tail = tail.withLock({ $0 }) { ends[tail.segment.number] = tail.end }
@@ -30,10 +32,9 @@ extension PackedLog {
     private func punchDead(_ segment: Segment, _ end: Int) throws(SystemError) {
         var scanner = SegmentScanner(segment, to: end)
         while let step = try scanner.next() {
-            guard case .record(let record, let place) = step, record.payloadByteCount >= Segment.blockByteCount
-            else {
-                continue
-            }
+            guard case .record(let record, let place) = step, record.kind != nil,
+                record.payloadByteCount >= Segment.blockByteCount
+            else { continue }
             let isLive = record.kind == .entry && slots(hash(of: record)).contains { $0.place == place }
             if !isLive { try segment.punch(record, at: place) }
         }

@@ -77,8 +77,9 @@ final class PackedLog: Sendable {
     final class Shared: Sendable {
         let floor = Atomic<UInt32>(0)
         let isBroken = Atomic<Bool>(false)
-        /// Whether a part of the index could not be loaded, and seems to be empty.
+        /// Whether a part of the index could not be loaded, and seems to be empty; and why.
         let isIncomplete = Atomic<Bool>(false)
+        let loadingFailure = Mutex<StoreError?>(nil)
         /// The tail when upkeep was last due.
         let upkeptSegment = Atomic<UInt32>(0)
         /// How many entries there must be for a dictionary to be tried.
@@ -193,8 +194,12 @@ final class PackedLog: Sendable {
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
             for number in first..<segment.number {
-                guard let status = try? folder.root.status(Segment.fileName(number)) else { continue }
-                start.writer.setSize(status.byteCount, of: number)
+                do {
+                    let status = try folder.root.status(Segment.fileName(number))
+                    if let status { start.writer.setSize(status.byteCount, of: number) }
+                } catch {
+                    throw StoreError(error, path: segments.path(number), action: "looking for a segment")
+                }
             }
         } else if let segment = try segments.segment(first) {
             start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
@@ -242,6 +247,8 @@ final class PackedLog: Sendable {
                 throw StoreError(error, path: path, action: "locking the log")
             }
             defer { unlock() }
+            // Whoever had the mutex before may have found it so.
+            if shared.isBroken.load(ordering: .relaxed) { throw stale() }
             writer.longByteCount = nil
             if try !isUpToDate(writer) {
                 try follow(&writer)
@@ -278,6 +285,12 @@ final class PackedLog: Sendable {
             // Its end gives the lock back as well, and nothing else would.
             shared.isBroken.store(true, ordering: .relaxed)
         }
+    }
+
+    /// Throws what kept a part of the index from being loaded: nothing that seems to be missing is known to be.
+    func checkIndex() throws(StoreError) {
+        guard shared.isIncomplete.load(ordering: .relaxed) else { return }
+        throw shared.loadingFailure.withLock { $0 } ?? stale()
     }
 
     /// What makes a store open another log. This one is of no use any more, whoever finds that.

@@ -35,7 +35,7 @@ extension PackedStore {
                     entries.append(.failure(error))
                 }
             }
-            if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
+            try log.checkIndex()
             return entries
         } ?? []
     }

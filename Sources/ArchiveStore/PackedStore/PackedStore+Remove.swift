@@ -23,7 +23,9 @@ extension PackedStore {
         try reading { log throws(StoreError) in
             // No lock where there is nothing.
             guard !log.slots(hash).isEmpty else { return nil }
+            var end = log.end
             let isRemoved = try log.changing { writer throws(StoreError) -> Bool in
+                defer { end = log.end }
                 let found: PackedLog.Found?
                 do throws(StoreError) {
                     found = try log.find(key, hash, .head, &writer)
@@ -39,7 +41,7 @@ extension PackedStore {
                 return true
             }
             guard isRemoved else { return nil }
-            try log.synchronize()
+            try log.synchronize(upTo: end)
             keepUp(log)
             return true
         }
@@ -60,6 +62,8 @@ extension PackedStore {
         let seconds = UInt32(min(max(0, now), Double(UInt32.max - 1)))
         _ = try reading { log throws(StoreError) -> Void? in
             var next = UInt32.max
+            // What is saved meanwhile makes it less.
+            try log.looking { $0.nextDeadline = .max }
             try removeEntries(of: log, removed: removed) { slot in
                 if slot.deadline <= seconds { return true }
                 next = min(next, slot.deadline)
@@ -70,7 +74,7 @@ extension PackedStore {
                 next = min(next, Record.deadline(entry.attributes))
                 return false
             }
-            try log.looking { $0.nextDeadline = next }
+            try log.looking { $0.nextDeadline = min($0.nextDeadline, next) }
         }
     }
 
@@ -115,7 +119,7 @@ extension PackedStore {
         }
         try log.synchronize()
         if let failure { throw failure }
-        if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
+        try log.checkIndex()
     }
 
     /// Implementation: every record is read.
@@ -126,7 +130,7 @@ extension PackedStore {
             for part in 0..<PackedIndex.partCount {
                 for slot in log.slots(inPart: part) {
                     do throws(StoreError) {
-                        guard let found = try log.read(slot, .whole) else { continue }
+                        guard let found = try log.readOrFollow(slot, .whole) else { continue }
                         _ = try log.archive(of: found.record, found.bytes, limit: Zlib.largestByteCount)
                     } catch {
                         if error.code == .tooLarge { continue }
@@ -136,7 +140,7 @@ extension PackedStore {
                 }
             }
             try log.synchronize()
-            if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
+            try log.checkIndex()
             return count
         } ?? 0
     }

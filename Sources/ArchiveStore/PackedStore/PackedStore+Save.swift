@@ -58,8 +58,8 @@ extension PackedStore {
                     try append(&draft, key, attributes, dictionary, condition, in: log, &writer, &departed)
                 }
                 switch result {
-                case .saved(let information):
-                    try log.synchronize()
+                case .saved(let information, let end):
+                    try log.synchronize(upTo: end)
                     keepUp(log)
                     return information
                 case .refused: return nil
@@ -71,7 +71,7 @@ extension PackedStore {
     }
 
     private enum SaveResult {
-        case saved(EntryInformation)
+        case saved(EntryInformation, end: RecordPlace)
         /// The condition said no.
         case refused
         /// The segment has another dictionary than the record.
@@ -103,6 +103,8 @@ extension PackedStore {
         }
         if let condition, !condition(former.map { information($0, key.string, log) }) { return .refused }
         try holdLimits(for: draft.byteCount, replaces: formerPlace != nil, now: now, in: log, &writer, &departed)
+        // It may have been moved to make room.
+        if formerPlace != nil { formerPlace = log.formerPlace(of: key.bytes, hash) }
         let serial = writer.serial + 1
         let place = try log.append(&draft, serial: serial, &writer)
         writer.serial = serial
@@ -124,7 +126,8 @@ extension PackedStore {
                 storedByteCount: draft.byteCount,
                 identity: EntryIdentity(attributes)
                     ?? EntryIdentity(volume: log.root.identity.number, file: serial, checksum: 0)
-            )
+            ),
+            end: log.end
         )
     }
 }

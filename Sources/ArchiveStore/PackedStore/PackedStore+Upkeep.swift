@@ -79,7 +79,8 @@ extension PackedLog {
     /// Writes where every entry is.
     func writeSnapshot() throws(StoreError) {
         let position = try looking { writer -> IndexSnapshot.Position? in
-            guard let tail = tail.withLock({ $0 }) else { return nil }
+            // Behind a seal nothing is appended: who began there would.
+            guard let tail = tail.withLock({ $0 }), !writer.isSealed else { return nil }
             writer.recordsSinceSnapshot = 0
             let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
             return .init(place: place, serial: writer.serial, previous: writer.previous)

@@ -122,7 +122,7 @@ package final class PackedStore: ArchiveStore {
                 try log.catchUp()
                 if let result = try body(log) { return result }
                 // Nothing is there where the index could not be loaded.
-                if log.shared.isIncomplete.load(ordering: .relaxed) { throw log.stale() }
+                try log.checkIndex()
                 if try log.folder.isCurrent() { return nil }
             } catch {
                 guard error.isStale else { throw error }
