@@ -131,6 +131,9 @@ final class ChildWorker {
 
     deinit {
         if !hasEnded { killed() }
+        // Foundation may keep the pipes for as long as this process lives.
+        try? input.fileHandleForWriting.close()
+        try? output.fileHandleForReading.close()
     }
 
     /// What it has logged since this was called last.
