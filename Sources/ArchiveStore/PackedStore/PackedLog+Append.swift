@@ -83,6 +83,7 @@ extension PackedLog {
     }
 
     private func write(_ bytes: [UInt8], _ tail: Tail, _ writer: inout Writer) throws(StoreError) {
+        hide()
         do {
             try tail.segment.file.write(bytes, at: tail.end)
         } catch {
@@ -157,7 +158,7 @@ extension PackedLog {
         guard let segment = try segments.segment(number) else { throw stale() }
         writer.isSealed = false
         if writer.floor == 0 { raiseFloor(to: number, &writer) }
-        setTail(segment, at: segment.headerByteCount ?? 0)
+        setTail(segment, at: segment.headerByteCount ?? 0, isShown: false)
         return Tail(segment: segment, end: segment.headerByteCount ?? 0)
     }
 

@@ -158,7 +158,10 @@ extension PackedLog {
             guard error.isOutOfSpace else { throw error }
             for slot in slots { try removeInPlace(slot) }
         }
-        for slot in slots { index.remove(slot.hash, slot.place) }
+        for slot in slots {
+            index.remove(slot.hash, slot.place)
+            writer.changes?.insert(slot.hash)
+        }
     }
 
     /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
@@ -167,6 +170,7 @@ extension PackedLog {
         guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else {
             return
         }
+        hide()
         do {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))

@@ -88,9 +88,10 @@ extension PackedLog {
         }
     }
 
-    func setTail(_ segment: Segment, at end: Int) {
+    /// - Parameter isShown: whether those who only look may go by it.
+    func setTail(_ segment: Segment, at end: Int, isShown: Bool = true) {
         let former = tail.withLock { tail in
-            defer { tail = Tail(segment: segment, end: end) }
+            defer { tail = Tail(segment: segment, end: end, shownEnd: isShown ? end : nil) }
             return tail
         }
         _ = consume former

@@ -45,6 +45,7 @@ extension PackedLog {
             if writer.isSealed { writer.setSize(tail.end, of: number) }
             try beginSegment(dictionary: dictionary, &writer)
         }
+        hide()
         var plan = Plan(keeping)
         do throws(StoreError) {
             if let segment = try segments.segment(number) {
@@ -63,7 +64,11 @@ extension PackedLog {
             index.put(slot.moved(to: place, byteCount: plan.drafts[number].byteCount), replacing: slot.place)
         }
         writer.carriedByteCount += plan.keptByteCount
-        for slot in plan.dropped { index.remove(slot.hash, slot.place) }
+        for slot in plan.dropped {
+            index.remove(slot.hash, slot.place)
+            // Others see it gone from now on, and so must those who have it in memory here, before they are told.
+            writer.changes?.insert(slot.hash)
+        }
         try remove(segment: number, &writer)
         return plan.departed
     }
@@ -191,12 +196,12 @@ extension PackedLog {
     }
 
     private func remove(segment number: UInt32, _ writer: inout Writer) throws(StoreError) {
-        try remove(file: number)
-        // First the file, for where the disk is full there is no room for anything else. The rest is for others, who
-        // find the file gone at the latest when they need it.
-        raiseFloor(to: number + 1, &writer)
         var floor = RecordDraft.floor(number + 1)
+        // Told before the file goes, so that all see it go at once. Where the disk is full there is no room for that, and
+        // others find the file gone when they need it.
         _ = Result { () throws(StoreError) in try append(&floor, serial: nil, &writer) }
+        try remove(file: number)
+        raiseFloor(to: number + 1, &writer)
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 
@@ -238,6 +243,7 @@ extension PackedLog {
             }
             throw stale()
         }
+        hide()
         var floor = RecordDraft.floor(next.segment.number)
         _ = try append(&floor, serial: nil, &writer)
         writer.strays += writer.sizes.keys.filter { $0 < next.segment.number }.sorted(by: >)

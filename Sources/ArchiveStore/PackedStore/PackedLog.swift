@@ -18,6 +18,9 @@ final class PackedLog: Sendable {
         let segment: Segment
         /// How much of it is in the index.
         var end: Int
+        /// How long it is for those who only look. While somebody of this process changes the log, nothing that they find
+        /// there, so that they wait: else they might see a change before others can, or after others have.
+        var shownEnd: Int?
         /// Whether it has its seal, so that it will never grow, and what comes next is to be looked for.
         var isSealed = false
     }
@@ -190,7 +193,8 @@ final class PackedLog: Sendable {
             // What was cut off is known to have been there: as damaged, not as what was before. The log goes on in
             // another segment, lest something else come to be where it was.
             start.writer.isSealed = size < Int(snapshot.position.offset)
-            start.tail = Tail(segment: segment, end: min(size, Int(snapshot.position.offset)))
+            let end = min(size, Int(snapshot.position.offset))
+            start.tail = Tail(segment: segment, end: end, shownEnd: end)
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
             for number in first..<segment.number {
@@ -203,7 +207,8 @@ final class PackedLog: Sendable {
             }
         } else if let segment = try segments.segment(first) {
             start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
-            start.tail = Tail(segment: segment, end: segment.headerByteCount ?? 0)
+            let end = segment.headerByteCount ?? 0
+            start.tail = Tail(segment: segment, end: end, shownEnd: end)
         }
         return start
     }
@@ -216,7 +221,9 @@ final class PackedLog: Sendable {
     func catchUp() throws(StoreError) {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        if let tail = tail.withLock({ $0 }), !tail.isSealed, try byteCount(of: tail.segment) == tail.end { return }
+        if let tail = tail.withLock({ $0 }), !tail.isSealed, try byteCount(of: tail.segment) == tail.shownEnd {
+            return
+        }
         try writer.withLock { writer throws(StoreError) in try follow(&writer) }
     }
 
@@ -247,6 +254,7 @@ final class PackedLog: Sendable {
                 throw StoreError(error, path: path, action: "locking the log")
             }
             defer { unlock() }
+            defer { show() }
             // Whoever had the mutex before may have found it so.
             if shared.isBroken.load(ordering: .relaxed) { throw stale() }
             writer.longByteCount = nil
@@ -258,6 +266,16 @@ final class PackedLog: Sendable {
                 try removeStrays(&writer)
             }
             return try body(&writer)
+        }
+    }
+
+    /// Has those who only look wait until this change is complete. Appending does that by itself.
+    func hide() { tail.withLock { $0?.shownEnd = nil } }
+
+    private func show() {
+        tail.withLock { tail in
+            let end = tail?.end
+            tail?.shownEnd = end
         }
     }
 
