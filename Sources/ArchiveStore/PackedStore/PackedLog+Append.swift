@@ -158,7 +158,7 @@ extension PackedLog {
         guard let segment = try segments.segment(number) else { throw stale() }
         writer.isSealed = false
         if writer.floor == 0 { raiseFloor(to: number, &writer) }
-        setTail(segment, at: segment.headerByteCount ?? 0, isShown: false)
+        setTail(segment, at: segment.headerByteCount ?? 0)
         return Tail(segment: segment, end: segment.headerByteCount ?? 0)
     }
 

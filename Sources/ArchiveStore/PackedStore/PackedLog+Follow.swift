@@ -11,6 +11,12 @@ extension PackedLog {
     ///
     /// What is no whole record at the end may be one that is being written, and stays for another time.
     func follow(_ writer: inout Writer) throws(StoreError) {
+        try followToTheEnd(&writer)
+        // Not before: a segment that was read to its seal is not all there is.
+        show()
+    }
+
+    private func followToTheEnd(_ writer: inout Writer) throws(StoreError) {
         while true {
             guard let current = tail.withLock({ $0 }) else {
                 guard let (first, _, _) = try segments.latestNumbers() else { return }
@@ -88,10 +94,10 @@ extension PackedLog {
         }
     }
 
-    /// - Parameter isShown: whether those who only look may go by it.
-    func setTail(_ segment: Segment, at end: Int, isShown: Bool = true) {
+    /// Those who only look wait until ``show()``.
+    func setTail(_ segment: Segment, at end: Int) {
         let former = tail.withLock { tail in
-            defer { tail = Tail(segment: segment, end: end, shownEnd: isShown ? end : nil) }
+            defer { tail = Tail(segment: segment, end: end) }
             return tail
         }
         _ = consume former

@@ -194,7 +194,7 @@ final class PackedLog: Sendable {
             // another segment, lest something else come to be where it was.
             start.writer.isSealed = size < Int(snapshot.position.offset)
             let end = min(size, Int(snapshot.position.offset))
-            start.tail = Tail(segment: segment, end: end, shownEnd: end)
+            start.tail = Tail(segment: segment, end: end)
             start.writer.serial = snapshot.serial
             start.writer.previous = snapshot.previous
             for number in first..<segment.number {
@@ -208,7 +208,7 @@ final class PackedLog: Sendable {
         } else if let segment = try segments.segment(first) {
             start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
             let end = segment.headerByteCount ?? 0
-            start.tail = Tail(segment: segment, end: end, shownEnd: end)
+            start.tail = Tail(segment: segment, end: end)
         }
         return start
     }
@@ -272,7 +272,8 @@ final class PackedLog: Sendable {
     /// Has those who only look wait until this change is complete. Appending does that by itself.
     func hide() { tail.withLock { $0?.shownEnd = nil } }
 
-    private func show() {
+    /// Lets those who only look go by what the index says.
+    func show() {
         tail.withLock { tail in
             let end = tail?.end
             tail?.shownEnd = end
