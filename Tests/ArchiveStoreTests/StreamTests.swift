@@ -7,19 +7,31 @@ import Testing
 struct StreamTests {
     private let archive = Array("One archive, one archive, one archive, and one more.".utf8)
 
+    /// Checks that streams and archives come back as either, and streams as they were.
+    private func check(
+        _ store: any ArchiveStore,
+        save: ([UInt8], String, EntryAttributes) throws -> Void,
+        fetch: (String) throws -> [UInt8]?
+    ) throws {
+        let stream = Zlib.deflate(archive)
+        let attributes = EntryAttributes(storedAt: .now)
+        try save(stream, "a", attributes)
+        try store.save(archive, forKey: "b", attributes: attributes, if: nil)
+        for key in ["a", "b"] {
+            #expect(try store.fetch(forKey: key)?.archive == archive)
+            #expect(try fetch(key) == stream)
+        }
+        #expect(try fetch("c") == nil)
+    }
+
     @Test func packedStoresTakeAndGiveStreams() throws {
         try withTemporaryDirectory { directory in
             let store = try PackedStore(directory: directory + "/store", create: true)
-            let stream = Zlib.deflate(archive)
-            let attributes = EntryAttributes(storedAt: .now)
-            try store.save(stream: stream, archiveByteCount: archive.count, forKey: "a", attributes: attributes)
-            try store.save(archive, forKey: "b", attributes: attributes, if: nil)
-            for key in ["a", "b"] {
-                #expect(try store.fetch(forKey: key)?.archive == archive)
-                #expect(try store.fetchStream(forKey: key).map { Array($0.stream) } == stream)
+            try check(store) { stream, key, attributes in
+                try store.save(stream: stream, archiveByteCount: archive.count, forKey: key, attributes: attributes)
+            } fetch: { key in
+                try store.fetchStream(forKey: key).map { Array($0.stream) }
             }
-            #expect(try store.fetchStream(forKey: "c") == nil)
-
             let statistics = try store.statistics()
             #expect(statistics.entryCount == 2)
             #expect(statistics.entryByteCount == statistics.appendedByteCount)
@@ -32,15 +44,11 @@ struct StreamTests {
     @Test func fileStoresTakeAndGiveStreams() throws {
         try withTemporaryDirectory { directory in
             let store = try FileStore(directory: directory + "/store", create: true)
-            let stream = Zlib.deflate(archive)
-            let attributes = EntryAttributes(storedAt: .now)
-            try store.save(stream: stream, archiveByteCount: archive.count, forKey: "a", attributes: attributes)
-            try store.save(archive, forKey: "b", attributes: attributes, if: nil)
-            for key in ["a", "b"] {
-                #expect(try store.fetch(forKey: key)?.archive == archive)
-                #expect(try store.fetchStream(forKey: key).map { Array($0.stream) } == stream)
+            try check(store) { stream, key, attributes in
+                try store.save(stream: stream, archiveByteCount: archive.count, forKey: key, attributes: attributes)
+            } fetch: { key in
+                try store.fetchStream(forKey: key).map { Array($0.stream) }
             }
-            #expect(try store.fetchStream(forKey: "c") == nil)
         }
     }
 

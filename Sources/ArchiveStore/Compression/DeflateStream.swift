@@ -37,17 +37,7 @@ final class DeflateStream: @unchecked Sendable {
     /// - Precondition: both are at most `UInt32.max` bytes; `output` is not empty.
     func deflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
         deflateReset(stream)
-        // zlib's input pointer is not const by its type, but zlib never writes through it.
-        let bytes = input.bindMemory(to: UInt8.self).baseAddress
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes)
-        stream.pointee.avail_in = UInt32(input.count)
-        stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-        stream.pointee.avail_out = UInt32(output.count)
-        defer {
-            stream.pointee.next_in = nil
-            stream.pointee.next_out = nil
-        }
-        guard CZlib.deflate(stream, Z_FINISH) == Z_STREAM_END else { return nil }
-        return output.count - Int(stream.pointee.avail_out)
+        let rest = stream.lending(input, output, to: CZlib.deflate)
+        return rest.status == Z_STREAM_END ? output.count - rest.outputByteCount : nil
     }
 }

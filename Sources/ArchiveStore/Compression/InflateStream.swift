@@ -26,16 +26,7 @@ final class InflateStream: @unchecked Sendable {
     /// - Precondition: both are at most `UInt32.max` bytes; `output` has a base address.
     func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
         inflateReset(stream)
-        let bytes = input.bindMemory(to: UInt8.self).baseAddress
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes)
-        stream.pointee.avail_in = UInt32(input.count)
-        stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-        stream.pointee.avail_out = UInt32(output.count)
-        defer {
-            stream.pointee.next_in = nil
-            stream.pointee.next_out = nil
-        }
-        let status = CZlib.inflate(stream, Z_FINISH)
-        return status == Z_STREAM_END && stream.pointee.avail_in == 0 && stream.pointee.avail_out == 0
+        let rest = stream.lending(input, output, to: CZlib.inflate)
+        return rest.status == Z_STREAM_END && rest.inputByteCount == 0 && rest.outputByteCount == 0
     }
 }

@@ -47,12 +47,7 @@ final class PrimedDeflateStream: @unchecked Sendable {
         let status = deflateCopy(copy, primed)
         precondition(status == Z_OK, "zlib could not copy a deflate stream (\(status))")
         defer { deflateEnd(copy) }
-        let bytes = input.bindMemory(to: UInt8.self).baseAddress
-        copy.pointee.next_in = UnsafeMutablePointer(mutating: bytes)
-        copy.pointee.avail_in = UInt32(input.count)
-        copy.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-        copy.pointee.avail_out = UInt32(output.count)
-        guard CZlib.deflate(copy, Z_FINISH) == Z_STREAM_END else { return nil }
-        return output.count - Int(copy.pointee.avail_out)
+        let rest = copy.lending(input, output, to: CZlib.deflate)
+        return rest.status == Z_STREAM_END ? output.count - rest.outputByteCount : nil
     }
 }

@@ -185,9 +185,14 @@ final class PackedLog: Sendable {
             throw StoreError(error, path: folder.path + "/" + IndexSnapshot.fileName, action: "reading the index")
         }
         if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
-            let segment = try segments.segment(snapshot.position.segment),
-            let size = try? segment.file.byteCount()
+            let segment = try segments.segment(snapshot.position.segment)
         {
+            let size: Int
+            do {
+                size = try segment.file.byteCount()
+            } catch {
+                throw StoreError(error, path: segments.path(segment.number), action: "following a segment")
+            }
             start.snapshot = snapshot
             start.writer.snapshotPosition = snapshot.position
             // What was cut off is known to have been there: as damaged, not as what was before. The log goes on in

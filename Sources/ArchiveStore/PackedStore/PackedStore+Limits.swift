@@ -242,7 +242,9 @@ extension PackedStore {
         _ log: PackedLog,
         withoutRoom giveUp: (inout PackedLog.Writer) throws(StoreError) -> Bool = { _ in false }
     ) throws(StoreError) -> Int {
-        let (before, last) = try log.looking { writer in (log.byteCount(writer), log.lastSegmentToCompact(writer)) }
+        let (before, last) = try log.looking { writer throws(StoreError) in
+            (log.byteCount(writer), try log.lastSegmentToCompact(writer))
+        }
         guard let last else { return 0 }
         while try log.changing({ writer throws(StoreError) in
             guard let first = log.firstSegment(writer), first <= last else { return false }
@@ -287,17 +289,18 @@ extension PackedLog {
     }
 
     /// The last segment that has more in it than entries; `nil` if none has.
-    func lastSegmentToCompact(_ writer: borrowing Writer) -> UInt32? {
+    func lastSegmentToCompact(_ writer: borrowing Writer) throws(StoreError) -> UInt32? {
         var used: [UInt32: Int] = [:]
         index.forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
         let tail = tail.withLock { $0 }
         var sizes = writer.sizes
         if let tail, !writer.isSealed { sizes[tail.segment.number] = tail.end }
-        return sizes.keys.filter { number in
-            let header = (try? segments.segment(number))??.headerByteCount ?? 0
+        for (number, size) in sizes.sorted(by: { $0.key > $1.key }) {
+            let header = try segments.segment(number)?.headerByteCount ?? 0
             // A seal, and the floor that the last one to be given up left.
-            return sizes[number, default: 0] > header + used[number, default: 0] + 2 * Record.headByteCount
-        }.max()
+            if size > header + used[number, default: 0] + 2 * Record.headByteCount { return number }
+        }
+        return nil
     }
 
     /// The entries in the first segment.

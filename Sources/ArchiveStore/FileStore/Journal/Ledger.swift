@@ -1,6 +1,8 @@
 import Eviction
 
 /// An entry's name as the policy knows it, and what is there under it.
+///
+/// Unchecked, as every entry of a policy: what may change belongs to the ledger, which whoever holds it guards.
 final class LedgerEntry: EvictionEntry, @unchecked Sendable {
     let name: EntryName
     /// Belongs to the ledger.
