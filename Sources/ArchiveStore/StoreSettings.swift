@@ -66,8 +66,11 @@ package struct KeyDigest: Hashable, Sendable {
     }
 
     /// By SipHash with a fixed key: the same in every process.
-    package init(hashing key: String) {
-        let hash = SipHash128([UInt8](key.utf8))
+    package init(hashing key: String) { self.init(hashing: [UInt8](key.utf8)) }
+
+    /// As above, of a key's UTF-8 bytes.
+    init(hashing key: [UInt8]) {
+        let hash = SipHash128(key)
         self.init(high: hash.high, low: hash.low)
     }
 }

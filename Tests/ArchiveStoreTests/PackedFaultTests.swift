@@ -89,7 +89,8 @@ import Testing
         // Far away, but the segments are as short as they can be.
         if usage == .narrow { settings.byteLimit = 6_000 }
         return try PackedStore(directory: path, create: true, settings: settings, layer: layer) { key in
-            usage == .colliding ? 1 << 60 : SipHash128(key.bytes).high
+            let digest = KeyDigest(hashing: key)
+            return usage == .colliding ? KeyDigest(high: 1 << 60, low: digest.low) : digest
         }
     }
 

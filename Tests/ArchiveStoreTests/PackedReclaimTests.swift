@@ -42,7 +42,7 @@ import Testing
                 let isSegment = call.operation == .open && call.name.hasSuffix(".segment")
                 return isSegment && failing.isOn.load(ordering: .relaxed) ? .fail(number) : .proceed
             }
-            let store = try PackedStore(directory: path, create: true, layer: layer) { SipHash128($0.bytes).high }
+            let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
             failing.isOn.store(true, ordering: .relaxed)
             #expect(throws: StoreError.self) { try store.compact() }
             failing.isOn.store(false, ordering: .relaxed)

@@ -52,7 +52,7 @@ enum StoreUnderTest: CaseIterable {
             try withTemporaryDirectory { path in
                 try body {
                     try PackedStore(directory: path + "/cache", create: true, settings: settings) { key in
-                        UInt64(key.bytes.reduce(0, ^) % 3)
+                        KeyDigest(high: UInt64(key.reduce(0, ^) % 3), low: KeyDigest(hashing: key).low)
                     }
                 }
             }

@@ -57,9 +57,13 @@ extension EntryAttributes {
         func refuse(_ reason: String) -> StoreError {
             StoreError(.invalidArgument, action: "saving an archive", reason: reason)
         }
-        let dates = [storedAt, expiresAt ?? storedAt].map(\.timeIntervalSinceReferenceDate)
-        guard !dates.contains(where: \.isNaN) else { throw refuse("a date is not a number") }
+        let isDated =
+            !storedAt.timeIntervalSinceReferenceDate.isNaN
+            && expiresAt?.timeIntervalSinceReferenceDate.isNaN != true
+        guard isDated else { throw refuse("a date is not a number") }
         var bytes: [UInt8] = []
+        // Most entries have nothing else.
+        if self == EntryAttributes(storedAt: storedAt, expiresAt: expiresAt) { return bytes }
         func add(_ kind: Kind, _ value: some Collection<UInt8>) {
             bytes.append(kind.rawValue)
             bytes += [UInt8(truncatingIfNeeded: value.count >> 8), UInt8(truncatingIfNeeded: value.count)]

@@ -6,48 +6,72 @@ struct SipHash128 {
     let high: UInt64
     let low: UInt64
 
+    /// Unsafe code, and why it is sound: words are loaded at offsets of at least 8 before the end.
+    ///
     /// - Parameter key: 16 bytes as two little-endian numbers, as the reference takes them.
     init(_ bytes: [UInt8], key: (UInt64, UInt64) = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)) {
-        var v0 = 0x736f_6d65_7073_6575 ^ key.0
-        var v1 = 0x646f_7261_6e64_6f6d ^ key.1 ^ 0xee
-        var v2 = 0x6c79_6765_6e65_7261 ^ key.0
-        var v3 = 0x7465_6462_7974_6573 ^ key.1
-
-        func rounds(_ count: Int) {
-            for _ in 0..<count {
-                v0 &+= v1
-                v1 = v1 << 13 | v1 >> 51
-                v1 ^= v0
-                v0 = v0 << 32 | v0 >> 32
-                v2 &+= v3
-                v3 = v3 << 16 | v3 >> 48
-                v3 ^= v2
-                v0 &+= v3
-                v3 = v3 << 21 | v3 >> 43
-                v3 ^= v0
-                v2 &+= v1
-                v1 = v1 << 17 | v1 >> 47
-                v1 ^= v2
-                v2 = v2 << 32 | v2 >> 32
+        self = bytes.withUnsafeBytes { bytes in
+            var state = State(key)
+            let wordEnd = bytes.count & ~7
+            for offset in stride(from: 0, to: wordEnd, by: 8) {
+                state.take(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             }
+            var last = UInt64(bytes.count) << 56
+            for position in wordEnd..<bytes.count { last |= UInt64(bytes[position]) << (position % 8 * 8) }
+            state.take(last)
+            state.v2 ^= 0xee
+            let high = state.finish()
+            state.v1 ^= 0xdd
+            return SipHash128(high: high, low: state.finish())
         }
-        func take(_ word: UInt64) {
+    }
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    private struct State {
+        var v0: UInt64
+        var v1: UInt64
+        var v2: UInt64
+        var v3: UInt64
+
+        init(_ key: (UInt64, UInt64)) {
+            v0 = 0x736f_6d65_7073_6575 ^ key.0
+            v1 = 0x646f_7261_6e64_6f6d ^ key.1 ^ 0xee
+            v2 = 0x6c79_6765_6e65_7261 ^ key.0
+            v3 = 0x7465_6462_7974_6573 ^ key.1
+        }
+
+        mutating func round() {
+            v0 &+= v1
+            v1 = v1 << 13 | v1 >> 51
+            v1 ^= v0
+            v0 = v0 << 32 | v0 >> 32
+            v2 &+= v3
+            v3 = v3 << 16 | v3 >> 48
+            v3 ^= v2
+            v0 &+= v3
+            v3 = v3 << 21 | v3 >> 43
+            v3 ^= v0
+            v2 &+= v1
+            v1 = v1 << 17 | v1 >> 47
+            v1 ^= v2
+            v2 = v2 << 32 | v2 >> 32
+        }
+
+        mutating func take(_ word: UInt64) {
             v3 ^= word
-            rounds(2)
+            round()
+            round()
             v0 ^= word
         }
 
-        let words = bytes.count / 8
-        for word in 0..<words {
-            take((0..<8).reduce(0) { $0 | UInt64(bytes[word * 8 + $1]) << ($1 * 8) })
+        /// One half of the hash.
+        mutating func finish() -> UInt64 {
+            for _ in 0..<4 { round() }
+            return (v0 ^ v1 ^ v2 ^ v3).byteSwapped
         }
-        let end = UInt64(bytes.count) << 56
-        take((words * 8..<bytes.count).reduce(end) { $0 | UInt64(bytes[$1]) << ($1 % 8 * 8) })
-        v2 ^= 0xee
-        rounds(4)
-        high = (v0 ^ v1 ^ v2 ^ v3).byteSwapped
-        v1 ^= 0xdd
-        rounds(4)
-        low = (v0 ^ v1 ^ v2 ^ v3).byteSwapped
     }
 }

@@ -6,14 +6,14 @@ import Synchronization
 final class IndexRescue: Sendable {
     private let folder: StoreFolder
     private let settings: StoreSettings
-    private let hashing: @Sendable (StoreKey) -> UInt64
+    private let hashing: @Sendable ([UInt8]) -> KeyDigest
     private let shared: PackedLog.Shared
     private let log = Mutex<PackedLog?>(nil)
 
     init(
         of folder: StoreFolder,
         settings: StoreSettings,
-        hashing: @escaping @Sendable (StoreKey) -> UInt64,
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest,
         shared: PackedLog.Shared
     ) {
         self.folder = folder

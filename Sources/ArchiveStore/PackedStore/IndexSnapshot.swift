@@ -18,8 +18,8 @@
 ///     32   8  previous hash      of its key
 ///     40 8·256 parts             UInt32 number of slots, UInt32 CRC-32 of their bytes
 ///          …  dictionaries       UInt32 length, then the bytes, N times
-///          …  slots              24 bytes each, part after part: hash of the key, place and flags (see `IndexSlot`),
-///                                UInt32 length of the record, UInt32 deadline
+///          …  slots              32 bytes each, part after part: digest of the key, place and flags (see
+///                                `IndexSlot`), UInt32 length of the record, UInt32 deadline
 ///
 /// Numbers are big-endian. Nothing is lost if it is missing or damaged: it is found again in the segments. A record that
 /// it names is checked when it is read.
@@ -140,7 +140,7 @@ final class IndexSnapshot: Sendable {
             func word(_ index: Int) -> UInt64 {
                 UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + index * 8, as: UInt64.self))
             }
-            guard let slot = IndexSlot(words: (word(0), word(1), word(2))), PackedIndex.part(slot.hash) == part
+            guard let slot = IndexSlot(words: (word(0), word(1), word(2), word(3))), PackedIndex.part(slot.hash) == part
             else { return false }
             if slot.place.segment >= floor { table.insert(slot) }
         }
@@ -193,6 +193,7 @@ final class IndexSnapshot: Sendable {
                     add(words.0, to: &bytes)
                     add(words.1, to: &bytes)
                     add(words.2, to: &bytes)
+                    add(words.3, to: &bytes)
                 }
                 return table.count
             }

@@ -1,7 +1,9 @@
-/// Where the entry of a key is, in 24 bytes. The key itself is in the record.
+/// Where the entry of a key is, in 32 bytes. The key itself is in the record.
 struct IndexSlot: Sendable, Equatable {
-    /// Of the key. Two keys may share it.
+    /// The first half of the key's digest, which records tell as well.
     let hash: UInt64
+    /// The other half; 0 where only the first is known, of a record that was lost.
+    private let check: UInt64
     /// 28 bits of the segment's number, 32 of the offset, 4 for `uses` and `isTagged`.
     private var packedPlace: UInt64
     /// Of the whole record; never 0.
@@ -9,19 +11,20 @@ struct IndexSlot: Sendable, Equatable {
     /// See ``Record/deadline(_:)``.
     let deadline: UInt32
 
-    init(hash: UInt64, place: RecordPlace, byteCount: Int, deadline: UInt32, isTagged: Bool, uses: UInt8 = 0) {
-        self.hash = hash
+    init(_ digest: KeyDigest, place: RecordPlace, byteCount: Int, deadline: UInt32, isTagged: Bool) {
+        hash = digest.high
+        check = digest.low
         packedPlace = UInt64(place.segment) << 36 | UInt64(place.offset) << 4
         self.byteCount = UInt32(byteCount)
         self.deadline = deadline
         if isTagged { packedPlace |= Self.tagBit }
-        self.uses = uses
     }
 
     fileprivate static let empty = IndexSlot()
 
     private init() {
         hash = 0
+        check = 0
         packedPlace = 0
         byteCount = 0
         deadline = 0
@@ -32,6 +35,11 @@ struct IndexSlot: Sendable, Equatable {
     static let mostUses: UInt8 = 3
 
     fileprivate var isEmpty: Bool { byteCount == 0 }
+
+    var digest: KeyDigest { KeyDigest(high: hash, low: check) }
+
+    /// Whether only half of the key's digest is known.
+    fileprivate var isVague: Bool { check == 0 }
 
     var place: RecordPlace {
         RecordPlace(segment: UInt32(packedPlace >> 36), offset: UInt32(truncatingIfNeeded: packedPlace >> 4))
@@ -48,27 +56,30 @@ struct IndexSlot: Sendable, Equatable {
 
     /// - Parameter byteCount: of the record there, which may have been compressed anew.
     func moved(to place: RecordPlace, byteCount: Int) -> IndexSlot {
-        IndexSlot(hash: hash, place: place, byteCount: byteCount, deadline: deadline, isTagged: isTagged)
+        IndexSlot(digest, place: place, byteCount: byteCount, deadline: deadline, isTagged: isTagged)
     }
 
     // MARK: Bytes
 
-    static let encodedByteCount = 24
+    static let encodedByteCount = 32
 
     /// The slot as a snapshot has it.
-    var words: (UInt64, UInt64, UInt64) { (hash, packedPlace, UInt64(byteCount) << 32 | UInt64(deadline)) }
+    var words: (UInt64, UInt64, UInt64, UInt64) {
+        (hash, check, packedPlace, UInt64(byteCount) << 32 | UInt64(deadline))
+    }
 
     /// `nil` if no slot is like that.
-    init?(words: (UInt64, UInt64, UInt64)) {
+    init?(words: (UInt64, UInt64, UInt64, UInt64)) {
         hash = words.0
-        packedPlace = words.1
-        byteCount = UInt32(words.2 >> 32)
-        deadline = UInt32(truncatingIfNeeded: words.2)
+        check = words.1
+        packedPlace = words.2
+        byteCount = UInt32(words.3 >> 32)
+        deadline = UInt32(truncatingIfNeeded: words.3)
         if byteCount == 0 { return nil }
     }
 }
 
-/// Slots by hash: open addressing, linear probing. A slot takes 30 to 60 bytes with the free ones beside it.
+/// Slots by hash: open addressing, linear probing. A slot takes 40 to 80 bytes with the free ones beside it.
 ///
 /// Where a slot stands depends on a number that is drawn anew in each process, so that nobody can choose keys that crowd
 /// one place.
@@ -86,20 +97,11 @@ struct IndexTable: Sendable {
         if capacity > 0 { resize(atLeast: capacity * 5 / 4 + 1) }
     }
 
-    /// The only slot with this hash, or `nil`; `others` is true if there are several.
-    func first(_ hash: UInt64) -> (slot: IndexSlot, hasOthers: Bool)? {
-        guard count > 0 else { return nil }
-        var found: IndexSlot?
-        var position = home(hash)
-        while !slots[position].isEmpty {
-            if slots[position].hash == hash {
-                if let found { return (found, true) }
-                found = slots[position]
-            }
-            position = next(position)
-        }
-        return found.map { ($0, false) }
-    }
+    /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
+    func slot(_ digest: KeyDigest) -> IndexSlot? { position(digest).map { slots[$0] } }
+
+    /// The slot at a place.
+    func slot(_ hash: UInt64, at place: RecordPlace) -> IndexSlot? { position(hash, place).map { slots[$0] } }
 
     /// All slots with this hash.
     func all(_ hash: UInt64) -> [IndexSlot] {
@@ -113,6 +115,13 @@ struct IndexTable: Sendable {
         return found
     }
 
+    /// Puts a slot in the place of its key's, or beside all others if there is none.
+    mutating func set(_ slot: IndexSlot) {
+        guard let position = position(slot.digest) else { return insert(slot) }
+        replace(position, with: slot)
+    }
+
+    /// - Precondition: there is none of its key.
     mutating func insert(_ slot: IndexSlot) {
         if (count + 1) * 5 > slots.count * 4 { grow() }
         put(slot)
@@ -123,9 +132,13 @@ struct IndexTable: Sendable {
     /// Puts a slot in the place of another one with the same hash; says whether that was there.
     mutating func replace(_ place: RecordPlace, with slot: IndexSlot) -> Bool {
         guard let position = position(slot.hash, place) else { return false }
+        replace(position, with: slot)
+        return true
+    }
+
+    private mutating func replace(_ position: Int, with slot: IndexSlot) {
         byteCount += Int(slot.byteCount) - Int(slots[position].byteCount)
         slots[position] = slot
-        return true
     }
 
     mutating func remove(_ hash: UInt64, _ place: RecordPlace) -> IndexSlot? {
@@ -170,6 +183,20 @@ struct IndexTable: Sendable {
             position = next(position)
         }
         return nil
+    }
+
+    private func position(_ digest: KeyDigest) -> Int? {
+        guard count > 0 else { return nil }
+        var vague: Int?
+        var position = home(digest.high)
+        while !slots[position].isEmpty {
+            if slots[position].hash == digest.high {
+                if slots[position].digest == digest { return position }
+                if slots[position].isVague { vague = position }
+            }
+            position = next(position)
+        }
+        return vague
     }
 
     private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: (hash &* Self.multiplier) >> shift) }

@@ -89,13 +89,21 @@ final class PackedIndex: Sendable {
         for number in parts.indices { withPart(number: number, body) }
     }
 
-    /// Puts a slot in the place of the one at `former`, or beside all others if that is not there.
-    func put(_ slot: IndexSlot, replacing former: RecordPlace?) {
-        withPart(slot.hash) { table in
-            if let former, table.replace(former, with: slot) { return }
-            table.insert(slot)
-        }
+    /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
+    func slot(_ digest: KeyDigest) -> IndexSlot? { withPart(digest.high) { $0.slot(digest) } }
+
+    /// The slot at a place.
+    func slot(_ hash: UInt64, at place: RecordPlace) -> IndexSlot? { withPart(hash) { $0.slot(hash, at: place) } }
+
+    /// Puts a slot in the place of its key's.
+    func set(_ slot: IndexSlot) { withPart(slot.hash) { $0.set(slot) } }
+
+    /// Puts a slot in the place of the one at `former`, if that is still there.
+    func replace(_ former: RecordPlace, with slot: IndexSlot) {
+        withPart(slot.hash) { _ = $0.replace(former, with: slot) }
     }
+
+    func use(_ slot: IndexSlot) { withPart(slot.hash) { $0.use(slot.hash, slot.place) } }
 
     @discardableResult
     func remove(_ hash: UInt64, _ place: RecordPlace) -> Bool {

@@ -26,8 +26,9 @@ extension PackedLog {
 
     /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
     ///
+    /// - Parameter key: what it is expected to be of, which is not copied then.
     /// - Throws: `.corrupted` if it is damaged, `.io`.
-    func read(_ slot: IndexSlot, _ extent: Extent) throws(StoreError) -> Found? {
+    func read(_ slot: IndexSlot, _ extent: Extent, key: [UInt8] = []) throws(StoreError) -> Found? {
         let number = slot.place.segment
         guard let segment = try segments.segment(number) else { return nil }
         let bytes: [UInt8]
@@ -44,8 +45,8 @@ extension PackedLog {
         do throws(RecordFault) {
             let record =
                 switch extent {
-                case .whole: try Record(verifying: bytes, at: slot.place)
-                case .head: try Record(head: bytes, at: slot.place)
+                case .whole: try Record(verifying: bytes, at: slot.place, key: key)
+                case .head: try Record(head: bytes, at: slot.place, key: key)
                 }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
             if record.kind == .removal { return nil }
@@ -82,60 +83,48 @@ extension PackedLog {
     }
 
     /// The slots whose keys have a hash.
-    func slots(_ hash: UInt64) -> [IndexSlot] {
-        guard let (slot, hasOthers) = index.withPart(hash, { $0.first(hash) }) else { return [] }
-        return hasOthers ? index.withPart(hash) { $0.all(hash) } : [slot]
-    }
+    func slots(_ hash: UInt64) -> [IndexSlot] { index.withPart(hash) { $0.all(hash) } }
 
     /// The entry of a key; `nil` if there is none.
     ///
     /// - Throws: `.corrupted` if what may be it is damaged, with where that is.
-    func find(_ key: StoreKey, _ hash: UInt64, _ extent: Extent) throws(StoreError) -> Found? {
-        let (found, gone) = try look(for: key, hash, extent)
+    func find(_ key: StoreKey, _ digest: KeyDigest, _ extent: Extent) throws(StoreError) -> Found? {
+        let (found, gone) = try look(for: key, digest, extent)
         if gone == nil { return found }
         // Moved to another segment, or given up, since the index was asked.
-        return try looking { writer throws(StoreError) in try find(key, hash, extent, &writer) }
+        return try looking { writer throws(StoreError) in try find(key, digest, extent, &writer) }
     }
 
     /// As above, for whoever changes the log.
     func find(
         _ key: StoreKey,
-        _ hash: UInt64,
+        _ digest: KeyDigest,
         _ extent: Extent,
         _ writer: inout Writer
     ) throws(StoreError) -> Found? {
         while true {
-            let (found, gone) = try look(for: key, hash, extent)
+            let (found, gone) = try look(for: key, digest, extent)
             guard let gone else { return found }
             // Somebody has deleted the file, or removed the entry where it stands.
-            index.remove(hash, gone.place)
-            writer.changes?.insert(hash)
+            index.remove(gone.hash, gone.place)
+            writer.changes?.insert(gone.hash)
         }
     }
 
     private func look(
         for key: StoreKey,
-        _ hash: UInt64,
+        _ digest: KeyDigest,
         _ extent: Extent
     ) throws(StoreError) -> (found: Found?, gone: IndexSlot?) {
-        var damage: StoreError?
-        var gone: IndexSlot?
-        for slot in slots(hash) {
-            do throws(StoreError) {
-                if let found = try read(slot, extent) {
-                    if found.record.key == key.bytes { return (found, nil) }
-                } else {
-                    gone = slot
-                }
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                damage = error
-            }
+        let slot = index.slot(digest)
+        if let slot, let found = try read(slot, extent, key: key.bytes) {
+            // Else it is of an index that is not the log's, or of another key with the same digest.
+            if found.record.key == key.bytes { return (found, nil) }
+            return (nil, nil)
         }
-        if gone == nil, let damage { throw damage }
         // Nothing is there where the index could not be loaded.
         try checkIndex()
-        return (nil, gone)
+        return (nil, slot)
     }
 
     // MARK: Removing
@@ -186,12 +175,12 @@ extension PackedLog {
         _ slots: ArraySlice<IndexSlot>,
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) -> [EntryInformation] {
-        var chosen: [(key: StoreKey, hash: UInt64, entry: EntryInformation)] = []
+        var chosen: [(key: StoreKey, digest: KeyDigest, entry: EntryInformation)] = []
         for slot in slots {
             do throws(StoreError) {
                 guard let found = try readOrFollow(slot, .head), let key = found.key else { continue }
                 let entry = found.record.information(key: key.string, volume: root.identity.number)
-                if isChosen(entry) { chosen.append((key, slot.hash, entry)) }
+                if isChosen(entry) { chosen.append((key, slot.digest, entry)) }
             } catch {
                 // Whoever fetches it is told.
                 guard error.code == .corrupted else { throw error }
@@ -201,11 +190,11 @@ extension PackedLog {
         return try changing { writer throws(StoreError) in
             var present: [(slot: IndexSlot, entry: EntryInformation)] = []
             var drafts: [RecordDraft] = []
-            for (key, hash, entry) in chosen {
+            for (key, digest, entry) in chosen {
                 // It may have been moved, saved over or damaged meanwhile.
                 let found: Found?
                 do throws(StoreError) {
-                    found = try find(key, hash, .head, &writer)
+                    found = try find(key, digest, .head, &writer)
                 } catch {
                     guard error.code == .corrupted else { throw error }
                     continue
@@ -215,7 +204,7 @@ extension PackedLog {
                         == entry.identity
                 else { continue }
                 present.append((found.slot, entry))
-                drafts.append(.removal(key: key.bytes, hash: hash))
+                drafts.append(.removal(key: key.bytes, hash: digest.high))
             }
             try append(&drafts, of: present.map(\.slot), &writer)
             return present.map(\.entry)
@@ -253,7 +242,7 @@ extension PackedLog {
         var drafts = [RecordDraft.loss(hash: hash)]
         drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
         for (found, place) in zip(others, try append(&drafts, &writer).dropFirst()) {
-            index.put(found.slot.moved(to: place, byteCount: found.record.byteCount), replacing: found.slot.place)
+            index.replace(found.slot.place, with: found.slot.moved(to: place, byteCount: found.record.byteCount))
         }
         return count
     }

@@ -110,20 +110,18 @@ extension PackedLog {
         case .damage(let place, let byteCount):
             writer.damage = (place, byteCount)
         case .record(let record, let place):
-            let hash = self.hash(of: record)
+            let digest = self.digest(of: record)
             try checkOrder(record, place, &writer)
-            apply(record, place, hash, &writer)
-            writer.previous = PreviousRecord(byteCount: record.byteCount, hash: hash)
+            apply(record, place, digest, &writer)
+            writer.previous = PreviousRecord(byteCount: record.byteCount, hash: digest.high)
             writer.recordsSinceSnapshot += 1
         }
     }
 
-    func hash(of record: Record) -> UInt64 {
-        guard !record.key.isEmpty else { return record.kind == .loss || record.kind == .floor ? record.serial : 0 }
-        guard let text = String(validating: record.key, as: UTF8.self), let key = try? StoreKey(text) else {
-            return 0
-        }
-        return hashing(key)
+    /// Of its key, or what the next record tells of it instead.
+    func digest(of record: Record) -> KeyDigest {
+        if !record.key.isEmpty { return hashing(record.key) }
+        return KeyDigest(high: record.kind == .loss || record.kind == .floor ? record.serial : 0, low: 0)
     }
 
     /// Finds out what was lost before a record.
@@ -160,7 +158,8 @@ extension PackedLog {
         writer.changes?.insert(hash)
         index.withPart(hash) { table in
             for slot in table.all(hash) { _ = table.remove(hash, slot.place) }
-            table.insert(IndexSlot(hash: hash, place: place, byteCount: byteCount, deadline: 0, isTagged: true))
+            let digest = KeyDigest(high: hash, low: 0)
+            table.insert(IndexSlot(digest, place: place, byteCount: byteCount, deadline: 0, isTagged: true))
         }
     }
 
@@ -175,17 +174,18 @@ extension PackedLog {
         index.forEachPart { $0 = IndexTable() }
     }
 
-    private func apply(_ record: Record, _ place: RecordPlace, _ hash: UInt64, _ writer: inout Writer) {
+    private func apply(_ record: Record, _ place: RecordPlace, _ digest: KeyDigest, _ writer: inout Writer) {
+        let hash = digest.high
         switch record.kind {
         case .entry:
             writer.serial = max(writer.serial, record.serial)
             writer.changes?.insert(hash)
-            let slot = IndexSlot(record, hash: hash, place: place)
-            index.put(slot, replacing: formerPlace(of: record.key, hash))
+            let slot = IndexSlot(record, digest, place: place)
+            index.set(slot)
             writer.nextDeadline = min(writer.nextDeadline, slot.deadline)
         case .removal:
             writer.changes?.insert(hash)
-            if let former = formerPlace(of: record.key, hash) { index.remove(hash, former) }
+            if let former = index.slot(digest) { index.remove(hash, former.place) }
         case .loss:
             writer.changes?.insert(hash)
             index.withPart(hash) { table in
@@ -206,23 +206,6 @@ extension PackedLog {
 
     /// How many keys are told as changed by others before it is anything.
     private static var mostChanges: Int { 1 << 16 }
-
-    /// Where the entry of a key is; if there is none, one that cannot be read counts as the key's.
-    func formerPlace(of key: [UInt8], _ hash: UInt64) -> RecordPlace? {
-        var unreadable: RecordPlace?
-        for slot in slots(hash) {
-            do throws(StoreError) {
-                guard let found = try read(slot, .head) else {
-                    unreadable = slot.place
-                    continue
-                }
-                if found.record.key == key { return slot.place }
-            } catch {
-                unreadable = slot.place
-            }
-        }
-        return unreadable
-    }
 
     /// All segments before this one are gone, or about to go.
     func setFloor(_ number: UInt32, _ writer: inout Writer) {
@@ -245,9 +228,9 @@ extension PackedLog {
 }
 
 extension IndexSlot {
-    init(_ record: Record, hash: UInt64, place: RecordPlace) {
+    init(_ record: Record, _ digest: KeyDigest, place: RecordPlace) {
         self.init(
-            hash: hash,
+            digest,
             place: place,
             byteCount: record.byteCount,
             deadline: Record.deadline(record.attributes),

@@ -61,7 +61,7 @@ extension PackedLog {
         if settings.durability == .power { try synchronize() }
         for (number, place) in places.enumerated() {
             let slot = plan.kept[number]
-            index.put(slot.moved(to: place, byteCount: plan.drafts[number].byteCount), replacing: slot.place)
+            index.replace(slot.place, with: slot.moved(to: place, byteCount: plan.drafts[number].byteCount))
         }
         writer.carriedByteCount += plan.keptByteCount
         for slot in plan.dropped {
@@ -108,8 +108,7 @@ extension PackedLog {
                     continue
                 }
                 guard record.kind == .entry else { continue }
-                let hash = hash(of: record)
-                guard let slot = slots(hash).first(where: { $0.place == place }) else { continue }
+                guard let slot = index.slot(digest(of: record).high, at: place) else { continue }
                 let bytes = try scanner.bytes(of: record, at: place)
                 // Somebody has cut the file.
                 guard bytes.count == record.byteCount else {
@@ -289,9 +288,9 @@ extension PackedLog {
             do {
                 while let step = try scanner.next() {
                     guard case .record(let record, let place) = step, record.kind == .entry else { continue }
-                    let hash = hash(of: record)
+                    let hash = digest(of: record).high
                     let uses = index.withPart(hash) { $0.takeUses(hash, place) }
-                    guard uses == 0, let slot = slots(hash).first(where: { $0.place == place }) else { continue }
+                    guard uses == 0, let slot = index.slot(hash, at: place) else { continue }
                     writer.clock = scanner
                     return Found(slot: slot, record: record, bytes: [])
                 }

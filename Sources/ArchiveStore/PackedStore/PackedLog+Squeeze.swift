@@ -35,7 +35,7 @@ extension PackedLog {
             guard case .record(let record, let place) = step, record.kind != nil,
                 record.payloadByteCount >= Segment.blockByteCount
             else { continue }
-            let isLive = record.kind == .entry && slots(hash(of: record)).contains { $0.place == place }
+            let isLive = record.kind == .entry && index.slot(digest(of: record).high, at: place) != nil
             if !isLive { try segment.punch(record, at: place) }
         }
     }

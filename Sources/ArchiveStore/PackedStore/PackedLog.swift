@@ -91,7 +91,7 @@ final class PackedLog: Sendable {
 
     let folder: StoreFolder
     let settings: StoreSettings
-    let hashing: @Sendable (StoreKey) -> UInt64
+    let hashing: @Sendable ([UInt8]) -> KeyDigest
     let segments: SegmentTable
     let index: PackedIndex
     let shared: Shared
@@ -106,7 +106,7 @@ final class PackedLog: Sendable {
     static func open(
         in folder: StoreFolder,
         settings: StoreSettings,
-        hashing: @escaping @Sendable (StoreKey) -> UInt64
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         var attempts = 0
         while true {
@@ -127,7 +127,7 @@ final class PackedLog: Sendable {
         in folder: StoreFolder,
         settings: StoreSettings,
         usesSnapshot: Bool,
-        hashing: @escaping @Sendable (StoreKey) -> UInt64
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) {
         self.folder = folder
         self.settings = settings

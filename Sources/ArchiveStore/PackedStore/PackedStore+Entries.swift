@@ -49,7 +49,7 @@ extension PackedStore {
     package func digest(of key: String) -> KeyDigest {
         // What is no key has no entry, and nothing is ever told of it.
         guard let key = try? StoreKey(key) else { return KeyDigest(high: 0, low: 0) }
-        return KeyDigest(high: hashing(key), low: 0)
+        return KeyDigest(high: hashing(key.bytes).high, low: 0)
     }
 
     /// Implementation: one `lseek` where nothing has changed.

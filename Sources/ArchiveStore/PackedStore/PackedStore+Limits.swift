@@ -24,8 +24,7 @@ extension PackedStore {
     /// out to be full.
     func withRoom<Result>(
         for byteCount: Int,
-        _ key: StoreKey,
-        _ hash: UInt64,
+        _ digest: KeyDigest,
         now: Double,
         in log: PackedLog,
         _ departed: inout Departed,
@@ -33,7 +32,7 @@ extension PackedStore {
     ) throws(StoreError) -> Result {
         if settings.isLimited {
             try makeFreeSpace(for: byteCount, now: now, in: log, &departed)
-            try prepareRoom(for: byteCount, hash, now: now, in: log)
+            try prepareRoom(for: byteCount, digest, now: now, in: log)
         }
         do throws(StoreError) {
             return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
@@ -63,9 +62,13 @@ extension PackedStore {
 
     /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a
     /// lock is held.
-    private func prepareRoom(for byteCount: Int, _ hash: UInt64, now: Double, in log: PackedLog) throws(StoreError)
-    {
-        if let limit = settings.countLimit, log.index.total.count >= limit, log.slots(hash).isEmpty {
+    private func prepareRoom(
+        for byteCount: Int,
+        _ digest: KeyDigest,
+        now: Double,
+        in log: PackedLog
+    ) throws(StoreError) {
+        if let limit = settings.countLimit, log.index.total.count >= limit, log.index.slot(digest) == nil {
             if try log.looking({ $0.takesSweep(now) }) {
                 try removeExpired(at: Date(timeIntervalSinceReferenceDate: now)) { entry in
                     user.withLock { $0.user }?.didExpire(entry)
@@ -77,7 +80,7 @@ extension PackedStore {
                         let victim = try log.looking({ writer throws(StoreError) in try log.peekVictim(&writer) }),
                         let key = victim.key, user.isInUse(key.string)
                     else { break }
-                    log.index.withPart(victim.slot.hash) { $0.use(victim.slot.hash, victim.slot.place) }
+                    log.index.use(victim.slot)
                 }
             }
         }
@@ -90,7 +93,7 @@ extension PackedStore {
     func spareInUse(in log: PackedLog) throws(StoreError) {
         guard let user = user.withLock({ $0.user }) else { return }
         for (slot, key) in try log.entriesOfFirstSegment() where slot.uses == 0 && user.isInUse(key) {
-            log.index.withPart(slot.hash) { $0.use(slot.hash, slot.place) }
+            log.index.use(slot)
         }
     }
 
@@ -315,7 +318,7 @@ extension PackedLog {
             var scanner = SegmentScanner(segment, to: size)
             while let step = try scanner.next() {
                 guard case .record(let record, let place) = step, record.kind == .entry else { continue }
-                guard let slot = slots(hash(of: record)).first(where: { $0.place == place }) else { continue }
+                guard let slot = index.slot(digest(of: record).high, at: place) else { continue }
                 entries.append((slot, String(decoding: record.key, as: UTF8.self)))
             }
         } catch {

@@ -4,36 +4,36 @@ extension PackedStore {
     /// Implementation: a record that says so is appended.
     @discardableResult
     package func remove(forKey key: String) throws(StoreError) -> Bool {
-        let (key, hash) = try self.key(key)
-        return try removing(key, hash) { _ in true } != nil
+        let (key, digest) = try self.key(key)
+        return try removing(key, digest) { _ in true } != nil
     }
 
     /// Implementation: as ``remove(forKey:)``.
     @discardableResult
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
-        let (key, hash) = try self.key(entry.key)
-        return try removing(key, hash) { $0.identity == entry.identity } != nil
+        let (key, digest) = try self.key(entry.key)
+        return try removing(key, digest) { $0.identity == entry.identity } != nil
     }
 
     private func removing(
         _ key: StoreKey,
-        _ hash: UInt64,
+        _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) -> Bool? {
         try reading { log throws(StoreError) in
             // No lock where there is nothing.
-            guard !log.slots(hash).isEmpty else { return nil }
+            guard log.index.slot(digest) != nil else { return nil }
             var end = log.end
             let isRemoved = try log.changing { writer throws(StoreError) -> Bool in
                 defer { end = log.end }
                 let found: PackedLog.Found?
                 do throws(StoreError) {
-                    found = try log.find(key, hash, .head, &writer)
+                    found = try log.find(key, digest, .head, &writer)
                 } catch {
                     guard error.code == .corrupted else { throw error }
                     found = nil
                     // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
-                    try log.removeDamaged(hash, &writer)
+                    try log.removeDamaged(digest.high, &writer)
                     return true
                 }
                 guard let found, isChosen(information(found, key.string, log)) else { return false }

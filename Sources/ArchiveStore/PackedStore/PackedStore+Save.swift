@@ -9,13 +9,13 @@ extension PackedStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        let (key, hash) = try self.key(key)
+        let (key, digest) = try self.key(key)
         guard archive.count <= maximumArchiveByteCount else {
             let reason = "\(archive.count) bytes are more than the limit of \(maximumArchiveByteCount)"
             throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
         }
-        return try save(key, hash, attributes, if: condition) { dictionary throws(StoreError) in
-            try .entry(key: key.bytes, hash: hash, attributes: attributes, archive: archive, dictionary: dictionary)
+        return try save(key, digest, attributes, if: condition) { dictionary throws(StoreError) in
+            try .entry(key: key.bytes, hash: digest.high, attributes: attributes, archive: archive, dictionary: dictionary)
         }
     }
 
@@ -37,7 +37,7 @@ extension PackedStore {
     /// Saves the record that `makeDraft` makes for segments with a dictionary.
     func save(
         _ key: StoreKey,
-        _ hash: UInt64,
+        _ digest: KeyDigest,
         _ attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?,
         draft makeDraft: (PresetDictionary?) throws(StoreError) -> RecordDraft
@@ -52,10 +52,10 @@ extension PackedStore {
                 try checkFits(draft.byteCount)
                 var departed = Departed()
                 defer { tell(departed) }
-                let result = try withRoom(for: draft.byteCount, key, hash, now: now, in: log, &departed) {
+                let result = try withRoom(for: draft.byteCount, digest, now: now, in: log, &departed) {
                     writer,
                     departed throws(StoreError) -> SaveResult in
-                    try append(&draft, key, attributes, dictionary, condition, in: log, &writer, &departed)
+                    try append(&draft, key, digest, attributes, dictionary, condition, in: log, &writer, &departed)
                 }
                 switch result {
                 case .saved(let information, let end):
@@ -81,6 +81,7 @@ extension PackedStore {
     private func append(
         _ draft: inout RecordDraft,
         _ key: StoreKey,
+        _ digest: KeyDigest,
         _ attributes: EntryAttributes,
         _ dictionary: PresetDictionary?,
         _ condition: ((EntryInformation?) -> Bool)?,
@@ -88,35 +89,23 @@ extension PackedStore {
         _ writer: inout PackedLog.Writer,
         _ departed: inout Departed
     ) throws(StoreError) -> SaveResult {
-        let hash = draft.hash
         let now = attributes.storedAt.timeIntervalSinceReferenceDate
         guard log.dictionary === dictionary else { return .otherDictionary }
-        var former: PackedLog.Found?
-        var formerPlace: RecordPlace?
-        do throws(StoreError) {
-            former = try log.find(key, hash, .head(byteCount: Record.headByteCount + key.bytes.count), &writer)
-            formerPlace = former?.slot.place
-        } catch {
-            // What is damaged is saved over.
-            guard error.code == .corrupted else { throw error }
-            formerPlace = log.formerPlace(of: key.bytes, hash)
-        }
-        if let condition, !condition(former.map { information($0, key.string, log) }) { return .refused }
-        try holdLimits(for: draft.byteCount, replaces: formerPlace != nil, now: now, in: log, &writer, &departed)
-        // It may have been moved to make room.
-        if formerPlace != nil { formerPlace = log.formerPlace(of: key.bytes, hash) }
+        if let condition, try !allows(condition, key, digest, in: log, &writer) { return .refused }
+        let isNew = log.index.slot(digest) == nil
+        try holdLimits(for: draft.byteCount, replaces: !isNew, now: now, in: log, &writer, &departed)
         let serial = writer.serial + 1
         let place = try log.append(&draft, serial: serial, &writer)
         writer.serial = serial
         writer.savedAt = now
         let slot = IndexSlot(
-            hash: hash,
+            digest,
             place: place,
             byteCount: draft.byteCount,
             deadline: Record.deadline(attributes),
             isTagged: !attributes.tags.isEmpty
         )
-        log.index.put(slot, replacing: formerPlace)
+        log.index.set(slot)
         writer.nextDeadline = min(writer.nextDeadline, slot.deadline)
         return .saved(
             EntryInformation(
@@ -129,5 +118,24 @@ extension PackedStore {
             ),
             end: log.end
         )
+    }
+
+    private func allows(
+        _ condition: (EntryInformation?) -> Bool,
+        _ key: StoreKey,
+        _ digest: KeyDigest,
+        in log: PackedLog,
+        _ writer: inout PackedLog.Writer
+    ) throws(StoreError) -> Bool {
+        let former: PackedLog.Found?
+        do throws(StoreError) {
+            let headByteCount = Record.headByteCount + key.bytes.count
+            former = try log.find(key, digest, .head(byteCount: headByteCount), &writer)
+        } catch {
+            // What is damaged is saved over.
+            guard error.code == .corrupted else { throw error }
+            former = nil
+        }
+        return condition(former.map { information($0, key.string, log) })
     }
 }

@@ -13,14 +13,14 @@ extension PackedStore {
         forKey key: String,
         attributes: EntryAttributes
     ) throws(StoreError) -> EntryInformation? {
-        let (key, hash) = try self.key(key)
+        let (key, digest) = try self.key(key)
         guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
             throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
         }
-        return try save(key, hash, attributes, if: nil) { _ throws(StoreError) in
+        return try save(key, digest, attributes, if: nil) { _ throws(StoreError) in
             try .entry(
                 key: key.bytes,
-                hash: hash,
+                hash: digest.high,
                 attributes: attributes,
                 archiveByteCount: archiveByteCount,
                 payloadBound: stream.count
@@ -33,11 +33,11 @@ extension PackedStore {
 
     /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.
     package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
-        let (key, hash) = try self.key(key)
+        let (key, digest) = try self.key(key)
         return try reading { log throws(StoreError) in
-            try guarding(hash, log) { () throws(StoreError) in
-                guard let found = try log.find(key, hash, .whole) else { return nil }
-                log.index.withPart(hash) { $0.use(hash, found.slot.place) }
+            try guarding(digest.high, log) { () throws(StoreError) in
+                guard let found = try log.find(key, digest, .whole) else { return nil }
+                if found.slot.uses < IndexSlot.mostUses { log.index.use(found.slot) }
                 let stream = found.bytes[found.record.headByteCount...]
                 return StoredStream(stream: stream, information: information(found, key.string, log))
             }

@@ -32,7 +32,7 @@ package final class PackedStore: ArchiveStore {
     /// The absolute path of the store's directory.
     package let path: String
 
-    let hashing: @Sendable (StoreKey) -> UInt64
+    let hashing: @Sendable ([UInt8]) -> KeyDigest
     private let layer: FileLayer
     private let opened: Mutex<PackedLog>
     /// Whom to ask and tell.
@@ -54,18 +54,18 @@ package final class PackedStore: ArchiveStore {
         create: Bool,
         settings: StoreSettings = StoreSettings()
     ) throws(StoreError) {
-        try self.init(directory: directory, create: create, settings: settings) { SipHash128($0.bytes).high }
+        try self.init(directory: directory, create: create, settings: settings) { KeyDigest(hashing: $0) }
     }
 
     /// - Parameters:
     ///   - layer: What every call to the system goes through; tests have some of them fail.
-    ///   - hashing: The hash that a key has; tests give many keys one.
+    ///   - hashing: The digest that a key has, of which the second half is never 0; tests give many keys one first half.
     init(
         directory: String,
         create: Bool,
         settings: StoreSettings = StoreSettings(),
         layer: FileLayer = FileLayer(),
-        hashing: @escaping @Sendable (StoreKey) -> UInt64
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) {
         path = try StoreFolder.absolutePath(directory)
         self.settings = settings
@@ -87,7 +87,7 @@ package final class PackedStore: ArchiveStore {
         create: Bool,
         _ settings: StoreSettings,
         _ layer: FileLayer,
-        _ hashing: @escaping @Sendable (StoreKey) -> UInt64
+        _ hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         let isDurable = settings.durability == .power
         let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
@@ -153,22 +153,22 @@ package final class PackedStore: ArchiveStore {
         }
     }
 
-    func key(_ text: String) throws(StoreError) -> (StoreKey, UInt64) {
+    func key(_ text: String) throws(StoreError) -> (StoreKey, KeyDigest) {
         let key = try StoreKey(text)
-        return (key, hashing(key))
+        return (key, hashing(key.bytes))
     }
 
     // MARK: - Fetching
 
     /// Implementation: `lseek` on the last segment, a look into memory, `pread`, inflate.
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
-        let (key, hash) = try self.key(key)
+        let (key, digest) = try self.key(key)
         return try reading { log throws(StoreError) in
-            try guarding(hash, log) { () throws(StoreError) in
-                guard let found = try log.find(key, hash, .whole) else { return nil }
+            try guarding(digest.high, log) { () throws(StoreError) in
+                guard let found = try log.find(key, digest, .whole) else { return nil }
                 let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
                 if found.slot.uses < IndexSlot.mostUses {
-                    log.index.withPart(hash) { $0.use(hash, found.slot.place) }
+                    log.index.use(found.slot)
                 }
                 return StoredArchive(archive: archive, information: information(found, key.string, log))
             }
@@ -177,9 +177,9 @@ package final class PackedStore: ArchiveStore {
 
     /// Implementation: as ``fetch(forKey:)``.
     package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
-        let (key, hash) = try self.key(key)
+        let (key, digest) = try self.key(key)
         return try reading { log throws(StoreError) in
-            guard let found = try log.find(key, hash, .whole) else { return nil }
+            guard let found = try log.find(key, digest, .whole) else { return nil }
             let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
             return StoredArchive(archive: archive, information: information(found, key.string, log))
         }
@@ -187,10 +187,10 @@ package final class PackedStore: ArchiveStore {
 
     /// Implementation: as ``fetch(forKey:)``.
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
-        let (key, hash) = try self.key(key)
+        let (key, digest) = try self.key(key)
         return try reading { log throws(StoreError) in
-            try guarding(hash, log) { () throws(StoreError) in
-                try log.find(key, hash, .whole).map { information($0, key.string, log) }
+            try guarding(digest.high, log) { () throws(StoreError) in
+                try log.find(key, digest, .whole).map { information($0, key.string, log) }
             }
         }
     }

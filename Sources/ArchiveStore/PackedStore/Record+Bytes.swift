@@ -5,7 +5,9 @@ import Foundation
 
 extension Record {
     /// Parses the record that `bytes` begin with, after checking its head, but not its payload.
-    init(_ bytes: UnsafeRawBufferPointer, at place: RecordPlace) throws(RecordFault) {
+    ///
+    /// - Parameter expected: what its key may be, which is not copied then.
+    init(_ bytes: UnsafeRawBufferPointer, at place: RecordPlace, key expected: [UInt8] = []) throws(RecordFault) {
         func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
             Number(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
         }
@@ -32,7 +34,8 @@ extension Record {
         let storedAt = Double(bitPattern: number(48, as: UInt64.self))
         let expiresAt = Double(bitPattern: number(56, as: UInt64.self))
         let keyEnd = Self.headByteCount + keyByteCount
-        key = Array(bytes[Self.headByteCount..<keyEnd])
+        let keyBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headByteCount..<keyEnd])
+        key = keyBytes.elementsEqual(expected) ? expected : Array(keyBytes)
         // Rightly sealed, but not by a store.
         guard !storedAt.isNaN, !expiresAt.isNaN, kind != .entry || !key.isEmpty else { throw .damaged }
         var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: storedAt))
@@ -44,17 +47,17 @@ extension Record {
     }
 
     /// As above, of bytes in an array.
-    init(head bytes: [UInt8], at place: RecordPlace) throws(RecordFault) {
+    init(head bytes: [UInt8], at place: RecordPlace, key: [UInt8] = []) throws(RecordFault) {
         self = try bytes.withUnsafeBytes { bytes in
-            Result { () throws(RecordFault) in try Record(bytes, at: place) }
+            Result { () throws(RecordFault) in try Record(bytes, at: place, key: key) }
         }.get()
     }
 
     /// As above, of a whole record, its payload checked as well.
-    init(verifying bytes: [UInt8], at place: RecordPlace) throws(RecordFault) {
+    init(verifying bytes: [UInt8], at place: RecordPlace, key: [UInt8] = []) throws(RecordFault) {
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(RecordFault) in
-                let record = try Record(bytes, at: place)
+                let record = try Record(bytes, at: place, key: key)
                 guard bytes.count >= record.byteCount else { throw .incomplete }
                 guard bytes.count == record.byteCount else { throw .damaged }
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[record.headByteCount...])
