@@ -55,7 +55,7 @@ struct StoreUserReference: Sendable {
     init(_ user: (any StoreUser)? = nil) { self.user = user }
 }
 
-/// Stands for a key where the key itself is too long: 128 bits of a hash. Two keys may share one.
+/// Stands for a key where the key itself is too long: 128 bits of a hash.
 package struct KeyDigest: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64

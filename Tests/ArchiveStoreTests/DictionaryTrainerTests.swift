@@ -70,7 +70,8 @@ import Testing
         let sample = AlikeArchives.make(count: 1, seed: 12)[0]
         func duration(_ count: Int) -> Duration {
             let samples = [[UInt8]](repeating: sample, count: count)
-            return (0..<5).map { _ in ContinuousClock().measure { _ = DictionaryTrainer.train(samples) } }.min() ?? .zero
+            return (0..<5).map { _ in ContinuousClock().measure { _ = DictionaryTrainer.train(samples) } }.min()
+                ?? .zero
         }
         #expect(duration(50_000) < duration(DictionaryTrainer.largestSampleCount) * 20)
     }

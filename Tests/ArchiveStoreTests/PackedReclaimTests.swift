@@ -15,7 +15,10 @@ import Testing
 
     /// Saves every key, and every second one again, in several segments.
     private func fill(_ path: String) throws -> [String: [UInt8]] {
-        let store = try PackedStore(directory: path, create: true)
+        // Not reached, but segments are a part of it.
+        var settings = StoreSettings()
+        settings.byteLimit = 4 << 20
+        let store = try PackedStore(directory: path, create: true, settings: settings)
         var archives: [String: [UInt8]] = [:]
         for round in 0..<2 {
             for (index, key) in Self.keys.enumerated() where round == 0 || index % 2 == 0 {

@@ -65,7 +65,10 @@ import Testing
             let store: any ArchiveStore =
                 switch kind {
                 case .file: try FileStore(directory: path, create: true) { _ in EntryName(high: 1, low: 2) }
-                case .packed: try PackedStore(directory: path, create: true) { KeyDigest(high: 1, low: KeyDigest(hashing: $0).low) }
+                case .packed:
+                    try PackedStore(directory: path, create: true) {
+                        KeyDigest(high: 1, low: KeyDigest(hashing: $0).low)
+                    }
                 }
             return Cache(over: store, place: path, memory: memory, clock: clock)
         }

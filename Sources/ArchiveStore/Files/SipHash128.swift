@@ -1,7 +1,8 @@
 /// SipHash-2-4 with 128-bit output (Aumasson and Bernstein, `siphash.c` of the reference implementation).
 ///
 /// Fixed keys, since names on disk must be the same for every process: it spreads keys over names, and no way
-/// is known to find two keys of one name in less than 2^64 steps. Nothing but speed rests on that.
+/// is known to find two keys of one name in less than 2^64 steps. If there were two, a packed store would keep one of
+/// them; a file store keeps both.
 struct SipHash128 {
     let high: UInt64
     let low: UInt64

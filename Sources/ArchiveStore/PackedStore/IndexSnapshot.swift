@@ -140,7 +140,8 @@ final class IndexSnapshot: Sendable {
             func word(_ index: Int) -> UInt64 {
                 UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + index * 8, as: UInt64.self))
             }
-            guard let slot = IndexSlot(words: (word(0), word(1), word(2), word(3))), PackedIndex.part(slot.hash) == part
+            guard let slot = IndexSlot(words: (word(0), word(1), word(2), word(3))),
+                PackedIndex.part(slot.hash) == part
             else { return false }
             if slot.place.segment >= floor { table.insert(slot) }
         }

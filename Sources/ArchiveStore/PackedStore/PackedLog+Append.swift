@@ -20,7 +20,7 @@ extension PackedLog {
 
     static var largestSegmentByteCount: Int { 4 << 20 }
     static var segmentsPerLimit: Int { 32 }
-    static var segmentsPerTotal: Int { 8 }
+    static var segmentsPerTotal: Int { 4 }
 
     /// The bytes of all segments.
     func byteCount(_ writer: borrowing Writer) -> Int {

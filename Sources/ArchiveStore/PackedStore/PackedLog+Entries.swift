@@ -8,11 +8,19 @@
 
 extension PackedLog {
     /// An entry's record, where it is, and its bytes.
-    struct Found {
+    ///
+    /// A class, for it is large and goes through many hands: to copy it took a twentieth of a fetch.
+    final class Found {
         let slot: IndexSlot
         let record: Record
         /// All of them, or of the head only.
         let bytes: [UInt8]
+
+        init(slot: IndexSlot, record: Record, bytes: [UInt8]) {
+            self.slot = slot
+            self.record = record
+            self.bytes = bytes
+        }
     }
 
     /// How much of a record is read.

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 #if canImport(Darwin)
@@ -69,6 +70,7 @@ final class PackedLog: Sendable {
         var hasStrangeSnapshot = false
         /// Segments before the first one that are there nevertheless.
         var strays: [UInt32] = []
+        var lease = Lease()
 
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
@@ -96,9 +98,10 @@ final class PackedLog: Sendable {
     let index: PackedIndex
     let shared: Shared
     let tail: Mutex<Tail?>
-    private let writer: Mutex<Writer>
+    let writer: Mutex<Writer>
     private let nextCheck = Atomic<UInt64>(0)
     let synced = Mutex(SyncState())
+    let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated)
 
     /// Opens the log in a directory.
     ///
@@ -243,74 +246,6 @@ final class PackedLog: Sendable {
         }
     }
 
-    /// Has `body` change the log while nobody else does, in this process or another.
-    ///
-    /// The one lock under which a packed store writes. What is written is at most a record, or where room is made a
-    /// segment; archives are compressed and read outside of it.
-    func changing<Result>(
-        _ body: (inout Writer) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
-        try checkNowAndThen()
-        return try writer.withLock { writer throws(StoreError) in
-            do throws(SystemError) {
-                try root.lock()
-            } catch {
-                throw StoreError(error, path: path, action: "locking the log")
-            }
-            defer { unlock() }
-            defer { show() }
-            // Whoever had the mutex before may have found it so.
-            if shared.isBroken.load(ordering: .relaxed) { throw stale() }
-            writer.longByteCount = nil
-            if try !isUpToDate(writer) {
-                try follow(&writer)
-                // What is appended to must be what others find.
-                if try isRemoved() { throw stale() }
-                try cutRest()
-                try removeStrays(&writer)
-            }
-            return try body(&writer)
-        }
-    }
-
-    /// Has those who only look wait until this change is complete. Appending does that by itself.
-    func hide() { tail.withLock { $0?.shownEnd = nil } }
-
-    /// Lets those who only look go by what the index says.
-    func show() {
-        tail.withLock { tail in
-            let end = tail?.end
-            tail?.shownEnd = end
-        }
-    }
-
-    /// Whether the tail is where it was left, and nothing was appended to it. One `fstat`.
-    private func isUpToDate(_ writer: borrowing Writer) throws(StoreError) -> Bool {
-        guard let tail = tail.withLock({ $0 }), !writer.isSealed, writer.strays.isEmpty,
-            !writer.hasStrangeSnapshot
-        else { return false }
-        let status = try status(of: tail.segment)
-        return status.linkCount > 0 && status.byteCount == tail.end
-    }
-
-    private func status(of segment: Segment) throws(StoreError) -> FileStatus {
-        do {
-            return try segment.file.status()
-        } catch {
-            throw StoreError(error, path: segments.path(segment.number), action: "looking for a segment")
-        }
-    }
-
-    private func unlock() {
-        do {
-            try root.unlock()
-        } catch {
-            // Its end gives the lock back as well, and nothing else would.
-            shared.isBroken.store(true, ordering: .relaxed)
-        }
-    }
-
     /// Throws what kept a part of the index from being loaded: nothing that seems to be missing is known to be.
     func checkIndex() throws(StoreError) {
         guard shared.isIncomplete.load(ordering: .relaxed) else { return }
@@ -323,7 +258,7 @@ final class PackedLog: Sendable {
         return StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
     }
 
-    private func isRemoved() throws(StoreError) -> Bool {
+    func isRemoved() throws(StoreError) -> Bool {
         guard let tail = tail.withLock({ $0 }) else { return try !folder.isCurrent() }
         return try status(of: tail.segment).linkCount == 0
     }
@@ -332,7 +267,7 @@ final class PackedLog: Sendable {
     private static var checkInterval: UInt64 { 10_000_000 }
 
     /// Looks whether the directory is still the one at its path, unless somebody did so just before.
-    private func checkNowAndThen() throws(StoreError) {
+    func checkNowAndThen() throws(StoreError) {
         let now = Self.coarseTime
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
@@ -344,7 +279,7 @@ final class PackedLog: Sendable {
     }
 
     /// A clock of a few nanoseconds and a few milliseconds' grain.
-    private static var coarseTime: UInt64 {
+    static var coarseTime: UInt64 {
         #if canImport(Glibc) || canImport(Musl)
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

@@ -97,16 +97,16 @@ extension PackedStore {
         }
     }
 
-    /// Gives up entries until a record of so many bytes can be added.
+    /// Gives up entries until a record of so many bytes can be added for a key.
     func holdLimits(
         for byteCount: Int,
-        replaces: Bool,
+        _ digest: KeyDigest,
         now: Double,
         in log: PackedLog,
         _ writer: inout PackedLog.Writer,
         _ departed: inout Departed
     ) throws(StoreError) {
-        if let limit = settings.countLimit, !replaces {
+        if let limit = settings.countLimit, log.index.slot(digest) == nil {
             while log.index.total.count >= limit, let victim = try log.nextVictim(&writer) {
                 try log.remove(victim.slot, key: victim.record.key, &writer)
                 if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }

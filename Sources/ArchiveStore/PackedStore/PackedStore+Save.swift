@@ -15,7 +15,13 @@ extension PackedStore {
             throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
         }
         return try save(key, digest, attributes, if: condition) { dictionary throws(StoreError) in
-            try .entry(key: key.bytes, hash: digest.high, attributes: attributes, archive: archive, dictionary: dictionary)
+            try .entry(
+                key: key.bytes,
+                hash: digest.high,
+                attributes: attributes,
+                archive: archive,
+                dictionary: dictionary
+            )
         }
     }
 
@@ -92,8 +98,7 @@ extension PackedStore {
         let now = attributes.storedAt.timeIntervalSinceReferenceDate
         guard log.dictionary === dictionary else { return .otherDictionary }
         if let condition, try !allows(condition, key, digest, in: log, &writer) { return .refused }
-        let isNew = log.index.slot(digest) == nil
-        try holdLimits(for: draft.byteCount, replaces: !isNew, now: now, in: log, &writer, &departed)
+        try holdLimits(for: draft.byteCount, digest, now: now, in: log, &writer, &departed)
         let serial = writer.serial + 1
         let place = try log.append(&draft, serial: serial, &writer)
         writer.serial = serial

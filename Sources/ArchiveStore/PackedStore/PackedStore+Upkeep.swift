@@ -58,7 +58,7 @@ extension PackedLog {
         let size = segmentByteCount(writer)
         let used = index.total.byteCount
         guard let limit = settings.byteLimit else {
-            return total > 2 * used + 2 * size ? .all : nil
+            return total > 2 * used + size ? .all : nil
         }
         guard total > limit - 2 * size else { return nil }
         let free = max(0, limit - total)
