@@ -135,6 +135,25 @@ import Testing
         }
     }
 
+    /// What is left of a record may be as long as a seal.
+    @Test func aRecordThatWasCutOffIsNoSeal() throws {
+        let directory = try PackedDirectory(.none)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            let cut = directory.steps.filter {
+                $0.file != directory.segments.last && $0.bytes.count > Record.headByteCount
+            }
+            for step in cut.enumerated().filter({ $0.offset % 9 == 0 }).map(\.element) {
+                let whole = try #require(directory.files[step.file])
+                let length = step.bytes.lowerBound + Record.headByteCount
+                try directory.write(to: path, changing: step.file, to: Array(whole[..<length]))
+                let place: Comment = "\(step.file), \(length) bytes"
+                let answers = try directory.answers(PackedDirectory.open(path), place)
+                #expect(directory.wrong(answers, than: directory.values) == [], place)
+            }
+        }
+    }
+
     @Test(arguments: PackedDirectory.Snapshot.allCases)
     func aMissingFileBringsNothingBack(snapshot: PackedDirectory.Snapshot) throws {
         let directory = try PackedDirectory(snapshot)

@@ -64,6 +64,8 @@ import Testing
                     } catch let error as StoreError {
                         failure = error
                     }
+                    // What it began in the background meets the same faults.
+                    store.finishUpkeep()
                 }.count
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
                 try checkContent(scenario, usage, store, path, after: failure == nil, place)

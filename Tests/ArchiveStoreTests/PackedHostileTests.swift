@@ -123,14 +123,14 @@ import Testing
             for part in 0..<256 {
                 let count = word(40 + part * 8)
                 for slot in 0..<count where Bool.random(using: &random) {
-                    let start = offset + slot * 24
+                    let start = offset + slot * 32
                     // The hash's first byte says the part.
-                    let field = [8, 12, 16, 20, 0].randomElement(using: &random) ?? 8
+                    let field = [8, 12, 16, 20, 24, 28, 0].randomElement(using: &random) ?? 8
                     store(UInt32.random(in: 0...UInt32.max, using: &random), at: start + field)
                 }
-                let checksum = bytes[offset..<(offset + count * 24)].withUnsafeBytes { Zlib.crc32($0) }
+                let checksum = bytes[offset..<(offset + count * 32)].withUnsafeBytes { Zlib.crc32($0) }
                 store(checksum, at: 40 + part * 8 + 4)
-                offset += count * 24
+                offset += count * 32
             }
             if seed % 2 == 1 {
                 // More slots than there are bytes.

@@ -27,6 +27,7 @@ final class IndexRescue: Sendable {
             do throws(StoreError) {
                 if let log { return table(part, of: log) }
                 let opened = try PackedLog(in: folder, settings: settings, usesSnapshot: false, hashing: hashing)
+                opened.forgetSegments()
                 log = opened
                 return table(part, of: opened)
             } catch {

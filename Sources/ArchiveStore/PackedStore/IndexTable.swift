@@ -100,9 +100,6 @@ struct IndexTable: Sendable {
     /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
     func slot(_ digest: KeyDigest) -> IndexSlot? { position(digest).map { slots[$0] } }
 
-    /// The slot at a place.
-    func slot(_ hash: UInt64, at place: RecordPlace) -> IndexSlot? { position(hash, place).map { slots[$0] } }
-
     /// All slots with this hash.
     func all(_ hash: UInt64) -> [IndexSlot] {
         guard count > 0 else { return [] }

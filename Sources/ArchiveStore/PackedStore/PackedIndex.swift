@@ -92,9 +92,6 @@ final class PackedIndex: Sendable {
     /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
     func slot(_ digest: KeyDigest) -> IndexSlot? { withPart(digest.high) { $0.slot(digest) } }
 
-    /// The slot at a place.
-    func slot(_ hash: UInt64, at place: RecordPlace) -> IndexSlot? { withPart(hash) { $0.slot(hash, at: place) } }
-
     /// Puts a slot in the place of its key's.
     func set(_ slot: IndexSlot) { withPart(slot.hash) { $0.set(slot) } }
 

@@ -24,7 +24,10 @@ extension PackedLog {
 
     /// The bytes of all segments.
     func byteCount(_ writer: borrowing Writer) -> Int {
-        writer.sealedByteCount + (writer.isSealed ? 0 : tail.withLock { $0?.end ?? 0 })
+        let tail = tail.withLock { $0 }
+        // Sealed, it may be counted among the others already.
+        guard let tail, writer.sizes[tail.segment.number] == nil else { return writer.sealedByteCount }
+        return writer.sealedByteCount + tail.end
     }
 
     /// What new entries are compressed with.
@@ -32,16 +35,20 @@ extension PackedLog {
 
     /// Appends a record, whole or not at all.
     ///
-    /// - Parameter serial: a new one; `nil` to keep the one the record has.
+    /// - Parameter takesSerial: whether it gets a new one, or keeps the one that it has.
     /// - Precondition: this is called by ``changing(_:)``.
     func append(
         _ draft: inout RecordDraft,
-        serial: UInt64?,
+        takesSerial: Bool,
         _ writer: inout Writer
     ) throws(StoreError) -> RecordPlace {
         let tail = try tail(for: draft.byteCount, &writer)
+        // Above all before it, even if nothing is left that tells what those were: places rise.
+        let number = UInt64(tail.segment.number) << 32 | UInt64(tail.end)
+        let serial = takesSerial ? max(writer.serial + 1, number) : nil
         let place = setPlace(&draft, serial: serial, in: tail.segment, at: tail.end, after: writer.previous)
         try write(draft.bytes, tail, &writer)
+        if let serial { writer.serial = serial }
         writer.previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
         writer.recordsSinceSnapshot += 1
         writer.recordsSinceTrial += 1
@@ -111,11 +118,15 @@ extension PackedLog {
 
     /// The segment that so many bytes more are appended to.
     private func tail(for byteCount: Int, _ writer: inout Writer) throws(StoreError) -> Tail {
-        if let tail = tail.withLock({ $0 }), !writer.isSealed {
-            let isEmpty = tail.end <= (tail.segment.headerByteCount ?? 0)
-            if isEmpty || tail.end + byteCount <= segmentByteCount(writer) { return tail }
-        }
+        if hasRoom(for: byteCount, writer), let tail = tail.withLock({ $0 }) { return tail }
         return try beginSegment(dictionary: dictionary, &writer)
+    }
+
+    /// Whether records of so many bytes are appended to the tail.
+    func hasRoom(for byteCount: Int, _ writer: borrowing Writer) -> Bool {
+        guard let tail = tail.withLock({ $0 }), !writer.isSealed else { return false }
+        let isEmpty = tail.end <= (tail.segment.headerByteCount ?? 0)
+        return isEmpty || tail.end + byteCount <= segmentByteCount(writer)
     }
 
     /// Ends the tail, and begins another one.

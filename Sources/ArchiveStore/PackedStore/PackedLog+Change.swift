@@ -11,10 +11,14 @@ extension PackedLog {
         /// When changes were counted last, by the coarse clock, and how many there were then.
         fileprivate var countedAt: UInt64 = 0
         fileprivate var changeCount = 0
+        /// When others have changed the log last.
+        fileprivate var othersAt: UInt64 = 0
 
         fileprivate static let duration = DispatchTimeInterval.milliseconds(1)
         /// How many changes there must be within one tick of the coarse clock.
         fileprivate static let manyChanges = 8
+        /// For how many nanoseconds after a change of others the lock is left to them.
+        fileprivate static let courtesy: UInt64 = 100_000_000
 
         /// Counts a change, and says whether there were many.
         fileprivate mutating func takesLock(at now: UInt64) -> Bool {
@@ -23,7 +27,7 @@ extension PackedLog {
                 changeCount = 0
             }
             changeCount += 1
-            return changeCount >= Self.manyChanges
+            return changeCount >= Self.manyChanges && now >= othersAt &+ Self.courtesy
         }
     }
 
@@ -31,27 +35,30 @@ extension PackedLog {
     ///
     /// The one lock under which a packed store writes. What is written is at most a record, or where room is made a
     /// segment; archives are compressed and read outside of it.
-    func changing<Result>(
+    func changing<Result: Sendable>(
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        return try writer.withLock { writer throws(StoreError) in
-            try lock(&writer)
-            defer { unlock(&writer) }
-            defer { show() }
-            // Whoever had the mutex before may have found it so.
-            if shared.isBroken.load(ordering: .relaxed) { throw stale() }
-            writer.longByteCount = nil
-            if try !isUpToDate(writer) {
-                writer.lease.changeCount = 0
-                try follow(&writer)
-                // What is appended to must be what others find.
-                if try isRemoved() { throw stale() }
-                try cutRest()
-                try removeStrays(&writer)
+        return try lease.withLock { lease throws(StoreError) in
+            try lock(lease)
+            defer { unlock(&lease) }
+            return try locked { writer throws(StoreError) in
+                // Whoever had the mutex before may have found it so.
+                if shared.isBroken.load(ordering: .relaxed) { throw stale() }
+                writer.longByteCount = nil
+                if try !isUpToDate(writer) {
+                    lease.othersAt = Self.coarseTime
+                    try follow(&writer)
+                    // What is appended to must be what others find.
+                    if try isRemoved() { throw stale() }
+                    try cutRest()
+                    try removeStrays(&writer)
+                }
+                // Behind a seal there is nothing to be seen that readers could go by: they follow.
+                defer { if !writer.isSealed { show() } }
+                return try body(&writer)
             }
-            return try body(&writer)
         }
     }
 
@@ -85,8 +92,8 @@ extension PackedLog {
 
     // MARK: The directory's lock
 
-    private func lock(_ writer: inout Writer) throws(StoreError) {
-        if writer.lease.isHeld { return }
+    private func lock(_ lease: borrowing Lease) throws(StoreError) {
+        if lease.isHeld { return }
         do throws(SystemError) {
             try root.lock()
         } catch {
@@ -94,16 +101,17 @@ extension PackedLog {
         }
     }
 
-    private func unlock(_ writer: inout Writer) {
-        if writer.lease.isHeld { return }
-        guard writer.lease.takesLock(at: Self.coarseTime) else { return unlockNow() }
-        writer.lease.isHeld = true
+    private func unlock(_ lease: inout Lease) {
+        if lease.isHeld { return }
+        guard lease.takesLock(at: Self.coarseTime) else { return unlockNow() }
+        lease.isHeld = true
         leases.asyncAfter(deadline: .now() + Lease.duration) { [self] in endLease() }
     }
 
     private func endLease() {
-        writer.withLock { writer in
-            writer.lease = Lease()
+        lease.withLock { lease in
+            lease.isHeld = false
+            lease.changeCount = 0
             unlockNow()
         }
     }

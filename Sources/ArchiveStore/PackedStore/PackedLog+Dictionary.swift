@@ -8,9 +8,10 @@ extension PackedLog {
     /// By how much of what is left a new dictionary must be better than the one there is.
     private static var leastGain: Double { 0.1 }
 
-    /// The most bytes of a dictionary in the header of every segment.
-    private func dictionaryLimit(_ writer: borrowing Writer) -> Int {
-        min(PresetDictionary.largestByteCount, segmentByteCount(writer) / 16)
+    /// The most bytes of a dictionary in the header of every segment; 0 where these are short.
+    func dictionaryLimit(_ writer: borrowing Writer) -> Int {
+        let limit = min(PresetDictionary.largestByteCount, segmentByteCount(writer) / 16)
+        return limit < 1 << 10 ? 0 : limit
     }
 
     /// Whether it is time to look for a dictionary, or for a better one.
@@ -27,16 +28,16 @@ extension PackedLog {
     func renewDictionary(limit archiveLimit: Int) throws(StoreError) -> Bool {
         let current = dictionary
         let total = index.total.count
-        let byteLimit = try looking { writer -> Int? in
+        let limit = try looking { writer -> Int? in
             // Not again before much has changed.
             if current != nil, writer.recordsSinceTrial < max(Self.fewRecords, total / 2) { return nil }
             writer.recordsSinceTrial = 0
             return dictionaryLimit(writer)
         }
         shared.nextTrial.store(max(total, Self.fewEntries) * 4, ordering: .relaxed)
-        guard let byteLimit, total >= Self.fewEntries, byteLimit >= 1 << 10 else { return false }
+        guard let limit, total >= Self.fewEntries, limit > 0 else { return false }
         let samples = try samples(limit: archiveLimit)
-        guard let new = DictionaryTrainer.train(samples, byteLimit: byteLimit) else { return false }
+        guard let new = DictionaryTrainer.train(samples, byteLimit: limit) else { return false }
         if let current {
             let gain =
                 DictionaryTrainer.saving(of: new, on: samples) - DictionaryTrainer.saving(of: current, on: samples)
@@ -46,6 +47,8 @@ extension PackedLog {
         guard let dictionary = segments.dictionary(new.bytes), segments.isKnown(dictionary) else { return false }
         try changing { writer throws(StoreError) in
             guard self.dictionary === current else { return }
+            // The seal and the header come out of what is left for making room.
+            guard self.byteCount(writer) + roomForUpkeep(writer) <= self.byteLimit(writer) else { return }
             try beginSegment(dictionary: dictionary, &writer)
         }
         return true

@@ -137,28 +137,31 @@ extension PackedLog {
 
     // MARK: Removing
 
-    /// Removes an entry.
-    func remove(_ slot: IndexSlot, key: [UInt8], _ writer: inout Writer) throws(StoreError) {
-        var removals = [RecordDraft.removal(key: key, hash: slot.hash)]
-        try append(&removals, of: [slot], &writer)
+    /// Removes the entry of a key, after making room to write that down; says whether it was not given up by that.
+    func remove(
+        _ key: [UInt8],
+        _ digest: KeyDigest,
+        _ departed: inout Departed,
+        _ writer: inout Writer
+    ) throws(StoreError) -> Bool {
+        try makeRoom(for: Record.headByteCount + key.count, now: nil, &departed, &writer)
+        // It may have been moved, or given up.
+        guard let slot = index.slot(digest) else { return false }
+        try remove(slot, key: key, &writer)
+        return true
     }
 
-    /// Appends removals, or makes removals of the entries' own records where there is no room for more.
-    private func append(
-        _ removals: inout [RecordDraft],
-        of slots: [IndexSlot],
-        _ writer: inout Writer
-    ) throws(StoreError) {
+    /// As above, where there is room: appends a removal, or makes one of the entry's own record where the volume is full.
+    func remove(_ slot: IndexSlot, key: [UInt8], _ writer: inout Writer) throws(StoreError) {
+        var removal = RecordDraft.removal(key: key, hash: slot.hash)
         do throws(StoreError) {
-            _ = try append(&removals, &writer)
+            _ = try append(&removal, takesSerial: false, &writer)
         } catch {
             guard error.isOutOfSpace else { throw error }
-            for slot in slots { try removeInPlace(slot) }
+            try removeInPlace(slot)
         }
-        for slot in slots {
-            index.remove(slot.hash, slot.place)
-            writer.changes?.insert(slot.hash)
-        }
+        index.remove(slot.hash, slot.place)
+        writer.changes?.insert(slot.hash)
     }
 
     /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
@@ -178,11 +181,17 @@ extension PackedLog {
         }
     }
 
-    /// Removes those of some entries that are still there and are chosen, and returns them.
+    /// Removes those of some entries that are still there and are chosen.
+    ///
+    /// - Parameters:
+    ///   - gone: gets what was removed, even if not all can be.
+    ///   - departed: gets what had to be given up for that.
     func remove(
         _ slots: ArraySlice<IndexSlot>,
-        where isChosen: (EntryInformation) -> Bool
-    ) throws(StoreError) -> [EntryInformation] {
+        where isChosen: (EntryInformation) -> Bool,
+        _ gone: inout [EntryInformation],
+        _ departed: inout Departed
+    ) throws(StoreError) {
         var chosen: [(key: StoreKey, digest: KeyDigest, entry: EntryInformation)] = []
         for slot in slots {
             do throws(StoreError) {
@@ -194,12 +203,10 @@ extension PackedLog {
                 guard error.code == .corrupted else { throw error }
             }
         }
-        guard !chosen.isEmpty else { return [] }
-        return try changing { writer throws(StoreError) in
-            var present: [(slot: IndexSlot, entry: EntryInformation)] = []
-            var drafts: [RecordDraft] = []
+        guard !chosen.isEmpty else { return }
+        try changing { writer throws(StoreError) in
             for (key, digest, entry) in chosen {
-                // It may have been moved, saved over or damaged meanwhile.
+                // It may have been saved over, given up or damaged meanwhile.
                 let found: Found?
                 do throws(StoreError) {
                     found = try find(key, digest, .head, &writer)
@@ -211,11 +218,8 @@ extension PackedLog {
                     found.record.information(key: key.string, volume: root.identity.number).identity
                         == entry.identity
                 else { continue }
-                present.append((found.slot, entry))
-                drafts.append(.removal(key: key.bytes, hash: digest.high))
+                if try remove(key.bytes, digest, &departed, &writer) { gone.append(entry) }
             }
-            try append(&drafts, of: present.map(\.slot), &writer)
-            return present.map(\.entry)
         }
     }
 

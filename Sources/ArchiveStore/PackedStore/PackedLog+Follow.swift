@@ -73,7 +73,7 @@ extension PackedLog {
         if let size {
             // It has grown, and may have been sealed, between the two looks.
             if try byteCount(of: current.segment) != size { return true }
-            writer.unsealedByteCount = size - end
+            writer.missing = try isDamagedSeal(at: end, to: size, of: current.segment) ? .seal : .records
         }
         // Whoever sealed it need not have waited for it.
         if !writer.isOpening {
@@ -84,6 +84,16 @@ extension PackedLog {
         writer.isSealed = false
         setTail(next, at: next.headerByteCount ?? 0)
         return true
+    }
+
+    /// Whether what is behind the last whole record is a seal that is damaged, and not a record that was cut off.
+    private func isDamagedSeal(at start: Int, to end: Int, of segment: Segment) throws(StoreError) -> Bool {
+        guard end - start == Record.headByteCount else { return false }
+        do {
+            return Record.isNearlySeal(try segment.file.read(Record.headByteCount, at: start))
+        } catch {
+            throw StoreError(error, path: segments.path(segment.number), action: "following a segment")
+        }
     }
 
     func byteCount(of segment: Segment) throws(StoreError) -> Int {
@@ -124,14 +134,20 @@ extension PackedLog {
         return KeyDigest(high: record.kind == .loss || record.kind == .floor ? record.serial : 0, low: 0)
     }
 
+    /// The slot of a record that is its key's latest; `nil` if another one is, or none.
+    func slot(of record: Record, at place: RecordPlace) -> IndexSlot? {
+        guard let slot = index.slot(digest(of: record)), slot.place == place else { return nil }
+        return slot
+    }
+
     /// Finds out what was lost before a record.
     ///
     /// - Throws: `ESTALE` if that cannot be told: all segments must be gone through from the first one.
     private func checkOrder(_ record: Record, _ place: RecordPlace, _ writer: inout Writer) throws(SystemError) {
         let damage = writer.damage
-        let unsealed = writer.unsealedByteCount
+        let missing = writer.missing
         writer.damage = nil
-        writer.unsealedByteCount = nil
+        writer.missing = nil
         if let damage, !record.isFirst {
             // One record, and whose it was is told here.
             if record.previousByteCount == damage.byteCount {
@@ -139,9 +155,8 @@ extension PackedLog {
             }
             return try loseAll(&writer)
         }
-        if record.isFirst, let unsealed {
-            // Nothing but the seal.
-            if unsealed == Record.headByteCount, record.previousByteCount == Record.headByteCount { return }
+        if record.isFirst, let missing {
+            if missing == .seal, record.previousByteCount == Record.headByteCount { return }
             return try loseAll(&writer)
         }
         guard let previous = writer.previous else { return }
@@ -178,7 +193,7 @@ extension PackedLog {
         let hash = digest.high
         switch record.kind {
         case .entry:
-            writer.serial = max(writer.serial, record.serial)
+            if record.serial <= Record.largestSerial { writer.serial = max(writer.serial, record.serial) }
             writer.changes?.insert(hash)
             let slot = IndexSlot(record, digest, place: place)
             index.set(slot)
@@ -223,7 +238,7 @@ extension PackedLog {
         // Whoever gave them up may have been killed before they were removed.
         if writer.isOpening { writer.strays += writer.sizes.keys.filter { $0 < number } }
         for gone in writer.sizes.keys.filter({ $0 < number }) { writer.setSize(nil, of: gone) }
-        segments.close { $0 < number }
+        writer.closed += segments.close { $0 < number }
     }
 }
 

@@ -35,13 +35,20 @@ extension PackedLog {
     /// Takes time for the bytes of one segment. Because it is the first one, nothing older can come back when the
     /// removals in it go.
     ///
-    /// - Parameter now: in seconds since 2001-01-01 UTC. What is of no use any more then goes; nothing for `nil`.
-    /// - Returns: `nil` if there is nothing to give up.
-    func reclaimFirst(_ keeping: Keeping, now: Double?, _ writer: inout Writer) throws(StoreError) -> Departed? {
-        guard let tail = tail.withLock({ $0 }) else { return nil }
+    /// - Parameters:
+    ///   - now: in seconds since 2001-01-01 UTC. What is of no use any more then goes; nothing for `nil`.
+    ///   - departed: gets what is given up, even if the file cannot be removed then.
+    /// - Returns: whether there was anything to give up.
+    func reclaimFirst(
+        _ keeping: Keeping,
+        now: Double?,
+        _ departed: inout Departed,
+        _ writer: inout Writer
+    ) throws(StoreError) -> Bool {
+        guard let tail = tail.withLock({ $0 }) else { return false }
         let number = firstSegment(writer) ?? tail.segment.number
         if number == tail.segment.number {
-            guard tail.end > (tail.segment.headerByteCount ?? 0) else { return nil }
+            guard tail.end > (tail.segment.headerByteCount ?? 0) else { return false }
             if writer.isSealed { writer.setSize(tail.end, of: number) }
             try beginSegment(dictionary: dictionary, &writer)
         }
@@ -69,8 +76,9 @@ extension PackedLog {
             // Others see it gone from now on, and so must those who have it in memory here, before they are told.
             writer.changes?.insert(slot.hash)
         }
+        departed += plan.departed
         try remove(segment: number, &writer)
-        return plan.departed
+        return true
     }
 
     private struct Plan {
@@ -108,7 +116,7 @@ extension PackedLog {
                     continue
                 }
                 guard record.kind == .entry else { continue }
-                guard let slot = index.slot(digest(of: record).high, at: place) else { continue }
+                guard let slot = slot(of: record, at: place) else { continue }
                 let bytes = try scanner.bytes(of: record, at: place)
                 // Somebody has cut the file.
                 guard bytes.count == record.byteCount else {
@@ -137,7 +145,8 @@ extension PackedLog {
         }
         for slot in rest where !known.contains(slot.place) {
             do throws(StoreError) {
-                guard let found = try read(slot, .whole) else { continue }
+                guard let found = try read(slot, .whole), self.slot(of: found.record, at: slot.place) != nil
+                else { continue }
                 try decide(on: slot, found.record, found.bytes, in: &plan, now: now)
             } catch {
                 guard error.code == .corrupted else { throw error }
@@ -189,8 +198,9 @@ extension PackedLog {
                 dictionary: dictionary
             )
         } catch {
-            guard error.code == .corrupted else { throw error }
-            return nil
+            // No store has written it, or nobody could read it.
+            if [.corrupted, .tooLarge, .invalidArgument].contains(error.code) { return nil }
+            throw error
         }
     }
 
@@ -198,7 +208,7 @@ extension PackedLog {
         var floor = RecordDraft.floor(number + 1)
         // Told before the file goes, so that all see it go at once. Where the disk is full there is no room for that, and
         // others find the file gone when they need it.
-        _ = Result { () throws(StoreError) in try append(&floor, serial: nil, &writer) }
+        _ = Result { () throws(StoreError) in try append(&floor, takesSerial: false, &writer) }
         try remove(file: number)
         raiseFloor(to: number + 1, &writer)
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
@@ -244,7 +254,7 @@ extension PackedLog {
         }
         hide()
         var floor = RecordDraft.floor(next.segment.number)
-        _ = try append(&floor, serial: nil, &writer)
+        _ = try append(&floor, takesSerial: false, &writer)
         writer.strays += writer.sizes.keys.filter { $0 < next.segment.number }.sorted(by: >)
         index.forEachPart { $0 = IndexTable() }
         raiseFloor(to: next.segment.number, &writer)
@@ -273,11 +283,13 @@ extension PackedLog {
         return victim
     }
 
+    private static var mostRounds: Int { 4 }
+
     /// The next entry that would have to give way: the oldest one that was not fetched since this last came by.
     func nextVictim(_ writer: inout Writer) throws(StoreError) -> Found? {
         // Twice around finds each entry unused once.
         var rounds = 0
-        while rounds < 3 {
+        while writer.clock != nil || rounds < Self.mostRounds {
             if writer.clock == nil {
                 rounds += 1
                 let first = writer.sizes.keys.min() ?? tail.withLock { $0?.segment.number }
@@ -288,9 +300,10 @@ extension PackedLog {
             do {
                 while let step = try scanner.next() {
                     guard case .record(let record, let place) = step, record.kind == .entry else { continue }
-                    let hash = digest(of: record).high
-                    let uses = index.withPart(hash) { $0.takeUses(hash, place) }
-                    guard uses == 0, let slot = index.slot(hash, at: place) else { continue }
+                    guard let slot = slot(of: record, at: place) else { continue }
+                    let uses = index.withPart(slot.hash) { $0.takeUses(slot.hash, place) }
+                    // Who is fetched all the time gives way in the end.
+                    guard uses == 0 || rounds == Self.mostRounds else { continue }
                     writer.clock = scanner
                     return Found(slot: slot, record: record, bytes: [])
                 }

@@ -22,8 +22,12 @@ extension PackedLog {
         }
         // As long as that frees more than it takes.
         while case let before = byteCount(writer), firstSegment(writer) != tail.withLock({ $0?.segment.number }) {
-            let result = Result { () throws(StoreError) in try reclaimFirst(.all, now: nil, &writer) }
-            guard case .success(_?) = result, byteCount(writer) < before else { break }
+            // Nothing departs but what is damaged, which is told to whoever fetches it.
+            var departed = Departed()
+            let result = Result { () throws(StoreError) in
+                try reclaimFirst(.all, now: nil, &departed, &writer)
+            }
+            guard case .success(true) = result, byteCount(writer) < before else { break }
         }
         writer.squeezedByteCount = byteCount(writer) - index.total.byteCount
         return true
@@ -35,7 +39,7 @@ extension PackedLog {
             guard case .record(let record, let place) = step, record.kind != nil,
                 record.payloadByteCount >= Segment.blockByteCount
             else { continue }
-            let isLive = record.kind == .entry && index.slot(digest(of: record).high, at: place) != nil
+            let isLive = record.kind == .entry && slot(of: record, at: place) != nil
             if !isLive { try segment.punch(record, at: place) }
         }
     }

@@ -26,6 +26,12 @@ final class PackedLog: Sendable {
         var isSealed = false
     }
 
+    /// What could not be read at the end of a segment that is not the last.
+    enum Missing: Sendable {
+        case seal
+        case records
+    }
+
     /// What whoever changes the log knows of it.
     struct Writer: Sendable {
         /// The last one that was given out.
@@ -40,8 +46,8 @@ final class PackedLog: Sendable {
         var floor: UInt32 = 0
         /// What was damaged just before the next record: where, and how many bytes.
         var damage: (place: RecordPlace, byteCount: Int)?
-        /// How many bytes of the former segment could not be read, where that has no seal.
-        var unsealedByteCount: Int?
+        /// What is missing of the former segment, if that has no seal.
+        var missing: Missing?
         /// What others have changed since somebody asked; `nil`: anything.
         var changes: Set<UInt64>? = []
         /// How many records came since the last snapshot.
@@ -70,7 +76,8 @@ final class PackedLog: Sendable {
         var hasStrangeSnapshot = false
         /// Segments before the first one that are there nevertheless.
         var strays: [UInt32] = []
-        var lease = Lease()
+        /// Segments that are given up, for as long as the log is locked: to close a file that was removed may take long.
+        var closed: [Segment] = []
 
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
@@ -101,6 +108,8 @@ final class PackedLog: Sendable {
     let writer: Mutex<Writer>
     private let nextCheck = Atomic<UInt64>(0)
     let synced = Mutex(SyncState())
+    /// Whoever changes the log has this first, so that nobody waits for the directory's lock with what readers need.
+    let lease = Mutex(Lease())
     let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated)
 
     /// Opens the log in a directory.
@@ -156,7 +165,8 @@ final class PackedLog: Sendable {
         try writer.withLock { writer throws(StoreError) in
             try follow(&writer)
             writer.isOpening = false
-            writer.changes = settings.followsOthers ? [] : nil
+            // Whatever was in memory before may be of another log.
+            writer.changes = nil
         }
     }
 
@@ -203,7 +213,7 @@ final class PackedLog: Sendable {
             start.writer.isSealed = size < Int(snapshot.position.offset)
             let end = min(size, Int(snapshot.position.offset))
             start.tail = Tail(segment: segment, end: end)
-            start.writer.serial = snapshot.serial
+            start.writer.serial = min(snapshot.serial, Record.largestSerial)
             start.writer.previous = snapshot.previous
             for number in first..<segment.number {
                 do {
@@ -221,6 +231,12 @@ final class PackedLog: Sendable {
         return start
     }
 
+    /// Lets go of all files, for whoever needs the index only.
+    func forgetSegments() {
+        _ = segments.close { _ in true }
+        tail.withLock { $0 = nil }
+    }
+
     // MARK: Looking
 
     /// Takes in what others have appended. One `lseek` where there is nothing.
@@ -232,16 +248,28 @@ final class PackedLog: Sendable {
         if let tail = tail.withLock({ $0 }), !tail.isSealed, try byteCount(of: tail.segment) == tail.shownEnd {
             return
         }
-        try writer.withLock { writer throws(StoreError) in try follow(&writer) }
+        try locked { writer throws(StoreError) in try follow(&writer) }
     }
 
     /// Has `body` look at the log while nobody in this process changes it, after taking in what others have.
     func looking<Result>(
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try writer.withLock { writer throws(StoreError) in
+        try locked { writer throws(StoreError) in
             if shared.isBroken.load(ordering: .relaxed) { throw stale() }
             try follow(&writer)
+            return try body(&writer)
+        }
+    }
+
+    /// Has `body` run while nobody else in this process does.
+    func locked<Result>(
+        _ body: (inout Writer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        // Outlives the lock.
+        var closed: [Segment] = []
+        return try writer.withLock { writer throws(StoreError) in
+            defer { swap(&closed, &writer.closed) }
             return try body(&writer)
         }
     }
@@ -273,7 +301,7 @@ final class PackedLog: Sendable {
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
         // A segment that others have given up is left behind by following.
-        if try isRemoved() { try writer.withLock { writer throws(StoreError) in try follow(&writer) } }
+        if try isRemoved() { try locked { writer throws(StoreError) in try follow(&writer) } }
         if try isRemoved() { throw stale() }
         if try !folder.isCurrent() { throw stale() }
     }

@@ -13,8 +13,12 @@ extension PackedStore {
     private static var mostSpared: Int { 8 }
 
     /// Refuses what is larger than all entries together may be.
-    func checkFits(_ byteCount: Int) throws(StoreError) {
-        let limit = min(settings.byteLimit ?? .max, settings.countLimit == 0 ? 0 : .max)
+    func checkFits(_ byteCount: Int, in log: PackedLog) throws(StoreError) {
+        var limit = settings.countLimit == 0 ? 0 : Int.max
+        if let byteLimit = settings.byteLimit {
+            let room = try log.looking { log.roomForUpkeep($0) + log.headerByteCount }
+            limit = min(limit, byteLimit - room)
+        }
         guard byteCount > limit else { return }
         let reason = "\(byteCount) bytes are more than all entries together may have"
         throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
@@ -22,7 +26,7 @@ extension PackedStore {
 
     /// Has `body` change the log after making room for so many bytes, and once more with more room if the volume turns
     /// out to be full.
-    func withRoom<Result>(
+    func withRoom<Result: Sendable>(
         for byteCount: Int,
         _ digest: KeyDigest,
         now: Double,
@@ -84,9 +88,10 @@ extension PackedStore {
                 }
             }
         }
-        if let limit = settings.byteLimit, try log.looking({ log.byteCount($0) }) + byteCount > limit {
-            try spareInUse(in: log)
+        let isFull = try log.looking {
+            log.byteCount($0) + log.byteCount(toAppend: byteCount, $0) > log.byteLimit($0)
         }
+        if isFull { try spareInUse(in: log) }
     }
 
     /// Has those entries of the first segment count as used that are in use elsewhere.
@@ -112,14 +117,7 @@ extension PackedStore {
                 if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
             }
         }
-        guard let limit = settings.byteLimit else { return }
-        while case let total = log.byteCount(writer), total + byteCount > limit {
-            let keeping = PackedLog.Keeping.used(
-                byteCount: min(log.segmentByteCount(writer) / 2, max(0, limit - total))
-            )
-            guard let gone = try log.reclaimFirst(keeping, now: now, &writer) else { break }
-            departed += gone
-        }
+        try log.makeRoom(for: byteCount, now: now, &departed, &writer)
     }
 
     func tell(_ departed: Departed) {
@@ -169,10 +167,8 @@ extension PackedStore {
         try log.changing { writer throws(StoreError) in
             let enough = log.byteCount(writer) - byteCount
             while log.byteCount(writer) > max(enough, 0), log.index.total.count > 0,
-                let gone = try log.reclaimFirst(.used(byteCount: 0), now: now, &writer)
-            {
-                departed += gone
-            }
+                try log.reclaimFirst(.used(byteCount: 0), now: now, &departed, &writer)
+            {}
         }
         return log.index.total.count < former.count
     }
@@ -218,9 +214,8 @@ extension PackedStore {
             guard let victim = try log.nextVictim(&writer) else { return false }
             // Written down, so that it is gone for others as well, whenever its segment goes.
             let removalByteCount = Record.headByteCount + victim.record.key.count
-            if let limit = settings.byteLimit, log.byteCount(writer) + removalByteCount > limit {
-                guard let gone = try log.reclaimFirst(.used(byteCount: 0), now: nil, &writer) else { return false }
-                departed += gone
+            if log.byteCount(writer) + log.byteCount(toAppend: removalByteCount, writer) > log.byteLimit(writer) {
+                guard try log.reclaimFirst(.used(byteCount: 0), now: nil, &departed, &writer) else { return false }
                 continue
             }
             try log.remove(victim.slot, key: victim.record.key, &writer)
@@ -234,10 +229,8 @@ extension PackedStore {
     /// - Parameter departed: what had to be given up because there was no room to write it anew; `nil` to end there.
     func compact(_ log: PackedLog, givingUp departed: inout Departed) throws(StoreError) -> Int {
         try compact(log) { writer throws(StoreError) in
-            let room = settings.byteLimit.map { max(0, $0 - log.byteCount(writer)) } ?? .max
-            guard let gone = try log.reclaimFirst(.some(byteCount: room), now: nil, &writer) else { return false }
-            departed += gone
-            return true
+            let room = max(0, log.byteLimit(writer) - log.byteCount(writer))
+            return try log.reclaimFirst(.some(byteCount: room), now: nil, &departed, &writer)
         }
     }
 
@@ -252,10 +245,11 @@ extension PackedStore {
         while try log.changing({ writer throws(StoreError) in
             guard let first = log.firstSegment(writer), first <= last else { return false }
             // Not above the limit meanwhile.
-            if let limit = settings.byteLimit, log.byteCount(writer) + log.size(first, writer) > limit {
+            if log.byteCount(writer) + log.size(first, writer) > log.byteLimit(writer) {
                 return try giveUp(&writer)
             }
-            return try log.reclaimFirst(.all, now: nil, &writer) != nil
+            var departed = Departed()
+            return try log.reclaimFirst(.all, now: nil, &departed, &writer)
         }) {}
         return before - (try log.looking { log.byteCount($0) })
     }
@@ -277,6 +271,46 @@ extension PackedLog.Writer {
 }
 
 extension PackedLog {
+    // MARK: The byte limit
+
+    /// What making room takes itself: entries that are kept, a seal, the header of another segment, and a floor.
+    func roomForUpkeep(_ writer: borrowing Writer) -> Int {
+        let dictionaryByteCount = max(dictionary?.bytes.count ?? 0, dictionaryLimit(writer))
+        return mostKept(writer) + 2 * Record.headByteCount + SegmentHeader.byteCount + dictionaryByteCount
+    }
+
+    /// How many bytes of a segment that is given up are written anew, at most.
+    func mostKept(_ writer: borrowing Writer) -> Int { segmentByteCount(writer) / 2 }
+
+    /// How many bytes all segments may have, and room is left to give some up.
+    func byteLimit(_ writer: borrowing Writer) -> Int {
+        settings.byteLimit.map { max(0, $0 - roomForUpkeep(writer)) } ?? .max
+    }
+
+    /// Of a segment with the dictionary there is.
+    var headerByteCount: Int { SegmentHeader.byteCount + (dictionary?.bytes.count ?? 0) }
+
+    /// By how many bytes the segments grow with records of so many.
+    func byteCount(toAppend byteCount: Int, _ writer: borrowing Writer) -> Int {
+        if hasRoom(for: byteCount, writer) { return byteCount }
+        return byteCount + Record.headByteCount + headerByteCount
+    }
+
+    /// Gives up segments until records of so many bytes can be appended, or there is nothing to give up.
+    func makeRoom(
+        for byteCount: Int,
+        now: Double?,
+        _ departed: inout Departed,
+        _ writer: inout Writer
+    ) throws(StoreError) {
+        guard settings.byteLimit != nil else { return }
+        while self.byteCount(writer) + self.byteCount(toAppend: byteCount, writer) > byteLimit(writer) {
+            guard try reclaimFirst(.used(byteCount: mostKept(writer)), now: now, &departed, &writer) else { return }
+        }
+    }
+
+    // MARK: Segments
+
     func firstSegment(_ writer: borrowing Writer) -> UInt32? {
         writer.sizes.keys.min() ?? tail.withLock { $0?.segment.number }
     }
@@ -318,7 +352,7 @@ extension PackedLog {
             var scanner = SegmentScanner(segment, to: size)
             while let step = try scanner.next() {
                 guard case .record(let record, let place) = step, record.kind == .entry else { continue }
-                guard let slot = index.slot(digest(of: record).high, at: place) else { continue }
+                guard let slot = self.slot(of: record, at: place) else { continue }
                 entries.append((slot, String(decoding: record.key, as: UTF8.self)))
             }
         } catch {

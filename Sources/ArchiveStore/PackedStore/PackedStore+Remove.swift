@@ -24,6 +24,8 @@ extension PackedStore {
             // No lock where there is nothing.
             guard log.index.slot(digest) != nil else { return nil }
             var end = log.end
+            var departed = Departed()
+            defer { tell(departed) }
             let isRemoved = try log.changing { writer throws(StoreError) -> Bool in
                 defer { end = log.end }
                 let found: PackedLog.Found?
@@ -37,7 +39,8 @@ extension PackedStore {
                     return true
                 }
                 guard let found, isChosen(information(found, key.string, log)) else { return false }
-                try log.remove(found.slot, key: key.bytes, &writer)
+                // Given up for that, it is gone as well.
+                _ = try log.remove(found.record.key, digest, &departed, &writer)
                 return true
             }
             guard isRemoved else { return nil }
@@ -110,8 +113,14 @@ extension PackedStore {
                 do throws(StoreError) {
                     let batch = rest.prefix(Self.batch)
                     rest = rest.dropFirst(Self.batch)
-                    let gone = try log.remove(batch) { isChosen($0) }
-                    gone.forEach(removed)
+                    var gone: [EntryInformation] = []
+                    var departed = Departed()
+                    // What is gone is told, even if others cannot be removed.
+                    defer {
+                        gone.forEach(removed)
+                        tell(departed)
+                    }
+                    try log.remove(batch, where: isChosen, &gone, &departed)
                 } catch {
                     failure = failure ?? error
                 }

@@ -55,7 +55,7 @@ extension PackedStore {
                 // The third time there is another dictionary again: one without is good in any segment.
                 let dictionary = log.dictionary
                 var draft = try makeDraft(dictionary)
-                try checkFits(draft.byteCount)
+                try checkFits(draft.byteCount, in: log)
                 var departed = Departed()
                 defer { tell(departed) }
                 let result = try withRoom(for: draft.byteCount, digest, now: now, in: log, &departed) {
@@ -99,9 +99,7 @@ extension PackedStore {
         guard log.dictionary === dictionary else { return .otherDictionary }
         if let condition, try !allows(condition, key, digest, in: log, &writer) { return .refused }
         try holdLimits(for: draft.byteCount, digest, now: now, in: log, &writer, &departed)
-        let serial = writer.serial + 1
-        let place = try log.append(&draft, serial: serial, &writer)
-        writer.serial = serial
+        let place = try log.append(&draft, takesSerial: true, &writer)
         writer.savedAt = now
         let slot = IndexSlot(
             digest,
@@ -119,7 +117,7 @@ extension PackedStore {
                 archiveByteCount: draft.archiveByteCount,
                 storedByteCount: draft.byteCount,
                 identity: EntryIdentity(attributes)
-                    ?? EntryIdentity(volume: log.root.identity.number, file: serial, checksum: 0)
+                    ?? EntryIdentity(volume: log.root.identity.number, file: writer.serial, checksum: 0)
             ),
             end: log.end
         )

@@ -28,14 +28,19 @@ extension PackedStore {
 
     private func makeHeadroom(_ log: PackedLog) throws(StoreError) {
         for _ in 0..<Self.mostSegments {
-            guard let keeping = try log.looking({ log.headroom($0) }) else { return }
+            guard try log.looking({ log.headroom($0) }) != nil else { return }
+            try log.readFirstSegment()
             try spareInUse(in: log)
-            let departed = try log.changing { writer throws(StoreError) in
+            var departed = Departed()
+            defer { tell(departed) }
+            let isDone = try log.changing { writer throws(StoreError) -> Bool in
+                // Others may have made room, or used it, meanwhile.
+                guard let keeping = log.headroom(writer) else { return true }
                 // What time it is is known from saves only.
-                try log.reclaimFirst(keeping, now: settings.isLimited ? writer.savedAt : nil, &writer)
+                let now = settings.isLimited ? writer.savedAt : nil
+                return try !log.reclaimFirst(keeping, now: now, &departed, &writer)
             }
-            guard let departed else { return }
-            tell(departed)
+            if isDone { return }
         }
     }
 }
@@ -56,14 +61,29 @@ extension PackedLog {
     func headroom(_ writer: borrowing Writer) -> Keeping? {
         let total = byteCount(writer)
         let size = segmentByteCount(writer)
+        // Giving up a short one keeps nobody waiting, and takes nearly as much room as it gives.
+        guard size >= 1 << 14 else { return nil }
         let used = index.total.byteCount
-        guard let limit = settings.byteLimit else {
+        guard settings.byteLimit != nil else {
             return total > 2 * used + size ? .all : nil
         }
+        let limit = byteLimit(writer)
         guard total > limit - 2 * size else { return nil }
         let free = max(0, limit - total)
         let first = firstSegment(writer).map { self.size($0, writer) } ?? 0
-        return used <= limit / 2 && first <= free ? .all : .used(byteCount: min(size / 2, free))
+        return used <= limit / 2 && first <= free ? .all : .used(byteCount: mostKept(writer))
+    }
+
+    /// Reads the first segment once, so that nobody has to wait for the device when it is given up.
+    func readFirstSegment() throws(StoreError) {
+        let number = try looking { firstSegment($0) }
+        guard let number, let segment = try segments.segment(number) else { return }
+        do throws(SystemError) {
+            var offset = 0
+            while case let count = try segment.file.read(1 << 18, at: offset).count, count > 0 { offset += count }
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "making room")
+        }
     }
 
     // MARK: The snapshot

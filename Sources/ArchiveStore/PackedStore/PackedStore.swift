@@ -131,7 +131,7 @@ package final class PackedStore: ArchiveStore {
                 guard error.isStale else { throw error }
             }
             attempts += 1
-            guard attempts < Self.mostAttempts else { return nil }
+            guard attempts < Self.mostAttempts else { throw log.stale() }
             do throws(StoreError) {
                 try reopen(log, create: false)
             } catch {

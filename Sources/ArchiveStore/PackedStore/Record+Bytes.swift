@@ -61,7 +61,8 @@ extension Record {
                 guard bytes.count >= record.byteCount else { throw .incomplete }
                 guard bytes.count == record.byteCount else { throw .damaged }
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[record.headByteCount...])
-                guard Zlib.crc32(payload) == record.payloadChecksum else { throw .damaged }
+                // Nobody needs that of another kind, and its blocks may have been given back.
+                guard record.kind != .entry || Zlib.crc32(payload) == record.payloadChecksum else { throw .damaged }
                 return record
             }
         }
@@ -79,6 +80,12 @@ extension Record {
             head.storeBytes(of: checksum.bigEndian, toByteOffset: 4, as: UInt32.self)
         }
         return head
+    }
+
+    /// Whether the bytes are those of a seal, or would be with another one among them: it has its kind, or nothing that
+    /// only others have.
+    static func isNearlySeal(_ head: [UInt8]) -> Bool {
+        head.count == headByteCount && (head[12] == Kind.seal.rawValue || head[14..<28].allSatisfy { $0 == 0 })
     }
 
     /// Where the first record at or after `start` may begin: at the next magic; `nil` if there is none in `bytes`.

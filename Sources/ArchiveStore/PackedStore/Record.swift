@@ -28,6 +28,8 @@ struct Record {
     static let headByteCount = 64
     static let magic: UInt32 = 0x5443_5052
     static let firstFlag: UInt8 = 1
+    /// Whoever counts the saves, or takes their places, never comes near it.
+    static let largestSerial: UInt64 = 1 << 62
 
     enum Kind: UInt8 {
         case entry = 1

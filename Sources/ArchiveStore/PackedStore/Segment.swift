@@ -101,14 +101,13 @@ final class SegmentTable: Sendable {
         }
     }
 
-    /// Closes segments that are gone, as soon as nobody reads them.
-    func close(where isGone: (UInt32) -> Bool) {
-        let closed = state.withLock { state -> [Segment] in
+    /// Lets go of segments that are gone; they are closed as soon as nobody has them.
+    func close(where isGone: (UInt32) -> Bool) -> [Segment] {
+        state.withLock { state -> [Segment] in
             let closed = state.open.values.filter { isGone($0.number) }
             for segment in closed { state.open[segment.number] = nil }
             return closed
         }
-        _ = consume closed
     }
 
     /// The numbers of the segments there are, in ascending order.

@@ -3,5 +3,5 @@ struct EmptySource: RecordSource {
     var valuesAreText: Bool { false }
     var bytesConsumed: Int { 0 }
 
-    func next() -> RecordOutcome? { nil }
+    func next(reads: Bool) -> RecordOutcome? { nil }
 }

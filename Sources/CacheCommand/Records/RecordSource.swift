@@ -2,14 +2,17 @@
 protocol RecordSource {
     /// Returns the next record, or why the one at that place cannot be taken; `nil` at the end.
     ///
-    /// May block on reading.
-    ///
+    /// - Parameter reads: whether the input may be read, which may block; else `nil` as well where that would be needed.
     /// - Throws: ``SourceError`` if there is no way to go on after this.
-    mutating func next() throws(SourceError) -> RecordOutcome?
+    mutating func next(reads: Bool) throws(SourceError) -> RecordOutcome?
 
     /// Whether every value is text, whatever it stands for.
     var valuesAreText: Bool { get }
 
     /// How many bytes the records given so far took.
     var bytesConsumed: Int { get }
+}
+
+extension RecordSource {
+    mutating func next() throws(SourceError) -> RecordOutcome? { try next(reads: true) }
 }

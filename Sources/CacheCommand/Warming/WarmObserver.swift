@@ -6,6 +6,9 @@ protocol WarmObserver {
     /// A record had to be skipped.
     mutating func skipped(_ badRecord: BadRecord)
 
+    /// All so far has been told, and the next record may take long to come.
+    mutating func waiting() throws(OutputError)
+
     /// One more record has been dealt with.
     mutating func advanced(_ progress: Progress) throws(OutputError)
 }

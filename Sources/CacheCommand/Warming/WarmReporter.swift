@@ -33,6 +33,10 @@ struct WarmReporter: WarmObserver {
         }
     }
 
+    mutating func waiting() throws(OutputError) {
+        if printsKeys { try output.flush() }
+    }
+
     mutating func advanced(_ progress: Progress) throws(OutputError) {
         bar.update(progress)
         if printsKeys, progress.elapsed - lastFlush >= Self.flushInterval {

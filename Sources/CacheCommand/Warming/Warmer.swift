@@ -1,13 +1,9 @@
 /// Takes records from a source, finds their keys, and saves them.
 struct Warmer {
     let keyField: String
-    /// `nil` takes every field as it is.
-    let fields: FieldList?
     /// How many records to save at most.
     let limit: Int
-    /// Whether keys that have an entry are left alone.
-    let resumes: Bool
-    let sink: any RecordSink
+    let saver: BatchSaver
     let interruption: any Interruption
     /// The time since some moment in the past.
     let now: () -> Duration
@@ -19,10 +15,13 @@ struct Warmer {
         now: @escaping () -> Duration
     ) {
         keyField = options.keyField
-        fields = options.fields
         limit = options.limit ?? .max
-        resumes = options.resumes
-        self.sink = sink
+        saver = BatchSaver(
+            fields: options.fields,
+            resumes: options.resumes,
+            sink: sink,
+            interruption: interruption
+        )
         self.interruption = interruption
         self.now = now
     }
@@ -39,16 +38,27 @@ struct Warmer {
         var summary = WarmSummary()
         var failure: (any Error)?
         do {
-            while summary.saved < limit, interruption.signal == nil, let outcome = try source.next() {
-                summary.read += 1
-                try take(outcome, isText: source.valuesAreText, into: &summary, observer: &observer)
-                let progress = Progress(
-                    records: summary.read,
-                    bytes: source.bytesConsumed,
-                    size: size,
-                    elapsed: now() - start
-                )
-                try observer.advanced(progress)
+            while failure == nil, summary.saved < limit, interruption.signal == nil {
+                let batch = batch(from: &source, atMost: limit - summary.saved, observer: &observer)
+                for (item, result) in zip(batch.items, saver.save(batch.items)) {
+                    guard let result else { continue }
+                    summary.read += 1
+                    if case .failed(let error) = result {
+                        // Others may have been saved meanwhile.
+                        failure = failure ?? error
+                        continue
+                    }
+                    try report(result, into: &summary, observer: &observer)
+                    let progress = Progress(
+                        records: summary.read,
+                        bytes: item.bytesConsumed,
+                        size: size,
+                        elapsed: now() - start
+                    )
+                    try observer.advanced(progress)
+                }
+                if let failure = batch.failure { throw failure }
+                if batch.items.isEmpty { break }
             }
         } catch SourceError.interrupted {
             // The signal says it all.
@@ -60,34 +70,65 @@ struct Warmer {
         return WarmResult(summary: summary, failure: failure)
     }
 
-    private func take(
-        _ outcome: RecordOutcome,
-        isText: Bool,
+    /// How many records are read at most before they are saved.
+    private static let mostItems = 256
+
+    /// What can be read without waiting, but one record at least unless the source is at its end or fails.
+    private func batch(
+        from source: inout some RecordSource,
+        atMost limit: Int,
+        observer: inout some WarmObserver
+    ) -> (items: [BatchSaver.Item], failure: (any Error)?) {
+        var items: [BatchSaver.Item] = []
+        let limit = saver.sink.threadCount > 1 ? min(limit, Self.mostItems) : 1
+        do {
+            while items.count < limit {
+                var outcome = try source.next(reads: false)
+                if outcome == nil, items.isEmpty {
+                    try observer.waiting()
+                    outcome = try source.next(reads: true)
+                }
+                guard let outcome else { break }
+                items.append(
+                    BatchSaver.Item(
+                        content: content(of: outcome),
+                        isText: source.valuesAreText,
+                        bytesConsumed: source.bytesConsumed
+                    )
+                )
+            }
+            return (items, nil)
+        } catch {
+            return (items, error)
+        }
+    }
+
+    private func content(of outcome: RecordOutcome) -> BatchSaver.Item.Content {
+        switch outcome {
+        case .bad(let badRecord): return .bad(badRecord)
+        case .record(let record, let line):
+            do throws(BadRecordReason) {
+                return .record(record, key: try RecordKey(field: keyField).key(of: record), line: line)
+            } catch {
+                return .bad(BadRecord(line: line, reason: error))
+            }
+        }
+    }
+
+    private func report(
+        _ result: BatchSaver.ItemResult,
         into summary: inout WarmSummary,
         observer: inout some WarmObserver
     ) throws {
-        switch outcome {
+        switch result {
+        case .saved(let key):
+            summary.saved += 1
+            try observer.saved(key)
+        case .present: summary.present += 1
         case .bad(let badRecord):
             summary.invalid += 1
             observer.skipped(badRecord)
-        case .record(let record, let line):
-            do {
-                let key = try RecordKey(field: keyField).key(of: record)
-                if resumes, try sink.contains(key) {
-                    summary.present += 1
-                    return
-                }
-                let selected = try fields?.select(from: record, isText: isText) ?? record
-                try sink.save(selected, forKey: key)
-                summary.saved += 1
-                try observer.saved(key)
-            } catch let reason as BadRecordReason {
-                summary.invalid += 1
-                observer.skipped(BadRecord(line: line, reason: reason))
-            } catch let rejection as RejectedRecord {
-                summary.invalid += 1
-                observer.skipped(BadRecord(line: line, reason: .rejected(rejection.reason)))
-            }
+        case .failed: break
         }
     }
 }

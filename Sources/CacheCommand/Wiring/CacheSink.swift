@@ -1,3 +1,4 @@
+import Foundation
 import KeyedArchive
 import TypedCache
 
@@ -14,6 +15,8 @@ struct CacheSink: RecordSink {
         self.expiration = expiration
         self.tags = tags
     }
+
+    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     func contains(_ key: String) throws -> Bool { try cache.contains(key) }
 

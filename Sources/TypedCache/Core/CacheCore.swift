@@ -257,18 +257,21 @@ extension EntryInformation {
 
 /// The keys in memory, or on their way there, by what stands for them in a store's account of changes.
 private struct FollowedKeys {
-    private var keys: [KeyDigest: EntryKey] = [:]
+    // Several keys may have one, if it is of half a hash.
+    private var keys: [KeyDigest: Set<EntryKey>] = [:]
     private var most = 1_024
 
     mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isNeeded: (EntryKey) -> Bool) {
         if keys.count >= most {
-            keys = keys.filter { isNeeded($0.value) }
+            keys = keys.mapValues { $0.filter(isNeeded) }.filter { !$0.value.isEmpty }
             most = max(1_024, 2 * keys.count)
         }
-        keys[digest] = key
+        keys[digest, default: []].insert(key)
     }
 
-    mutating func take(_ digests: [KeyDigest]) -> [EntryKey] { digests.compactMap { keys.removeValue(forKey: $0) } }
+    mutating func take(_ digests: [KeyDigest]) -> [EntryKey] {
+        digests.flatMap { keys.removeValue(forKey: $0) ?? [] }
+    }
 
     mutating func removeAll() { keys = [:] }
 }

@@ -7,7 +7,9 @@ import struct TypedCache.CacheError
 @testable import CacheCommand
 
 /// A cache in memory, and one archive.
-final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
+///
+/// `@unchecked Sendable`: what is called on several threads has the lock, or is set before.
+final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -16,6 +18,10 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
     private(set) var openCount = 0
     /// Runs before each save.
     var beforeSave: (String) throws -> Void = { _ in }
+    let threadCount: Int
+    private let lock = NSLock()
+
+    init(threadCount: Int = 1) { self.threadCount = threadCount }
 
     var records: [String: Record] {
         Dictionary(saved.map { ($0.key, $0.record) }) { $1 }
@@ -46,10 +52,10 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink {
 
     func save(_ record: Record, forKey key: String) throws {
         try beforeSave(key)
-        saved.append((key, record))
+        lock.withLock { saved.append((key, record)) }
     }
 
-    func contains(_ key: String) -> Bool { records[key] != nil }
+    func contains(_ key: String) -> Bool { lock.withLock { records[key] != nil } }
 
     func trim(to size: SizeLimit) -> (expiredCount: Int, evictedCount: Int) {
         let former = saved.count

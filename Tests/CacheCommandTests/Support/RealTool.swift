@@ -23,6 +23,18 @@ struct RealTool {
     }
 
     static func start(_ arguments: [String], input: URL? = nil) throws -> (Process, output: Pipe, errors: URL) {
+        let input = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
+        return try start(arguments, standardInput: input)
+    }
+
+    static func start(_ arguments: [String], input: Pipe) throws -> (Process, output: Pipe, errors: URL) {
+        try start(arguments, standardInput: input)
+    }
+
+    private static func start(
+        _ arguments: [String],
+        standardInput: Any
+    ) throws -> (Process, output: Pipe, errors: URL) {
         let process = Process()
         process.executableURL = try executable
         process.arguments = arguments
@@ -32,7 +44,7 @@ struct RealTool {
         _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errors)
-        process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
+        process.standardInput = standardInput
         try process.run()
         return (process, output, errors)
     }

@@ -205,6 +205,49 @@ struct WarmTests {
         )
     }
 
+    /// Keys come several times, records are bad, or not taken; chunks end within records.
+    @Test("On several threads the same is saved, told and counted", arguments: 0..<20)
+    func threads(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let input = (0..<Int.random(in: 1...2_000, using: &random)).map { number in
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0: "?\n"
+            case 1: "{\"n\":\(number)}\n"
+            default: "{\"id\":\(Int.random(in: 0..<500, using: &random)),\"n\":\(number)}\n"
+            }
+        }.joined()
+        let options = [["--print-keys"], ["--resume", "--print-keys"], ["--limit", "700"], ["--json"]][seed % 4]
+        func run(threadCount: Int) -> (ToolRun, MemoryBackend) {
+            let backend = MemoryBackend(threadCount: threadCount)
+            backend.beforeSave = { key in
+                if key.hasSuffix("7") { throw RejectedRecord(reason: "seven") }
+            }
+            return (ToolRun(warm + ["--format", "ndjson"] + options, on: backend, input: input), backend)
+        }
+        let (expected, one) = run(threadCount: 1)
+        let (actual, several) = run(threadCount: 4)
+        #expect(actual.status == expected.status)
+        #expect(several.records == one.records)
+        #expect(several.saved.count == one.saved.count)
+        #expect(actual.output.text == expected.output.text)
+        #expect(actual.errors.text == expected.errors.text)
+    }
+
+    @Test("On several threads a failure ends the work, and what was saved beside it is counted")
+    func failingThreads() {
+        let backend = MemoryBackend(threadCount: 4)
+        backend.beforeSave = { key in
+            if key == "300" { throw MemoryBackend.Failure(description: "no space left") }
+        }
+        let run = ToolRun(warm + ["--print-keys"], on: backend, input: lines(1...2_000))
+        #expect(run.status == .failure)
+        #expect(run.errors.lines.first == "typed-cache: no space left")
+        #expect(Set(run.output.lines) == Set(backend.saved.map(\.key)))
+        #expect(backend.saved.count < 600)
+        let count = backend.saved.count
+        #expect(run.errors.lines.last?.hasPrefix("\(count + 1) records read, \(count) saved, 0 invalid") == true)
+    }
+
     private func lines(_ numbers: ClosedRange<Int>) -> String {
         numbers.map { "{\"id\":\($0),\"name\":\"n\($0)\"}\n" }.joined()
     }

@@ -39,6 +39,31 @@ import Testing
         cache("warm", source, "--key", "id", "--type", Self.lineType, "--print-keys")
     }
 
+    /// A pipe may give a record, or part of one, and then nothing for long.
+    @Test("A record is saved and told as soon as it has come, whatever comes next")
+    func slowSource() throws {
+        let input = Pipe()
+        let (process, output, errors) = try RealTool.start(warm("-"), input: input)
+        var printed = ""
+        for number in 0..<20 {
+            let line = #"{"id":"k\#(number)","number":\#(number),"text":"x"}"# + "\n"
+            // With the beginning of the next one.
+            input.fileHandleForWriting.write(Data((number == 0 ? line : String(line.dropFirst(5))).utf8))
+            input.fileHandleForWriting.write(Data(line.prefix(5).utf8))
+            while !printed.contains("k\(number)\n") {
+                let more = output.fileHandleForReading.availableData
+                if more.isEmpty { break }
+                printed += String(decoding: more, as: UTF8.self)
+            }
+            #expect(printed.contains("k\(number)\n"))
+        }
+        input.fileHandleForWriting.closeFile()
+        let rest = output.fileHandleForReading.readDataToEndOfFile()
+        // The last record was cut off.
+        #expect(try RealTool.finish(process, rest, errors).status == 1)
+        try check(everyOneOf: (0..<20).map { "k\($0)" }, isSaved: 20)
+    }
+
     @Test(
         "Killed in the middle, a warm has lost nothing that it reported; run again, it completes",
         arguments: 1...2

@@ -16,8 +16,8 @@ struct CSVSource: RecordSource {
     var valuesAreText: Bool { true }
     var bytesConsumed: Int { reader.bytesConsumed }
 
-    mutating func next() throws(SourceError) -> RecordOutcome? {
-        guard let frame = try nextFilledFrame() else { return nil }
+    mutating func next(reads: Bool) throws(SourceError) -> RecordOutcome? {
+        guard let frame = try nextFilledFrame(reads: reads) else { return nil }
         do throws(BadRecordReason) {
             let values = try fields(of: frame)
             guard values.count == names.count else {
@@ -48,8 +48,8 @@ struct CSVSource: RecordSource {
         }
     }
 
-    private mutating func nextFilledFrame() throws(SourceError) -> Frame? {
-        while let frame = try reader.next() {
+    private mutating func nextFilledFrame(reads: Bool = true) throws(SourceError) -> Frame? {
+        while let frame = try reader.next(reads: reads) {
             if frame.isTooLong || !isEmptyLine(frame) { return frame }
         }
         return nil

@@ -17,8 +17,14 @@ struct FrameReader<Scanner: FrameScanner> {
 
     var bytesConsumed: Int { window.consumed + taken }
 
+    /// Whether a frame was not given because the input would have had to be read.
+    private(set) var isShort = false
+
     /// The text of the next record; `nil` at the end, where an empty rest is none.
-    mutating func next() throws(SourceError) -> Frame? {
+    ///
+    /// - Parameter reads: whether the input may be read; else `nil` as well, and ``isShort``, where it would have to be.
+    mutating func next(reads: Bool = true) throws(SourceError) -> Frame? {
+        isShort = false
         guard !isAtEnd else { return nil }
         window.drop(taken)
         taken = 0
@@ -34,6 +40,11 @@ struct FrameReader<Scanner: FrameScanner> {
                 isTooLong = true
                 window.drop(scanned)
                 scanned = 0
+            }
+            // What was too long has left the window already.
+            guard reads || isTooLong else {
+                isShort = true
+                return nil
             }
             guard try window.fill() else { break }
         }

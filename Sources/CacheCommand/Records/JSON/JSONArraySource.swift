@@ -14,10 +14,11 @@ struct JSONArraySource: RecordSource {
     var valuesAreText: Bool { false }
     var bytesConsumed: Int { reader.bytesConsumed }
 
-    mutating func next() throws(SourceError) -> RecordOutcome? {
+    mutating func next(reads: Bool) throws(SourceError) -> RecordOutcome? {
         if reader.scanner.place == .before { try open() }
-        if reader.scanner.place == .after { return try close() }
-        guard let frame = try reader.next(), let terminator = frame.terminator else {
+        if reader.scanner.place == .after { return try close(reads: reads) }
+        guard let frame = try reader.next(reads: reads), let terminator = frame.terminator else {
+            if reader.isShort { return nil }
             throw .unclosedArray(line: reader.line)
         }
         let isOnly = isFirst && terminator == UInt8(ascii: "]")
@@ -30,7 +31,7 @@ struct JSONArraySource: RecordSource {
         let start = buffer[frame.range].firstIndex { !JSONParser.isSpace($0) }
         guard let start else {
             // Only an array without elements may have nothing between two of its marks.
-            return isOnly ? try close() : .bad(BadRecord(line: frame.line, reason: .missingElement))
+            return isOnly ? try close(reads: reads) : .bad(BadRecord(line: frame.line, reason: .missingElement))
         }
         return parser.outcome(buffer.span.extracting(start..<frame.range.upperBound), line: frame.line)
     }
@@ -43,8 +44,8 @@ struct JSONArraySource: RecordSource {
     }
 
     /// Makes sure that nothing follows.
-    private mutating func close() throws(SourceError) -> RecordOutcome? {
-        guard let rest = try reader.next(), rest.terminator != nil else { return nil }
+    private mutating func close(reads: Bool) throws(SourceError) -> RecordOutcome? {
+        guard let rest = try reader.next(reads: reads), rest.terminator != nil else { return nil }
         throw .textAfterArray(line: rest.line)
     }
 }

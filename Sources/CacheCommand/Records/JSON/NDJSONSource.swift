@@ -13,8 +13,8 @@ struct NDJSONSource: RecordSource {
     var valuesAreText: Bool { false }
     var bytesConsumed: Int { reader.bytesConsumed }
 
-    mutating func next() throws(SourceError) -> RecordOutcome? {
-        while let frame = try reader.next() {
+    mutating func next(reads: Bool) throws(SourceError) -> RecordOutcome? {
+        while let frame = try reader.next(reads: reads) {
             if frame.isTooLong {
                 return .bad(BadRecord(line: frame.line, reason: .tooLong(limit: limits.bytes)))
             }

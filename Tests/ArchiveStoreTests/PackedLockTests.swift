@@ -1,0 +1,205 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ArchiveStore
+
+/// The lock of a packed store, which is kept from one change to the next where there are many.
+@Suite struct PackedLockTests {
+    private func save(_ text: String, _ key: String, in store: PackedStore) throws {
+        try store.save(Array(text.utf8), forKey: key, storedAt: .now, expiresAt: nil)
+    }
+
+    private func value(_ key: String, in store: PackedStore) throws -> String? {
+        try store.fetch(forKey: key).map { String(decoding: $0.archive, as: UTF8.self) }
+    }
+
+    /// Runs `body` on so many threads at once, and waits for all.
+    private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        let group = DispatchGroup()
+        for number in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                body(number)
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+
+    /// Whether anybody has the lock.
+    private func isLocked(_ path: String) throws -> Bool {
+        let directory = try Directory(path: path, layer: FileLayer())
+        do {
+            try directory.file.lock(waits: false)
+            return false
+        } catch {
+            guard error.number == EWOULDBLOCK else { throw error }
+            return true
+        }
+    }
+
+    @Test func theLockIsKeptForAWhileAndGivenBack() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true)
+            try save("one", "one", in: store)
+            #expect(try !isLocked(path))
+            var wasLocked = false
+            for round in 0..<1_000 where !wasLocked {
+                for key in 0..<50 { try save("\(round)", "\(key)", in: store) }
+                wasLocked = try isLocked(path)
+            }
+            #expect(wasLocked)
+            var isLocked = true
+            for _ in 0..<60_000 where isLocked {
+                usleep(1_000)
+                isLocked = try self.isLocked(path)
+            }
+            #expect(!isLocked)
+        }
+    }
+
+    /// A save that returned is where others look, even if it was one of many.
+    @Test func aSaveAfterTheDirectoryWasRemovedIsThere() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            let store = try PackedStore(directory: path, create: true)
+            for round in 0..<50 {
+                for key in 0..<50 { try save("\(round)", "\(key)", in: store) }
+                try FileManager.default.removeItem(atPath: path)
+                try save("after \(round)", "after", in: store)
+                #expect(try value("after", in: PackedStore(directory: path, create: false)) == "after \(round)")
+                #expect(try value("after", in: store) == "after \(round)")
+            }
+        }
+    }
+
+    @Test func manyWhoSaveAtOnceComeInAll() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let stores = try (0..<3).map { _ in try PackedStore(directory: path, create: true) }
+            let faults = Faults()
+            onThreads(3) { number in
+                do {
+                    for step in 0..<2_000 {
+                        try save("\(number) \(step)", "\(number) \(step % 100)", in: stores[number])
+                    }
+                } catch {
+                    faults.add("\(error)")
+                }
+            }
+            #expect(faults.all == [])
+            for store in try stores + [PackedStore(directory: path, create: false)] {
+                for number in 0..<3 {
+                    for key in 0..<100 {
+                        #expect(try value("\(number) \(key)", in: store) == "\(number) \(1_900 + key)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is shared with others waits for the device, and fails for all of them.
+    @Test func aSaveReturnsOnlyIfTheDeviceHasIt() throws {
+        try withTemporaryDirectory { path in
+            // Odd while waiting for the device fails.
+            let epoch = Atomic<Int>(0)
+            let layer = FileLayer { call in
+                let fails =
+                    call.operation == .synchronize
+                    && !epoch.load(ordering: .sequentiallyConsistent).isMultiple(of: 2)
+                return fails ? .fail(EIO) : .proceed
+            }
+            var settings = StoreSettings()
+            settings.durability = .power
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: layer) {
+                KeyDigest(hashing: $0)
+            }
+            let faults = Faults()
+            let counts = Atomic<Int>(0)
+            onThreads(9) { number in
+                guard number > 0 else {
+                    for _ in 0..<10 {
+                        usleep(20_000)
+                        epoch.add(1, ordering: .sequentiallyConsistent)
+                    }
+                    return
+                }
+                var step = 0
+                while epoch.load(ordering: .sequentiallyConsistent) < 10 {
+                    let before = epoch.load(ordering: .sequentiallyConsistent)
+                    let result = Result { try save("\(step)", "\(number) \(step)", in: store) }
+                    let after = epoch.load(ordering: .sequentiallyConsistent)
+                    switch result {
+                    case .success where before == after && !before.isMultiple(of: 2):
+                        faults.add("\(number) \(step) was saved, but not waited for")
+                    case .failure(let error) where before == after && before.isMultiple(of: 2):
+                        faults.add("\(number) \(step) failed: \(error)")
+                    default: counts.add(before == after ? 1 : 0, ordering: .relaxed)
+                    }
+                    step += 1
+                }
+            }
+            #expect(faults.all.prefix(5) == [])
+            #expect(counts.load(ordering: .relaxed) > 0)
+        }
+    }
+
+    /// A snapshot is written while others save: whoever opens the store then finds what was there at some time since.
+    @Test func aSnapshotStopsNobodyAndMissesNothing() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            let store = try PackedStore(directory: path, create: true)
+            let counters = Mutex([Int](repeating: 0, count: 4 * 50))
+            for key in 0..<200 { try save("0", "\(key)", in: store) }
+            let isOver = Atomic<Bool>(false)
+            let faults = Faults()
+            onThreads(5) { number in
+                defer { if number == 4 { isOver.store(true, ordering: .relaxed) } }
+                do {
+                    guard number == 4 else {
+                        var random = SeededGenerator(seed: number)
+                        while !isOver.load(ordering: .relaxed) {
+                            let key = number * 50 + Int.random(in: 0..<50, using: &random)
+                            let next = counters.withLock { $0[key] } + 1
+                            try save("\(next)", "\(key)", in: store)
+                            counters.withLock { $0[key] = next }
+                        }
+                        return
+                    }
+                    for round in 0..<20 {
+                        try checkCopy(of: store, path, parent + "/copy-\(round)", counters, faults)
+                    }
+                } catch {
+                    faults.add("\(error)")
+                }
+            }
+            #expect(faults.all.prefix(5) == [])
+        }
+    }
+
+    private func checkCopy(
+        of store: PackedStore,
+        _ path: String,
+        _ copy: String,
+        _ counters: borrowing Mutex<[Int]>,
+        _ faults: Faults
+    ) throws {
+        try store.current.writeSnapshot()
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+        let before = counters.withLock { $0 }
+        let segments = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".segment") }
+        for name in ["format", IndexSnapshot.fileName] + segments.sorted() {
+            try writeFile(try readFile(path + "/" + name), copy + "/" + name)
+        }
+        let after = counters.withLock { $0 }
+        let other = try PackedStore(directory: copy, create: false)
+        for key in before.indices {
+            let found = try value("\(key)", in: other).flatMap { Int($0) } ?? -1
+            // One more may be there whose save has not returned.
+            if !(before[key]...(after[key] + 1)).contains(found) {
+                faults.add("key \(key) is \(found), not \(before[key]) to \(after[key])")
+            }
+        }
+        try removeDirectory(copy)
+    }
+}
