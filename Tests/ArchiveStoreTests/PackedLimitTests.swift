@@ -177,6 +177,32 @@ import Testing
         }
     }
 
+    /// Who is fetched all the time gives way as well, if there is nobody else.
+    @Test func theCountHoldsWhileAllIsBeingFetched() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true, settings: settings(count: 2))
+            let isOver = Atomic<Bool>(false)
+            let group = DispatchGroup()
+            for _ in 0..<2 {
+                group.enter()
+                Thread.detachNewThread {
+                    while !isOver.load(ordering: .relaxed) {
+                        for key in 0..<8 { _ = try? store.fetch(forKey: "key \(key)") }
+                    }
+                    group.leave()
+                }
+            }
+            defer {
+                isOver.store(true, ordering: .relaxed)
+                group.wait()
+            }
+            for step in 0..<2_000 {
+                try save([UInt8(step % 256)], "key \(step % 8)", in: store)
+                #expect(try store.statistics().entryCount <= 2)
+            }
+        }
+    }
+
     @Test func fetchedEntriesOutliveOthersUnderAByteLimit() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true, settings: settings(bytes: 100_000))

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ArchiveStore
@@ -11,6 +12,108 @@ import Testing
 
     private func value(_ key: String, in store: PackedStore) throws -> String? {
         try store.fetch(forKey: key).map { String(decoding: $0.archive, as: UTF8.self) }
+    }
+
+    private final class Failing: Sendable {
+        let isOn = Atomic<Bool>(false)
+
+        /// Fails calls that `isMeant` while it is on.
+        func layer(_ number: Int32, _ isMeant: @escaping @Sendable (FileLayer.Call) -> Bool) -> FileLayer {
+            FileLayer { [self] call in
+                isOn.load(ordering: .relaxed) && isMeant(call) ? .fail(number) : .proceed
+            }
+        }
+    }
+
+    /// A segment may have got its seal when what comes after that failed; others go on in the next one.
+    @Test(arguments: [EMFILE, EIO, ENOSPC])
+    func whoseRotationFailedSeesWhatOthersWrite(number: Int32) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let failing = Failing()
+            let layer = failing.layer(number) { call in
+                call.operation == .rename || call.operation == .open && call.name.hasSuffix(".segment")
+            }
+            let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
+            try save("one", "key", in: store)
+            failing.isOn.store(true, ordering: .relaxed)
+            #expect(throws: StoreError.self) {
+                try store.current.changing { writer throws(StoreError) in
+                    try store.current.beginSegment(dictionary: nil, &writer)
+                    return ()
+                }
+            }
+            failing.isOn.store(false, ordering: .relaxed)
+            try save("two", "key", in: PackedStore(directory: path, create: false))
+            #expect(try value("key", in: store) == "two")
+        }
+    }
+
+    /// An entry is told from every later one of its key, whatever was removed and forgotten between them.
+    @Test func noEntryPassesForAnother() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true)
+            for round in 0..<5 {
+                try save("one", "key", in: store)
+                let entry = try #require(try store.information(forKey: "key"))
+                if round % 2 == 0 { try store.removeAll() } else { try store.remove(forKey: "key") }
+                try store.compact()
+                store.finishUpkeep()
+                try? FileManager.default.removeItem(atPath: path + "/" + IndexSnapshot.fileName)
+                let other = try PackedStore(directory: path, create: false)
+                try save("two", "key", in: other)
+                #expect(try !store.remove(entry))
+                #expect(try store.moveDeadline(of: entry, to: .distantFuture) == nil)
+                #expect(try value("key", in: store) == "two")
+            }
+        }
+    }
+
+    /// On a full disk an entry is removed where it stands, and what its archive took is given back.
+    @Test func whatWasRemovedInPlaceIsNotDamaged() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let failing = Failing()
+            let layer = failing.layer(ENOSPC) { call in
+                // The first write only: the removal's, not that of the entry's head.
+                call.operation == .write && failing.isOn.exchange(false, ordering: .relaxed)
+            }
+            let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
+            var random = SeededGenerator(seed: 6)
+            let archive = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
+            let other = try PackedStore(directory: path, create: false)
+            #expect(try other.fetch(forKey: "key") != nil)
+            failing.isOn.store(true, ordering: .relaxed)
+            #expect(try store.remove(forKey: "key"))
+            let isStillOn = failing.isOn.load(ordering: .relaxed)
+            #expect(!isStillOn)
+            #expect(try other.fetch(forKey: "key") == nil)
+            #expect(try store.fetch(forKey: "key") == nil)
+            #expect(try PackedStore(directory: path, create: false).fetch(forKey: "key") == nil)
+        }
+    }
+
+    /// A damaged index is made anew from all segments, which nobody needs open after that.
+    @Test func aRescuedIndexKeepsNoSegmentOpen() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings()
+            settings.byteLimit = 1 << 20
+            do {
+                let store = try PackedStore(directory: path, create: true, settings: settings)
+                for key in 0..<2_000 { try save("\(key)", "\(key)", in: store) }
+                try store.current.writeSnapshot()
+                store.finishUpkeep()
+            }
+            let file = path + "/" + IndexSnapshot.fileName
+            var bytes = try readFile(file)
+            bytes[bytes.count - 5] ^= 1
+            try writeFile(bytes, file)
+            let store = try PackedStore(directory: path, create: false, settings: settings)
+            for key in 0..<2_000 { #expect(try store.information(forKey: "\(key)") != nil) }
+            try store.removeAll()
+            try save("new", "new", in: store)
+            // The directory, the tail and the snapshot.
+            if let count = openFileCount(in: path) { #expect(count <= 6) }
+        }
     }
 
     /// The record that was being written last is whole or not there, at every length.
