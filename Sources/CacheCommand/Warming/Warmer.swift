@@ -63,7 +63,7 @@ struct Warmer {
         } catch SourceError.interrupted {
             // The signal says it all.
         } catch {
-            failure = error
+            failure = failure ?? error
         }
         summary.signal = interruption.signal
         summary.elapsed = now() - start

@@ -248,6 +248,15 @@ struct WarmTests {
         #expect(run.errors.lines.last?.hasPrefix("\(count + 1) records read, \(count) saved, 0 invalid") == true)
     }
 
+    @Test("A save that failed is told, even if the source breaks off behind it", arguments: [1, 4])
+    func failureBeforeBrokenSource(threadCount: Int) {
+        let backend = MemoryBackend(threadCount: threadCount)
+        backend.beforeSave = { _ in throw MemoryBackend.Failure(description: "no space left") }
+        let run = ToolRun(warm, on: backend, input: #"[{"id":1}] x"#)
+        #expect(run.status == .failure)
+        #expect(run.errors.lines.first == "typed-cache: no space left")
+    }
+
     private func lines(_ numbers: ClosedRange<Int>) -> String {
         numbers.map { "{\"id\":\($0),\"name\":\"n\($0)\"}\n" }.joined()
     }
