@@ -32,8 +32,8 @@ let package = Package(
         // The layout of Swift's objects, for references to objects that are still being decoded.
         .target(name: "CInstance"),
 
-        // Giving parts of files back.
-        .target(name: "CHole"),
+        // Calls for files that Swift does not see.
+        .target(name: "CFiles"),
 
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(name: "KeyedArchive", dependencies: ["CStack", "CInstance"], swiftSettings: strict),
@@ -44,7 +44,7 @@ let package = Package(
         // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
         .target(
             name: "ArchiveStore",
-            dependencies: ["CZlib", "CChecksum", "CHole", "Eviction"],
+            dependencies: ["CZlib", "CChecksum", "CFiles", "Eviction"],
             swiftSettings: strict
         ),
 

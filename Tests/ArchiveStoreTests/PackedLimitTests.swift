@@ -121,6 +121,99 @@ import Testing
         }
     }
 
+    /// What says that a victim was removed may be longer than what it is removed for.
+    @Test(.timeLimit(.minutes(1)), arguments: seeds(0..<8)) func holdTogetherForLongKeys(seed: Int) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: seed)
+            let (bytes, count) = (1_200 + 200 * seed, 1 + seed % 4)
+            let store = try PackedStore(
+                directory: path,
+                create: true,
+                settings: settings(bytes: bytes, count: count)
+            )
+            let user = User()
+            store.setUser(user)
+            var saved: Set<String> = []
+            for number in 0..<200 {
+                let key = "\(number)" + String(repeating: "k", count: Int.random(in: 0..<bytes / 3, using: &random))
+                try save([UInt8(number)], key, in: store)
+                #expect(try store.fetch(forKey: key)?.archive == [UInt8(number)])
+                #expect(try PackedSharingTests.byteCount(path) <= bytes, "save \(number)")
+                saved.insert(key)
+                let there = try keys(store)
+                #expect(there.count <= count, "save \(number)")
+                #expect(saved.subtracting(there) == Set(user.evicted), "save \(number)")
+            }
+            // Each one once.
+            #expect(Set(user.evicted).count == user.evicted.count)
+        }
+    }
+
+    /// It is gone, even if there is no room to say so.
+    @Test(.timeLimit(.minutes(1))) func aLimitThatIsLessThanAKeyDoesNotKeepItFromBeingRemoved() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let key = String(repeating: "k", count: 700)
+            try save([1], key, in: PackedStore(directory: path, create: true, settings: settings()))
+            let store = try PackedStore(directory: path, create: true, settings: settings(bytes: 300))
+            try store.remove(forKey: key)
+            #expect(try keys(store) == [])
+            #expect(try keys(PackedStore(directory: path, create: false, settings: settings())) == [])
+        }
+    }
+
+    /// It was made without one, and stands in the header of each segment.
+    @Test(.timeLimit(.minutes(1)), arguments: [5_000, 12_000, 20_000, 32_768, 100_000, 250_000])
+    func holdWhereTheDictionaryIsLongerThanSegments(limit: Int) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            do {
+                let store = try PackedStore(directory: path, create: true, settings: settings())
+                for seed in 0..<8 {
+                    let archives = AlikeArchives.make(count: 100, seed: seed)
+                    for (number, archive) in archives.enumerated() {
+                        try save(archive, "key \(seed * 100 + number)", in: store)
+                    }
+                }
+                store.finishUpkeep()
+            }
+            let store = try PackedStore(directory: path, create: true, settings: settings(bytes: limit))
+            let dictionaryByteCount = store.current.dictionary?.bytes.count ?? 0
+            try #require(dictionaryByteCount > 1_500)
+            try store.remove(forKey: "key 799")
+            #expect(try store.fetch(forKey: "key 799") == nil)
+            var random = SeededGenerator(seed: limit)
+            for number in 0..<300 {
+                do {
+                    let archive = self.random(Int.random(in: 0...300, using: &random), &random)
+                    try save(archive, "new \(number)", in: store)
+                    #expect(try store.fetch(forKey: "new \(number)")?.archive == archive)
+                    #expect(try PackedSharingTests.byteCount(path) <= limit, "after \(number) saves")
+                } catch let error as StoreError where error.code == .tooLarge {
+                    // No room beside the dictionary.
+                    #expect(limit < 4 * dictionaryByteCount)
+                }
+            }
+        }
+    }
+
+    /// Where nothing but its own segment can be given up.
+    @Test func whatIsRemovedIsNotEvicted() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true, settings: settings(bytes: 2_000))
+            let user = User()
+            store.setUser(user)
+            var removed: Set<String> = []
+            for number in 0..<400 {
+                try save([UInt8(number % 256)], "key \(number)", in: store)
+                let oldest = try keys(store).min { Int($0.dropFirst(4)) ?? 0 < Int($1.dropFirst(4)) ?? 0 }
+                guard !number.isMultiple(of: 3), let oldest else { continue }
+                #expect(try store.remove(forKey: oldest))
+                removed.insert(oldest)
+            }
+            #expect(removed.count > 20)
+            #expect(removed.isDisjoint(with: user.evicted))
+        }
+    }
+
     @Test func whatIsLargerThanAllIsRefused() throws {
         try withTemporaryDirectory { path in
             let store = try PackedStore(directory: path, create: true, settings: settings(bytes: 1_000))

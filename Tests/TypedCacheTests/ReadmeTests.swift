@@ -74,10 +74,13 @@ import Testing
             $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         }
         let library = objects.filter { object in
-            ["TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance", "CChecksum", "CHole"]
-                .contains {
-                    object.contains("/\($0).build/")
-                }
+            [
+                "TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance", "CChecksum",
+                "CFiles",
+            ]
+            .contains {
+                object.contains("/\($0).build/")
+            }
         }
         try #require(!library.isEmpty, "\(list.path) names no object of the library")
         return library + [
@@ -86,7 +89,7 @@ import Testing
             "-I", package.appending(path: "Sources/CStack/include").path,
             "-I", package.appending(path: "Sources/CInstance/include").path,
             "-I", package.appending(path: "Sources/CChecksum/include").path,
-            "-I", package.appending(path: "Sources/CHole/include").path,
+            "-I", package.appending(path: "Sources/CFiles/include").path,
             "-lz", "-swift-version", "6", "-warnings-as-errors",
         ]
     }

@@ -1,4 +1,4 @@
-import CHole
+import CFiles
 
 #if canImport(Darwin)
     import Darwin
@@ -42,6 +42,14 @@ struct OpenFile: ~Copyable {
         var status = stat()
         _ = try layer.call(.status, name) { fstat(descriptor, &status) }
         return FileStatus(status)
+    }
+
+    /// How many names the file has, and how long it is.
+    func extent() throws(SystemError) -> (linkCount: Int, byteCount: Int) {
+        var linkCount: UInt64 = 0
+        var byteCount: Int64 = 0
+        _ = try layer.call(.status, name) { file_extent(descriptor, &linkCount, &byteCount) }
+        return (Int(clamping: linkCount), Int(clamping: byteCount))
     }
 
     /// Reads `count` bytes from `offset`; fewer if the file ends before.

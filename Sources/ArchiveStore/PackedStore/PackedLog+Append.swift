@@ -15,7 +15,9 @@ extension PackedLog {
         guard let limit = settings.byteLimit else {
             return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
         }
-        return min(max(limit / Self.segmentsPerLimit, Record.headByteCount * 4), Self.largestSegmentByteCount)
+        // With room for a few heads: where it was begun by a store of another limit, the dictionary may be long.
+        let least = headerByteCount + Record.headByteCount * 4
+        return min(max(limit / Self.segmentsPerLimit, least), Self.largestSegmentByteCount)
     }
 
     static var largestSegmentByteCount: Int { 4 << 20 }
@@ -158,10 +160,10 @@ extension PackedLog {
             }
             do throws(SystemError) {
                 try session.directory.rename(draft, to: fileName, in: root)
-                if isDurable { try root.synchronize() }
             } catch {
                 throw StoreError(error, path: segments.path(number), action: "beginning a segment")
             }
+            try synchronizeNames()
         } catch {
             session.discard(draft)
             throw error
@@ -187,72 +189,6 @@ extension PackedLog {
         writer.previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
         writer.setSize(tail.end + seal.byteCount, of: tail.segment.number)
         writer.isSealed = true
-        try synchronize(sealed: tail.segment, upTo: tail.end + seal.byteCount)
-    }
-
-    /// Waits until a segment that is not appended to any more is on the device, if the store is durable.
-    func synchronize(sealed segment: Segment, upTo end: Int) throws(StoreError) {
-        guard settings.durability == .power else { return }
-        try synced.withLock { state throws(StoreError) in
-            do throws(SystemError) {
-                try segment.file.synchronizeData()
-            } catch {
-                let path = segments.path(segment.number)
-                let failure = StoreError(error, path: path, action: "waiting for a segment")
-                // All who have appended to it are told, for the system tells it once.
-                state.failure = (RecordPlace(segment: segment.number, offset: UInt32(clamping: end)), failure)
-                throw failure
-            }
-        }
-    }
-
-    // MARK: The device
-
-    struct SyncState: Sendable {
-        /// What was appended before is on the device.
-        var end = RecordPlace(segment: 0, offset: 0)
-        /// What was appended before may never be there.
-        var failure: (end: RecordPlace, error: StoreError)?
-        /// Whether the names of all segments are.
-        var hasNames = false
-    }
-
-    /// Where the next record will be, unless it begins a segment.
-    var end: RecordPlace {
-        tail.withLock { tail in
-            RecordPlace(segment: tail?.segment.number ?? 0, offset: UInt32(clamping: tail?.end ?? 0))
-        }
-    }
-
-    /// Waits until what was appended so far is on the device, if the store is durable.
-    func synchronize() throws(StoreError) { try synchronize(upTo: end) }
-
-    /// Waits until what was appended up to a place is on the device, if the store is durable.
-    ///
-    /// Whoever comes first waits for all who have appended until then; the others wait for it, and find theirs done.
-    func synchronize(upTo end: RecordPlace) throws(StoreError) {
-        guard settings.durability == .power else { return }
-        try synced.withLock { state throws(StoreError) in
-            if let failure = state.failure, end <= failure.end { throw failure.error }
-            if end <= state.end { return }
-            guard let latest = tail.withLock({ $0 }) else { return }
-            let latestEnd = RecordPlace(segment: latest.segment.number, offset: UInt32(latest.end))
-            do throws(SystemError) {
-                // Others need not have waited for the names of those that they began.
-                if !state.hasNames {
-                    try root.synchronize()
-                    state.hasNames = true
-                }
-                // What is in earlier segments was waited for when they were sealed, or found to be.
-                try latest.segment.file.synchronizeData()
-                state.end = latestEnd
-            } catch {
-                // The system may forget what it could not write: trying again would prove nothing.
-                let path = segments.path(latest.segment.number)
-                let failure = StoreError(error, path: path, action: "waiting for a segment")
-                state.failure = (latestEnd, failure)
-                throw failure
-            }
-        }
+        try synchronize(tail.segment, upTo: tail.end + seal.byteCount)
     }
 }

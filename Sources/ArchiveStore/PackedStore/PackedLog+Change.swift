@@ -48,8 +48,9 @@ extension PackedLog {
                 if shared.isBroken.load(ordering: .relaxed) { throw stale() }
                 writer.longByteCount = nil
                 if try !isUpToDate(writer) {
-                    lease.othersAt = Self.coarseTime
+                    let former = end
                     try follow(&writer)
+                    if end != former { lease.othersAt = Self.coarseTime }
                     // What is appended to must be what others find.
                     if try isRemoved() { throw stale() }
                     try cutRest()
@@ -73,18 +74,18 @@ extension PackedLog {
         }
     }
 
-    /// Whether the tail is where it was left, and nothing was appended to it. One `fstat`.
+    /// Whether the tail is where it was left, and nothing was appended to it. One `statx`.
     private func isUpToDate(_ writer: borrowing Writer) throws(StoreError) -> Bool {
         guard let tail = tail.withLock({ $0 }), !writer.isSealed, writer.strays.isEmpty,
             !writer.hasStrangeSnapshot
         else { return false }
-        let status = try status(of: tail.segment)
-        return status.linkCount > 0 && status.byteCount == tail.end
+        let (linkCount, byteCount) = try extent(of: tail.segment)
+        return linkCount > 0 && byteCount == tail.end
     }
 
-    func status(of segment: Segment) throws(StoreError) -> FileStatus {
+    func extent(of segment: Segment) throws(StoreError) -> (linkCount: Int, byteCount: Int) {
         do {
-            return try segment.file.status()
+            return try segment.file.extent()
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "looking for a segment")
         }

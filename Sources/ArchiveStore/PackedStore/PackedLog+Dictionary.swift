@@ -34,8 +34,9 @@ extension PackedLog {
             writer.recordsSinceTrial = 0
             return dictionaryLimit(writer)
         }
-        shared.nextTrial.store(max(total, Self.fewEntries) * 4, ordering: .relaxed)
-        guard let limit, total >= Self.fewEntries, limit > 0 else { return false }
+        guard let limit, total >= Self.fewEntries else { return false }
+        shared.nextTrial.store(total * 4, ordering: .relaxed)
+        guard limit > 0 else { return false }
         let samples = try samples(limit: archiveLimit)
         guard let new = DictionaryTrainer.train(samples, byteLimit: limit) else { return false }
         if let current {

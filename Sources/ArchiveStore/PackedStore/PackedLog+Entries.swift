@@ -115,7 +115,7 @@ extension PackedLog {
             guard let gone else { return found }
             // Somebody has deleted the file, or removed the entry where it stands.
             index.remove(gone.hash, gone.place)
-            writer.changes?.insert(gone.hash)
+            writer.noteChange(gone.hash)
         }
     }
 
@@ -138,13 +138,16 @@ extension PackedLog {
     // MARK: Removing
 
     /// Removes the entry of a key, after making room to write that down; says whether it was not given up by that.
+    ///
+    /// - Parameter now: as in ``makeRoom(for:now:_:_:)``.
     func remove(
         _ key: [UInt8],
         _ digest: KeyDigest,
+        now: Double?,
         _ departed: inout Departed,
         _ writer: inout Writer
     ) throws(StoreError) -> Bool {
-        try makeRoom(for: Record.headByteCount + key.count, now: nil, &departed, &writer)
+        try makeRoom(for: Record.headByteCount + key.count, now: now, &departed, &writer)
         // It may have been moved, or given up.
         guard let slot = index.slot(digest) else { return false }
         try remove(slot, key: key, &writer)
@@ -158,15 +161,15 @@ extension PackedLog {
             _ = try append(&removal, takesSerial: false, &writer)
         } catch {
             guard error.isOutOfSpace else { throw error }
-            try removeInPlace(slot)
+            try removeInPlace(slot, writer)
         }
         index.remove(slot.hash, slot.place)
-        writer.changes?.insert(slot.hash)
+        writer.noteChange(slot.hash)
     }
 
     /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
     /// reads the log takes it for what it says.
-    private func removeInPlace(_ slot: IndexSlot) throws(StoreError) {
+    private func removeInPlace(_ slot: IndexSlot, _ writer: borrowing Writer) throws(StoreError) {
         guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else {
             return
         }
@@ -175,10 +178,10 @@ extension PackedLog {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))
             try segment.punch(found.record, at: slot.place)
-            if settings.durability == .power { try segment.file.synchronizeData() }
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
         }
+        try synchronize(segment, upTo: size(segment.number, writer))
     }
 
     /// Removes those of some entries that are still there and are chosen.
@@ -218,18 +221,25 @@ extension PackedLog {
                     found.record.information(key: key.string, volume: root.identity.number).identity
                         == entry.identity
                 else { continue }
-                if try remove(key.bytes, digest, &departed, &writer) { gone.append(entry) }
+                if try remove(key.bytes, digest, now: nil, &departed, &writer) { gone.append(entry) }
             }
         }
     }
 
     /// Removes what is damaged among the entries with a hash, and says how many there were.
-    func removeDamaged(_ hash: UInt64) throws(StoreError) -> Int {
-        try changing { writer throws(StoreError) in try removeDamaged(hash, &writer) }
+    ///
+    /// - Parameter departed: gets what had to be given up for that.
+    func removeDamaged(_ hash: UInt64, _ departed: inout Departed) throws(StoreError) -> Int {
+        try changing { writer throws(StoreError) in try removeDamaged(hash, &departed, &writer) }
     }
 
     @discardableResult
-    func removeDamaged(_ hash: UInt64, _ writer: inout Writer) throws(StoreError) -> Int {
+    func removeDamaged(
+        _ hash: UInt64,
+        _ departed: inout Departed,
+        _ writer: inout Writer
+    ) throws(StoreError) -> Int {
+        try makeRoom(for: Record.headByteCount, now: nil, &departed, &writer)
         var count = 0
         var others: [Found] = []
         for slot in slots(hash) {

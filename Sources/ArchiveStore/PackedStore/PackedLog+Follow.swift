@@ -77,8 +77,8 @@ extension PackedLog {
         }
         // Whoever sealed it need not have waited for it.
         if !writer.isOpening {
-            try synchronize(sealed: current.segment, upTo: size ?? end)
-            synced.withLock { $0.hasNames = false }
+            try synchronize(current.segment, upTo: size ?? end)
+            forgetNames()
         }
         writer.setSize(size ?? end, of: number)
         writer.isSealed = false
@@ -170,7 +170,7 @@ extension PackedLog {
         guard hash != 0 else { return }
         // A floor's is its number, which is not above that of the segment it is in.
         if hash <= UInt64(place.segment) { setFloor(UInt32(hash), &writer) }
-        writer.changes?.insert(hash)
+        writer.noteChange(hash)
         index.withPart(hash) { table in
             for slot in table.all(hash) { _ = table.remove(hash, slot.place) }
             let digest = KeyDigest(high: hash, low: 0)
@@ -194,15 +194,15 @@ extension PackedLog {
         switch record.kind {
         case .entry:
             if record.serial <= Record.largestSerial { writer.serial = max(writer.serial, record.serial) }
-            writer.changes?.insert(hash)
+            writer.noteChange(hash)
             let slot = IndexSlot(record, digest, place: place)
             index.set(slot)
             writer.nextDeadline = min(writer.nextDeadline, slot.deadline)
         case .removal:
-            writer.changes?.insert(hash)
+            writer.noteChange(hash)
             if let former = index.slot(digest) { index.remove(hash, former.place) }
         case .loss:
-            writer.changes?.insert(hash)
+            writer.noteChange(hash)
             index.withPart(hash) { table in
                 for slot in table.all(hash) { _ = table.remove(hash, slot.place) }
             }
@@ -213,21 +213,17 @@ extension PackedLog {
         case nil:
             break
         }
-        if let changes = writer.changes, changes.count > Self.mostChanges { writer.changes = nil }
     }
 
     /// What is behind the last record is looked through each time up to here.
     private static var shortByteCount: Int { 1 << 14 }
-
-    /// How many keys are told as changed by others before it is anything.
-    private static var mostChanges: Int { 1 << 16 }
 
     /// All segments before this one are gone, or about to go.
     func setFloor(_ number: UInt32, _ writer: inout Writer) {
         guard number > writer.floor, number <= Segment.largestNumber else { return }
         raiseFloor(to: number, &writer)
         index.forEachLoadedPart { table in
-            for slot in table.removeAll(where: { $0.place.segment < number }) { writer.changes?.insert(slot.hash) }
+            for slot in table.removeAll(where: { $0.place.segment < number }) { writer.noteChange(slot.hash) }
         }
     }
 

@@ -38,7 +38,7 @@ extension PackedLog {
     /// - Parameters:
     ///   - now: in seconds since 2001-01-01 UTC. What is of no use any more then goes; nothing for `nil`.
     ///   - departed: gets what is given up, even if the file cannot be removed then.
-    /// - Returns: whether there was anything to give up.
+    /// - Returns: whether there was anything to give up; not for `.all` where there is no room for all of it.
     func reclaimFirst(
         _ keeping: Keeping,
         now: Double?,
@@ -53,10 +53,12 @@ extension PackedLog {
             try beginSegment(dictionary: dictionary, &writer)
         }
         hide()
-        var plan = Plan(keeping)
+        var plan = Plan(keeping, room: roomToCarry(writer))
         do throws(StoreError) {
             if let segment = try segments.segment(number) {
                 try read(segment, writer.sizes[number] ?? 0, into: &plan, now: now)
+            } else {
+                forgetEntries(of: number, &writer)
             }
         } catch {
             // What is no file has no entry. What cannot be read now may be another time.
@@ -64,8 +66,10 @@ extension PackedLog {
         }
         // What seems to be dead may only be in a part of the index that could not be loaded.
         try checkIndex()
+        if plan.isTooLarge { return false }
         let places = try append(&plan.drafts, &writer)
-        if settings.durability == .power { try synchronize() }
+        // What took the place of the dead must not go with the power either.
+        if places.isEmpty { try synchronizeAnew() } else { try synchronize() }
         for (number, place) in places.enumerated() {
             let slot = plan.kept[number]
             index.replace(slot.place, with: slot.moved(to: place, byteCount: plan.drafts[number].byteCount))
@@ -74,28 +78,50 @@ extension PackedLog {
         for slot in plan.dropped {
             index.remove(slot.hash, slot.place)
             // Others see it gone from now on, and so must those who have it in memory here, before they are told.
-            writer.changes?.insert(slot.hash)
+            writer.noteChange(slot.hash)
         }
         departed += plan.departed
         try remove(segment: number, &writer)
         return true
     }
 
+    /// How many bytes of a segment that is given up can be written anew before its file goes.
+    private func roomToCarry(_ writer: borrowing Writer) -> Int {
+        guard let limit = settings.byteLimit else { return .max }
+        return max(0, limit - byteCount(writer) - headerByteCount - 2 * Record.headByteCount)
+    }
+
+    /// Somebody has deleted a segment's file.
+    private func forgetEntries(of number: UInt32, _ writer: inout Writer) {
+        index.forEachPart { table in
+            for slot in table.removeAll(where: { $0.place.segment == number }) { writer.noteChange(slot.hash) }
+        }
+    }
+
     private struct Plan {
         let keeping: Keeping
+        let room: Int
         var kept: [IndexSlot] = []
         var drafts: [RecordDraft] = []
         var keptByteCount = 0
         var dropped: [IndexSlot] = []
         var departed = Departed()
+        /// Whether all was to be kept, and there is no room for it.
+        var isTooLarge = false
 
-        init(_ keeping: Keeping) { self.keeping = keeping }
+        init(_ keeping: Keeping, room: Int) {
+            self.keeping = keeping
+            self.room = room
+        }
 
-        func keeps(_ slot: IndexSlot) -> Bool {
-            switch keeping {
+        /// Whether an entry is kept whose record would have so many bytes.
+        func keeps(_ slot: IndexSlot, _ byteCount: Int) -> Bool {
+            let total = keptByteCount + byteCount
+            if total > room { return false }
+            return switch keeping {
             case .all: true
-            case .some(let limit): keptByteCount + Int(slot.byteCount) <= limit
-            case .used(let limit): slot.uses > 0 && keptByteCount + Int(slot.byteCount) <= limit
+            case .some(let limit): total <= limit
+            case .used(let limit): slot.uses > 0 && total <= limit
             }
         }
     }
@@ -167,14 +193,20 @@ extension PackedLog {
         if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
             plan.dropped.append(slot)
             plan.departed.expired.append(information)
-        } else if plan.keeps(slot), let draft = try draft(moving: record, bytes: bytes, slot.hash) {
-            plan.kept.append(slot)
-            plan.drafts.append(draft)
-            plan.keptByteCount += draft.byteCount
-        } else {
-            plan.dropped.append(slot)
-            plan.departed.evicted.append(information)
+            return
         }
+        // Compressed anew, it may be longer than it was.
+        if plan.keeps(slot, 0), let draft = try draft(moving: record, bytes: bytes, slot.hash) {
+            if plan.keeps(slot, draft.byteCount) {
+                plan.kept.append(slot)
+                plan.drafts.append(draft)
+                plan.keptByteCount += draft.byteCount
+                return
+            }
+            if case .all = plan.keeping { plan.isTooLarge = true }
+        }
+        plan.dropped.append(slot)
+        plan.departed.evicted.append(information)
     }
 
     /// A record for another segment, compressed anew if the dictionary it needs is not there; `nil` if it is damaged.

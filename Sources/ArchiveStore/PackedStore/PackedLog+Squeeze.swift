@@ -10,6 +10,8 @@ extension PackedLog {
         // What seems to be dead may only be in a part of the index that could not be loaded.
         try checkIndex()
         guard deadByteCount > writer.squeezedByteCount else { return false }
+        // What took the place of the dead must not go with the power.
+        try synchronizeAnew()
         var ends = writer.sizes
         if let tail = tail.withLock({ $0 }) { ends[tail.segment.number] = tail.end }
         for (number, end) in ends.sorted(by: { $0.key < $1.key }) {
@@ -22,7 +24,7 @@ extension PackedLog {
         }
         // As long as that frees more than it takes.
         while case let before = byteCount(writer), firstSegment(writer) != tail.withLock({ $0?.segment.number }) {
-            // Nothing departs but what is damaged, which is told to whoever fetches it.
+            // Nothing departs but what is damaged.
             var departed = Departed()
             let result = Result { () throws(StoreError) in
                 try reclaimFirst(.all, now: nil, &departed, &writer)

@@ -79,6 +79,15 @@ final class PackedLog: Sendable {
         /// Segments that are given up, for as long as the log is locked: to close a file that was removed may take long.
         var closed: [Segment] = []
 
+        /// How many keys are told as changed by others before it is anything.
+        private static let mostChanges = 1 << 16
+
+        /// Others have changed what has a hash, or it was given up.
+        mutating func noteChange(_ hash: UInt64) {
+            changes?.insert(hash)
+            if let changes, changes.count > Self.mostChanges { self.changes = nil }
+        }
+
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
             sizes[segment] = byteCount
@@ -107,7 +116,7 @@ final class PackedLog: Sendable {
     let tail: Mutex<Tail?>
     let writer: Mutex<Writer>
     private let nextCheck = Atomic<UInt64>(0)
-    let synced = Mutex(SyncState())
+    let commits = Mutex(Commits())
     /// Whoever changes the log has this first, so that nobody waits for the directory's lock with what readers need.
     let lease = Mutex(Lease())
     let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated)
@@ -288,7 +297,7 @@ final class PackedLog: Sendable {
 
     func isRemoved() throws(StoreError) -> Bool {
         guard let tail = tail.withLock({ $0 }) else { return try !folder.isCurrent() }
-        return try status(of: tail.segment).linkCount == 0
+        return try extent(of: tail.segment).linkCount == 0
     }
 
     /// How long at most a directory that was moved away is not noticed, in nanoseconds.

@@ -111,12 +111,19 @@ extension PackedStore {
         _ writer: inout PackedLog.Writer,
         _ departed: inout Departed
     ) throws(StoreError) {
-        if let limit = settings.countLimit, log.index.slot(digest) == nil {
-            while log.index.total.count >= limit, let victim = try log.nextVictim(&writer) {
-                try log.remove(victim.slot, key: victim.record.key, &writer)
-                if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
+        try log.makeRoom(for: byteCount, now: now, &departed, &writer)
+        guard let limit = settings.countLimit, log.index.slot(digest) == nil else { return }
+        while log.index.total.count >= limit, let victim = try log.nextVictim(&writer) {
+            // Room for what says so may be enough already.
+            let removalByteCount = Record.headByteCount + victim.record.key.count
+            try log.makeRoom(for: removalByteCount + byteCount, now: now, &departed, &writer)
+            guard log.index.total.count >= limit, let slot = log.index.slot(log.digest(of: victim.record)) else {
+                continue
             }
+            try log.remove(slot, key: victim.record.key, &writer)
+            if let key = victim.key { departed.evicted.append(information(victim, key.string, log)) }
         }
+        // The removal may have begun another segment, which the entry has no room in.
         try log.makeRoom(for: byteCount, now: now, &departed, &writer)
     }
 
@@ -305,7 +312,10 @@ extension PackedLog {
     ) throws(StoreError) {
         guard settings.byteLimit != nil else { return }
         while self.byteCount(writer) + self.byteCount(toAppend: byteCount, writer) > byteLimit(writer) {
+            let isLast = index.total.count == 0 && writer.sizes.isEmpty
             guard try reclaimFirst(.used(byteCount: mostKept(writer)), now: now, &departed, &writer) else { return }
+            // Nothing is left but a floor, which each round would write anew.
+            if isLast { return }
         }
     }
 

@@ -35,12 +35,14 @@ extension PackedStore {
                     guard error.code == .corrupted else { throw error }
                     found = nil
                     // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
-                    try log.removeDamaged(digest.high, &writer)
+                    try log.removeDamaged(digest.high, &departed, &writer)
                     return true
                 }
                 guard let found, isChosen(information(found, key.string, log)) else { return false }
-                // Given up for that, it is gone as well.
-                _ = try log.remove(found.record.key, digest, &departed, &writer)
+                if try !log.remove(found.record.key, digest, now: nil, &departed, &writer) {
+                    // Given up for that, it is gone as well: removed, not evicted.
+                    departed.evicted.removeAll { $0.key == key.string }
+                }
                 return true
             }
             guard isRemoved else { return nil }
@@ -66,7 +68,13 @@ extension PackedStore {
         _ = try reading { log throws(StoreError) -> Void? in
             var next = UInt32.max
             // What is saved meanwhile makes it less.
-            try log.looking { $0.nextDeadline = .max }
+            let former = try log.looking { writer in
+                defer { writer.nextDeadline = .max }
+                return writer.nextDeadline
+            }
+            var isDone = false
+            // What could not be removed is looked for again.
+            defer { if !isDone { log.writer.withLock { $0.nextDeadline = min($0.nextDeadline, former) } } }
             try removeEntries(of: log, removed: removed) { slot in
                 if slot.deadline <= seconds { return true }
                 next = min(next, slot.deadline)
@@ -78,6 +86,7 @@ extension PackedStore {
                 return false
             }
             try log.looking { $0.nextDeadline = min($0.nextDeadline, next) }
+            isDone = true
         }
     }
 
@@ -103,6 +112,7 @@ extension PackedStore {
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) {
         var failure: StoreError?
+        var isChanged = false
         for part in 0..<PackedIndex.partCount {
             var candidates: [IndexSlot] = []
             log.index.withPart(number: part) { table in
@@ -117,6 +127,7 @@ extension PackedStore {
                     var departed = Departed()
                     // What is gone is told, even if others cannot be removed.
                     defer {
+                        isChanged = isChanged || !gone.isEmpty
                         gone.forEach(removed)
                         tell(departed)
                     }
@@ -126,7 +137,7 @@ extension PackedStore {
                 }
             }
         }
-        try log.synchronize()
+        if isChanged { try log.synchronize() }
         if let failure { throw failure }
         try log.checkIndex()
     }
@@ -144,11 +155,13 @@ extension PackedStore {
                     } catch {
                         if error.code == .tooLarge { continue }
                         guard error.code == .corrupted else { throw error }
-                        count += try log.removeDamaged(slot.hash)
+                        var departed = Departed()
+                        defer { tell(departed) }
+                        count += try log.removeDamaged(slot.hash, &departed)
                     }
                 }
             }
-            try log.synchronize()
+            if count > 0 { try log.synchronize() }
             try log.checkIndex()
             return count
         } ?? 0

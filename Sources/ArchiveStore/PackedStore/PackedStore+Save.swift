@@ -1,7 +1,7 @@
 import Foundation
 
 extension PackedStore {
-    /// Implementation: deflate; then, while the directory is locked (`flock`), `fstat` and `pwrite` of the last segment.
+    /// Implementation: deflate; then, while the directory is locked (`flock`), `statx` and `pwrite` of the last segment.
     @discardableResult
     package func save(
         _ archive: [UInt8],

@@ -209,7 +209,9 @@ package final class PackedStore: ArchiveStore {
             return try body()
         } catch {
             guard error.code == .corrupted else { throw error }
-            let count = Swift.Result { () throws(StoreError) in try log.removeDamaged(hash) }
+            var departed = Departed()
+            let count = Swift.Result { () throws(StoreError) in try log.removeDamaged(hash, &departed) }
+            tell(departed)
             // Somebody else has taken it away, or was just saving over it.
             if case .success(0) = count { return try body() }
             throw error

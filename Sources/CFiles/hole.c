@@ -1,6 +1,6 @@
 // In C, because Swift does not see the functions that are not POSIX.
 #define _GNU_SOURCE
-#include "CHole.h"
+#include "CFiles.h"
 #include <errno.h>
 #include <fcntl.h>
 

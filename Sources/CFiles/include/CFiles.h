@@ -1,0 +1,18 @@
+#ifndef CFILES_H
+#define CFILES_H
+
+#include <stdint.h>
+
+// Gives the blocks of a part of a file back: zeros are read there from then on, and the file stays as long as it is.
+// Returns 0, or -1 with errno.
+int punch_hole(int descriptor, int64_t offset, int64_t length);
+
+// Tells how many names an open file has, and how long it is.
+//
+// Not its times: Linux gives a file a new time, which goes to the journal of its file system, with the first write after
+// somebody has asked for them. A save that looks at the file before each write took half as long again.
+//
+// Returns 0, or -1 with errno.
+int file_extent(int descriptor, uint64_t *link_count, int64_t *byte_count);
+
+#endif

@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@testable import ArchiveStore
+
+/// What an open file tells of itself.
+@Suite struct OpenFileTests {
+    @Test func tellsHowManyNamesItHasAndHowLongItIs() throws {
+        try withTemporaryDirectory { path in
+            let directory = try Directory(path: path, layer: FileLayer())
+            let file = try directory.makeFile("a")
+            func check(_ linkCount: Int, _ byteCount: Int) throws {
+                let (links, bytes) = try file.extent()
+                let status = try file.status()
+                #expect(links == linkCount && status.linkCount == linkCount)
+                #expect(bytes == byteCount && status.byteCount == byteCount)
+            }
+            try check(1, 0)
+            try file.write([1, 2, 3], at: 0)
+            try directory.link("a", to: "b", in: directory)
+            try check(2, 3)
+            try file.truncate(to: 1 << 33)
+            try directory.remove("b")
+            try check(1, 1 << 33)
+            try directory.remove("a")
+            try check(0, 1 << 33)
+        }
+    }
+}
