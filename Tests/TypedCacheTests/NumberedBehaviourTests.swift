@@ -395,12 +395,19 @@ import Testing
         let other = text.replacing(latest, with: version)
         #expect(other != text)
         try Data(other.utf8).write(to: marker)
-        let before = try FileManager.default.subpathsOfDirectory(atPath: directory.url.path).sorted()
+        let before = try namesOnDisk()
         let isNewer = (Int(version) ?? 0) > 2
         #expect(code { try cache(City.self) } == (isNewer ? .unsupportedVersion : .invalidDirectory))
-        #expect(try FileManager.default.subpathsOfDirectory(atPath: directory.url.path).sorted() == before)
+        #expect(try namesOnDisk() == before)
         try Data(text.utf8).write(to: marker)
         #expect(try await cache(City.self).fetch(forKey: "x")?.name == "x")
+    }
+
+    /// All but the index that the cache before leaves when it goes, which may be a moment after its last use.
+    private func namesOnDisk() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: directory.url.path)
+            .filter { !$0.hasSuffix("/index") && !$0.contains("/.drafts") }
+            .sorted()
     }
 
     @Test("24 a directory of the older format: taken over, with all that is in it")
