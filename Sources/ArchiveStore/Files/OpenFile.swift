@@ -100,6 +100,13 @@ struct OpenFile: ~Copyable {
         }
     }
 
+    /// Gives an empty file so many bytes of blocks, which are its length from then on.
+    ///
+    /// Throws `EOPNOTSUPP` where the file system knows no such thing.
+    func allocate(_ byteCount: Int) throws(SystemError) {
+        _ = try layer.call(.write, name) { allocate_blocks(descriptor, Int64(byteCount)) }
+    }
+
     /// Writes all of `bytes`.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         try writeAll(bytes) { bytes, _ throws(SystemError) in try write(bytes) }

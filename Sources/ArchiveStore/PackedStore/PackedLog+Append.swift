@@ -13,11 +13,17 @@ extension PackedLog {
     /// little, and no more than can be gone through without a pause.
     func segmentByteCount(_ writer: borrowing Writer) -> Int {
         guard let limit = settings.byteLimit else {
-            return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
+            let byteCount = unreservedSegmentByteCount(writer)
+            return reservedSegmentByteCount(writer).map { min($0, byteCount) } ?? byteCount
         }
         // With room for a few heads: where it was begun by a store of another limit, the dictionary may be long.
         let least = headerByteCount + Record.headByteCount * 4
         return min(max(limit / Self.segmentsPerLimit, least), Self.largestSegmentByteCount)
+    }
+
+    /// Without a limit, and where the volume is not nearly full.
+    func unreservedSegmentByteCount(_ writer: borrowing Writer) -> Int {
+        min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
     }
 
     static var largestSegmentByteCount: Int { 4 << 20 }

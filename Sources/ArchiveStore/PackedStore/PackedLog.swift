@@ -57,8 +57,13 @@ final class PackedLog: Sendable {
         /// Bytes of records that were appended by this log, and those of them that had been saved before.
         var appendedByteCount = 0
         var carriedByteCount = 0
-        /// The bytes of dead records when their blocks were last given back.
+        /// The bytes of dead records when their blocks were last given back, and after all segments were last given up
+        /// to make room of them.
         var squeezedByteCount = 0
+        var carriedDeadByteCount = 0
+        /// The tail when the reserve was last looked at, and how long the reserve is.
+        var reservedAt: UInt32 = 0
+        var reserveByteCount = 0
         /// Where the next entry is looked for that gives way where there are too many.
         var clock: SegmentScanner?
         /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.

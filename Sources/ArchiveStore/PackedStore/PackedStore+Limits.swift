@@ -38,27 +38,79 @@ extension PackedStore {
             try makeFreeSpace(for: byteCount, now: now, in: log, &departed)
             try prepareRoom(for: byteCount, digest, now: now, in: log)
         }
+        var failure: StoreError
         do throws(StoreError) {
             return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
         } catch {
-            guard error.isOutOfSpace, try makeSpace(for: byteCount, now: now, in: log, &departed) else {
-                throw error
-            }
-            return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
+            guard error.isOutOfSpace else { throw error }
+            failure = error
         }
+        for means in SpaceMeans.allCases {
+            guard try makeSpace(by: means, for: byteCount, now: now, in: log, &departed) else { continue }
+            do throws(StoreError) {
+                return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
+            } catch {
+                guard error.isOutOfSpace else { throw error }
+                failure = error
+            }
+        }
+        throw failure
     }
 
-    /// Gives back what dead records take, or entries where there are limits; says whether there was anything.
+    /// How room is made where the volume is full, in this order.
+    private enum SpaceMeans: CaseIterable {
+        /// The blocks of dead records are given back.
+        case blocks
+        /// What is of use is written anew.
+        case segments
+        /// Entries are given up.
+        case entries
+    }
+
+    /// Says whether there may be more room now.
     private func makeSpace(
+        by means: SpaceMeans,
         for byteCount: Int,
         now: Double,
         in log: PackedLog,
         _ departed: inout Departed
     ) throws(StoreError) -> Bool {
-        let isSqueezed = try log.changing { writer throws(StoreError) in try log.squeeze(&writer) }
-        if isSqueezed { return true }
-        guard settings.isLimited else { return false }
-        return try giveUp(atLeast: byteCount * 2 + Self.spareByteCount, now: now, in: log, &departed)
+        let byteCount = byteCount * 2 + Self.spareByteCount
+        switch means {
+        case .blocks: return try log.changing { writer throws(StoreError) in try log.squeeze(&writer) }
+        case .segments: return try squeeze(byteCount, outOf: log, &departed)
+        case .entries:
+            guard settings.isLimited else { return false }
+            return try giveUp(atLeast: byteCount, now: now, in: log, &departed)
+        }
+    }
+
+    /// Gives up one segment after another and keeps all entries, until so many bytes more are free, or all that is dead
+    /// is gone.
+    private func squeeze(
+        _ byteCount: Int,
+        outOf log: PackedLog,
+        _ departed: inout Departed
+    ) throws(StoreError) -> Bool {
+        let count = try log.looking { writer throws(StoreError) in try log.segmentsToSqueeze(&writer) }
+        guard count > 0 else { return false }
+        let goal = try log.freeByteCount() + byteCount
+        do throws(StoreError) {
+            for _ in 0..<count {
+                // Others come in between.
+                let result = Result { () throws(StoreError) in
+                    try log.changing { writer throws(StoreError) in try log.squeezeFirst(&departed, &writer) }
+                }
+                // Not before the lock was given back: then its file was closed, which gave back the room.
+                try log.locked { log.restoreReserve(&$0) }
+                guard try result.get() else { return true }
+                if try log.freeByteCount() >= goal { return true }
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+        }
+        try log.looking { log.endSqueeze(&$0) }
+        return true
     }
 
     /// What is given up at least where the volume turns out to be full.
@@ -148,12 +200,8 @@ extension PackedStore {
     ) throws(StoreError) {
         guard settings.minimumFreeByteCount > 0 else { return }
         func shortage() throws(StoreError) -> Int {
-            do {
-                let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
-                return (overflow ? .max : needed) - (try log.root.freeByteCount())
-            } catch {
-                throw StoreError(error, path: path, action: "looking for free space")
-            }
+            let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
+            return (overflow ? .max : needed) - (try log.freeByteCount())
         }
         while case let shortage = try shortage(), shortage > 0 {
             guard try giveUp(atLeast: shortage, now: now, in: log, &departed) else {

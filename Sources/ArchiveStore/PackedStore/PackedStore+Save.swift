@@ -101,6 +101,7 @@ extension PackedStore {
         try holdLimits(for: draft.byteCount, digest, now: now, in: log, &writer, &departed)
         let place = try log.append(&draft, takesSerial: true, &writer)
         writer.savedAt = now
+        log.keepReserve(at: place, &writer)
         let slot = IndexSlot(
             digest,
             place: place,

@@ -7,6 +7,9 @@
 // Returns 0, or -1 with errno.
 int punch_hole(int descriptor, int64_t offset, int64_t length);
 
+// Gives an empty file so many bytes of blocks, which are its length from then on. Returns 0, or -1 with errno.
+int allocate_blocks(int descriptor, int64_t length);
+
 // Tells how many names an open file has, and how long it is.
 //
 // Not its times: Linux gives a file a new time, which goes to the journal of its file system, with the first write after

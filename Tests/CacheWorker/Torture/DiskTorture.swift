@@ -68,14 +68,11 @@ final class DiskTorture {
 
             guard case .keys(let present) = worker.perform(.keys) else { break }
             let removed = present.shuffled(using: &random).prefix(present.count / 2 + 1)
+            let former = worker.storedByteCounts()
             for key in removed { worker.perform(.remove(key)) }
-            // The shortest of them fit, if any do.
-            let answers = removed.map { worker.perform(.save($0)) }
-            let savedCount = answers.count { $0 == .done }
-            if savedCount < removed.count / 4 {
-                let evidence = "of \(removed.count) entries that were removed \(savedCount) could be saved again"
-                violations.append(Violation(law: .lost, evidence: evidence))
-            }
+            let room = removed.reduce(0) { $0 + blocks(former[$1] ?? 0) }
+            let (savedCount, violation) = refill(removed, room, worker)
+            if let violation { violations.append(violation) }
             report.add(savedCount, "saves after room was made")
         }
         // What another process would find.
@@ -95,4 +92,38 @@ final class DiskTorture {
         report.add(history.reads.count, "reads judged")
         return violations + history.judged()
     }
+
+    /// Saves keys whose entries were removed, which had so many bytes together: what is no longer must find room.
+    private func refill(
+        _ keys: ArraySlice<String>,
+        _ room: Int,
+        _ worker: Worker
+    ) -> (savedCount: Int, violation: Violation?) {
+        var savedCount = 0
+        var savedByteCount = 0
+        var violation: Violation?
+        for key in keys {
+            if worker.perform(.save(key)) == .done {
+                savedCount += 1
+                savedByteCount += blocks(worker.storedByteCounts()[key] ?? 0)
+                continue
+            }
+            let needed = blocks(worker.savedByteCount + Self.overhead)
+            guard savedByteCount + needed + Self.slack < room, violation == nil else { continue }
+            let evidence =
+                "no room for \(needed) bytes, though \(room) were removed and \(savedByteCount) saved since"
+            violation = Violation(law: .lost, evidence: evidence)
+        }
+        return (savedCount, violation)
+    }
+
+    /// What so many bytes take of a disk where each entry is a file.
+    private func blocks(_ byteCount: Int) -> Int {
+        settings.layout == .files ? (byteCount + 4_095) / 4_096 * 4_096 : byteCount
+    }
+
+    /// What an entry has beside its value's payload, at most.
+    private static let overhead = 1_024
+    /// What a full disk may take beside entries, at most: for headers of segments, say.
+    private static let slack = 1 << 15
 }

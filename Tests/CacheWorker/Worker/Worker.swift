@@ -9,6 +9,8 @@ final class Worker {
     private let settings: WorkerSettings
     private var random: SeededGenerator
     private var number = 0
+    /// The bytes of the payload that was last saved, or failed to be.
+    private(set) var savedByteCount = 0
 
     init(_ settings: WorkerSettings) throws {
         let log = try OperationLog(path: settings.log)
@@ -46,6 +48,11 @@ final class Worker {
         }
     }
 
+    /// The bytes on disk of each entry.
+    func storedByteCounts() -> [String: Int] {
+        Dictionary(cache.entries.map { ($0.key, $0.storedByteCount) }) { $1 }
+    }
+
     @discardableResult
     func perform(_ operation: Operation) -> Answer {
         number += 1
@@ -63,15 +70,11 @@ final class Worker {
     private func answering(_ operation: Operation) throws(CacheError) -> Answer {
         switch operation {
         case .save(let key, let lifetime):
-            let identity = ValueIdentity(writer: writer, number: number)
+            let value = ProvenValue(key: key, identity: ValueIdentity(writer: writer, number: number))
+            savedByteCount = value.payload.count
             let expiration = lifetime.map { Expiration.after($0) }
             let tags = Tag.of(key).map { Set([$0]) } ?? []
-            try cache.save(
-                ProvenValue(key: key, identity: identity),
-                forKey: key,
-                expiration: expiration,
-                tags: tags
-            )
+            try cache.save(value, forKey: key, expiration: expiration, tags: tags)
             return .done
         case .fetch(let key):
             guard let value = try cache.fetch(forKey: key) else { return .absent }

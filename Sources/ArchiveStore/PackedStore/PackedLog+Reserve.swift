@@ -1,0 +1,107 @@
+/// The reserve is a file of blocks that nobody uses, kept where little of a volume is free and nothing may be given up.
+///
+/// On a full volume, the room of what was removed is to be had only after the rest of its segment was written anew, and
+/// that takes room first.
+extension PackedLog {
+    static var reserveFileName: String { "reserve" }
+
+    /// Makes the reserve where little is free, and removes it where much is; once for each segment that is begun.
+    func keepReserve(at place: RecordPlace, _ writer: inout Writer) {
+        guard place.segment != writer.reservedAt else { return }
+        writer.reservedAt = place.segment
+        // What cannot be done is tried again with the next segment.
+        _ = Result { () throws(StoreError) in
+            writer.reserveByteCount = try reserveByteCount()
+            if settings.isLimited {
+                // Left by a store without limits.
+                if writer.reserveByteCount > 0 { try removeReserve() }
+                return
+            }
+            let needed = neededReserveByteCount(writer)
+            let free = try freeByteCount() + writer.reserveByteCount
+            if free / Self.plenty > needed {
+                if writer.reserveByteCount > 0 { try removeReserve() }
+                writer.reserveByteCount = 0
+            } else if needed > writer.reserveByteCount, free > needed {
+                try makeReserve(needed, &writer)
+            }
+        }
+    }
+
+    /// Makes the reserve again that room was made with.
+    func restoreReserve(_ writer: inout Writer) {
+        if settings.isLimited { return }
+        _ = Result { () throws(StoreError) in
+            let former = writer.reserveByteCount
+            let free = try freeByteCount()
+            // What became free is not for a longer one, unless there is much of it, but rather a short one than none.
+            let longest = min(free / 2, neededReserveByteCount(writer))
+            try makeReserve(max(longest, min(free, former)), &writer)
+        }
+    }
+
+    /// For the rest of a segment, and what comes with that. So no segment becomes longer than the reserve is good for.
+    private func neededReserveByteCount(_ writer: borrowing Writer) -> Int {
+        let largest = min(writer.sizes.values.max() ?? 0, Self.largestSegmentByteCount)
+        return max(largest, unreservedSegmentByteCount(writer)) + besidesRest
+    }
+
+    /// How long segments become at most, so that the reserve is good for them; `nil` if there is none.
+    func reservedSegmentByteCount(_ writer: borrowing Writer) -> Int? {
+        writer.reserveByteCount == 0 ? nil : max(writer.reserveByteCount - besidesRest, Self.leastReserved)
+    }
+
+    /// A shorter reserve than is good for that is of no use.
+    private static var leastReserved: Int { 1 << 16 }
+
+    /// The header of another segment, a seal, a floor, and blocks that are begun.
+    private var besidesRest: Int { headerByteCount + 4 * Segment.blockByteCount }
+
+    /// How long the reserve is; 0 if there is none.
+    func reserveByteCount() throws(StoreError) -> Int {
+        do {
+            guard let status = try root.status(Self.reserveFileName), status.isRegular else { return 0 }
+            // No store makes a longer one.
+            return min(status.byteCount, 2 * Self.largestSegmentByteCount)
+        } catch {
+            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "looking for the reserve")
+        }
+    }
+
+    func freeByteCount() throws(StoreError) -> Int {
+        do {
+            return try root.freeByteCount()
+        } catch {
+            throw StoreError(error, path: path, action: "looking for free space")
+        }
+    }
+
+    private func makeReserve(_ byteCount: Int, _ writer: inout Writer) throws(StoreError) {
+        try removeReserve()
+        writer.reserveByteCount = 0
+        guard byteCount > 0 else { return }
+        do throws(SystemError) {
+            let file = try root.makeFile(Self.reserveFileName)
+            do throws(SystemError) {
+                try file.allocate(byteCount)
+            } catch {
+                try root.remove(Self.reserveFileName)
+                throw error
+            }
+        } catch {
+            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
+        }
+        writer.reserveByteCount = byteCount
+    }
+
+    func removeReserve() throws(StoreError) {
+        do {
+            try root.remove(Self.reserveFileName)
+        } catch {
+            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "using the reserve")
+        }
+    }
+
+    /// How many times the reserve must be free for there to be none.
+    private static var plenty: Int { 32 }
+}

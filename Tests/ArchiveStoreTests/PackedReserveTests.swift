@@ -1,0 +1,190 @@
+import Foundation
+import TestSeeds
+import Testing
+
+@testable import ArchiveStore
+
+#if os(Linux)
+    /// That a packed store on a full volume can use the room of what was removed, by means of its reserve.
+    @Suite(.enabled(if: SmallVolume.isPossible, "a small volume cannot be mounted here, which takes root"))
+    struct PackedReserveTests {
+        private func random(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
+            (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        }
+
+        /// Saves an entry, and says how long it is.
+        @discardableResult
+        private func save(
+            _ archive: [UInt8],
+            _ key: String,
+            in store: PackedStore,
+            attempts: Int = 20
+        ) throws(StoreError) -> Int {
+            // What is done in the background takes room while it lasts.
+            defer { store.finishUpkeep() }
+            let attributes = EntryAttributes(storedAt: .now)
+            for _ in 1..<attempts {
+                do throws(StoreError) {
+                    return try store.save(archive, forKey: key, attributes: attributes, if: nil)?.storedByteCount
+                        ?? 0
+                } catch {
+                    guard error.errorNumber == ENOSPC else { throw error }
+                    // A process that another test has just forked has the files open that were removed.
+                    usleep(5_000)
+                }
+            }
+            return try store.save(archive, forKey: key, attributes: attributes, if: nil)?.storedByteCount ?? 0
+        }
+
+        /// Saves entries until one finds no room, and says how long each is.
+        private func fill(
+            _ store: PackedStore,
+            _ lengths: ClosedRange<Int>,
+            _ random: inout SeededGenerator
+        ) throws -> [String: Int] {
+            var sizes: [String: Int] = [:]
+            while true {
+                let key = "key \(sizes.count)"
+                let archive = self.random(Int.random(in: lengths, using: &random), &random)
+                do throws(StoreError) {
+                    sizes[key] = try save(archive, key, in: store, attempts: 1)
+                } catch {
+                    #expect(error.errorNumber == ENOSPC)
+                    return sizes
+                }
+            }
+        }
+
+        private func reserveByteCount(_ path: String) -> Int {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/reserve")
+            return (attributes?[.size] as? Int) ?? 0
+        }
+
+        /// None of these fills a block, so that no block becomes free where they are removed.
+        @Test(arguments: seeds(0..<6))
+        func whatWasRemovedGivesRoom(seed: Int) throws {
+            try SmallVolume.mount("size=2m") { path, _ in
+                let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
+                var random = SeededGenerator(seed: seed)
+                let sizes = try fill(store, 100...3_000, &random)
+                // From everywhere but the first segment, all of which has to be moved first.
+                let later = (120..<sizes.count).shuffled(using: &random).map { "key \($0)" }
+                for removed in [later[0..<100], later[100..<200], later[200..<300]] {
+                    // The rest is for the index, of which there are two while it is written in the background.
+                    let room = removed.reduce(0) { $0 + sizes[$1]! } * 5 / 8
+                    for key in removed { #expect(try store.remove(forKey: key) == true) }
+                    var used = 0
+                    for key in removed {
+                        let archive = self.random(Int.random(in: 100...3_000, using: &random), &random)
+                        guard used + archive.count < room else { continue }
+                        used += try save(archive, key, in: store)
+                        #expect(try store.fetch(forKey: key)?.archive == archive)
+                    }
+                    #expect(used > room * 3 / 4)
+                }
+            }
+        }
+
+        @Test func theReserveIsThereWhereLittleIsFree() throws {
+            try SmallVolume.mount("size=4m") { path, remount in
+                let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
+                var random = SeededGenerator(seed: 1)
+                _ = try fill(store, 1_000...1_000, &random)
+                let longest =
+                    try FileManager.default.contentsOfDirectory(atPath: path + "/cache")
+                    .filter { $0.hasSuffix("segment") }
+                    .map { try readFile(path + "/cache/" + $0).count }.max() ?? 0
+                #expect(reserveByteCount(path + "/cache") > longest)
+
+                try remount("size=1g")
+                for key in 0..<5_000 {
+                    try save(self.random(1_000, &random), "more \(key)", in: store)
+                }
+                #expect(reserveByteCount(path + "/cache") == 0)
+            }
+        }
+
+        /// What may be given up gives its room.
+        @Test func aStoreWithLimitsHasNone() throws {
+            try SmallVolume.mount("size=2m") { path, _ in
+                var settings = StoreSettings()
+                do {
+                    let store = try PackedStore(directory: path + "/cache", create: true, settings: settings)
+                    try save([1], "first", in: store)
+                    #expect(reserveByteCount(path + "/cache") > 0)
+                }
+                settings.countLimit = 1_000_000
+                let store = try PackedStore(directory: path + "/cache", create: true, settings: settings)
+                var random = SeededGenerator(seed: 1)
+                for key in 0..<3_000 {
+                    let archive = self.random(1_000, &random)
+                    try save(archive, "key \(key)", in: store)
+                    #expect(try store.fetch(forKey: "key \(key)")?.archive == archive)
+                }
+                #expect(reserveByteCount(path + "/cache") == 0)
+            }
+        }
+
+        /// Something else that has its name: a directory, a file without blocks that seems to be endless, a link.
+        @Test(arguments: ["directory", "endless", "link", "short"])
+        func itIsNotTrusted(kind: String) throws {
+            try SmallVolume.mount("size=2m") { path, _ in
+                let (cache, other) = (path + "/cache", path + "/other")
+                let store = try PackedStore(directory: cache, create: true, settings: StoreSettings())
+                try writeFile([1, 2, 3], other)
+                switch kind {
+                case "directory":
+                    try FileManager.default.createDirectory(
+                        atPath: cache + "/reserve/more",
+                        withIntermediateDirectories: true
+                    )
+                case "endless":
+                    try writeFile([], cache + "/reserve")
+                    #expect(truncate(cache + "/reserve", off_t.max) == 0 || errno == EFBIG)
+                case "short": try writeFile([1], cache + "/reserve")
+                default: #expect(symlink(other, cache + "/reserve") == 0)
+                }
+                var random = SeededGenerator(seed: 2)
+                let sizes = try fill(store, 1_000...9_000, &random)
+                #expect(sizes.count > 150)
+                for key in sizes.keys.sorted().prefix(sizes.count / 2) { try store.remove(forKey: key) }
+                for key in 0..<20 {
+                    try save(self.random(1_000, &random), "new \(key)", in: store)
+                }
+                #expect(try readFile(other) == [1, 2, 3])
+            }
+        }
+    }
+
+    /// A file system in memory of so few bytes that it can be filled.
+    enum SmallVolume {
+        static let isPossible = (try? mount("size=64k") { _, _ in }) != nil
+
+        /// Has `body` use a new one, with options of tmpfs; it can have it mounted again with others.
+        static func mount(
+            _ options: String,
+            _ body: (_ path: String, _ remount: (String) throws -> Void) throws -> Void
+        ) throws {
+            try withTemporaryDirectory { path in
+                try system("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
+                let result = Result {
+                    try body(path) { try system("mount", "-o", "remount,\($0)", path) }
+                }
+                // A store may still do its last work in the background.
+                try system("umount", "--lazy", path)
+                try result.get()
+            }
+        }
+
+        private static func system(_ words: String...) throws {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = words
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            struct Failure: Error { let command: [String] }
+            guard process.terminationStatus == 0 else { throw Failure(command: words) }
+        }
+    }
+#endif
