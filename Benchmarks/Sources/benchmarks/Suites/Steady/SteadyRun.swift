@@ -24,7 +24,8 @@ struct SteadyRun {
     }
 
     func run() throws {
-        let folder = try context.makeFolder("steady").appending(path: "store", directoryHint: .isDirectory)
+        let place = try context.makeFolder("steady")
+        let folder = place.appending(path: "store", directoryHint: .isDirectory)
         let disk = DiskSettings(layout: .packed, bytes: .bytes(byteLimit))
         let store = try MeasuredStore(directory: folder, disk: disk)
         var tally = Tally()
@@ -38,6 +39,7 @@ struct SteadyRun {
         // Room made before, so that keeping figures is no pause.
         tally.reserve(duration)
         let watch = FolderWatch(folder)
+        let probe = AppendProbe(in: place)
         let clock = ContinuousClock()
         let start = clock.now
         var last = start
@@ -58,8 +60,10 @@ struct SteadyRun {
             last = now
         }
         let seen = watch.end()
+        let appends = probe.end()
         let after = try state(of: store)
         record(tally, seen, before, after, last - start)
+        record(appends, beside: tally.saves)
     }
 
     private struct Tally {
@@ -80,6 +84,8 @@ struct SteadyRun {
         private(set) var count = 0
         /// All that took long, and some of the others.
         private(set) var kept: [Double] = []
+        /// When those were that took more than 20 ms.
+        private(set) var pauses: [ClosedRange<Double>] = []
         /// The longest one, but for the time in which others had the processors.
         private(set) var longestAwake = 0.0
         private var stride = 1
@@ -90,8 +96,11 @@ struct SteadyRun {
             kept.reserveCapacity(20_000_000)
         }
 
-        mutating func append(_ nanoseconds: Double, _ wait: ProcessorWait) {
+        mutating func append(since start: Double, _ wait: ProcessorWait) {
+            let end = MonotonicTime.nanoseconds
+            let nanoseconds = end - start
             if nanoseconds > 1e6 { longestAwake = max(longestAwake, nanoseconds - wait.take()) }
+            if nanoseconds > 20e6 { pauses.append(start...end) }
             if count.isMultiple(of: stride) || nanoseconds > 1e6 { kept.append(nanoseconds) }
             count += 1
         }
@@ -99,16 +108,16 @@ struct SteadyRun {
 
     private func save(_ key: Int, in store: MeasuredStore, _ tally: inout Tally) throws {
         let item = items[(key &+ tally.saves.count) % items.count]
-        let start = Self.now
+        let start = MonotonicTime.nanoseconds
         try store.save(stream: item.stream, archiveByteCount: item.archiveByteCount, forKey: DiskKeys.all[key])
-        tally.saves.append(Self.now - start, tally.wait)
+        tally.saves.append(since: start, tally.wait)
         tally.userByteCount += item.stream.count + DiskKeys.all[key].utf8.count
     }
 
     private func fetch(_ key: Int, in store: MeasuredStore, _ tally: inout Tally) throws {
-        let start = Self.now
+        let start = MonotonicTime.nanoseconds
         let stream = try store.fetch(forKey: DiskKeys.all[key])
-        tally.fetches.append(Self.now - start, tally.wait)
+        tally.fetches.append(since: start, tally.wait)
         if stream != nil { tally.hits += 1 }
     }
 
@@ -152,9 +161,8 @@ struct SteadyRun {
                 samples: [figure]
             )
         }
-        func pauses(_ samples: Latencies) -> Double { Double(samples.kept.count { $0 > 20e6 }) }
-        value("saves that took more than 20 ms", "", pauses(tally.saves))
-        value("fetches that took more than 20 ms", "", pauses(tally.fetches))
+        value("saves that took more than 20 ms", "", Double(tally.saves.pauses.count))
+        value("fetches that took more than 20 ms", "", Double(tally.fetches.pauses.count))
         value("longest save, but for waiting for a processor", "ms", tally.saves.longestAwake / 1e6)
         value("longest fetch, but for waiting for a processor", "ms", tally.fetches.longestAwake / 1e6)
         value("longest delay of a thread that only looks on", "ms", seen.longestDelay / .milliseconds(1))
@@ -177,10 +185,32 @@ struct SteadyRun {
         value("saves and fetches", "a second", operations / (duration / .seconds(1)), better: .higher)
     }
 
-    /// A clock that counts nanoseconds.
-    private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    /// What the file system did to a thread that only appends.
+    private func record(_ appends: AppendProbe.Seen, beside saves: Latencies) {
+        let own = saves.pauses.count { !appends.explains($0) }
+        context.value(
+            work: "saves that took more than 20 ms while no bare append was held up",
+            subject: Self.subject,
+            isOurs: true,
+            unit: "",
+            better: .lower,
+            samples: [Double(own)]
+        )
+        for (work, unit, figure) in [
+            (
+                "bare appends that took more than 20 ms", "",
+                Double(appends.holdups.count { $0.upperBound - $0.lowerBound > 20e6 })
+            ),
+            ("longest bare append", "ms", appends.longest / 1e6),
+        ] {
+            context.value(
+                work: work,
+                subject: "bare append",
+                isOurs: false,
+                unit: unit,
+                better: .lower,
+                samples: [figure]
+            )
+        }
     }
 }
