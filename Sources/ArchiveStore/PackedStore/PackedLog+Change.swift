@@ -40,10 +40,12 @@ extension PackedLog {
     ) throws(StoreError) -> Result {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
+        // Outlives the locks: to close a file that was removed may take long.
+        var closed: [Segment] = []
         return try lease.withLock { lease throws(StoreError) in
             try lock(lease)
             defer { unlock(&lease) }
-            return try locked { writer throws(StoreError) in
+            return try locked(closing: &closed) { writer throws(StoreError) in
                 // Whoever had the mutex before may have found it so.
                 if shared.isBroken.load(ordering: .relaxed) { throw stale() }
                 writer.longByteCount = nil

@@ -81,7 +81,7 @@ final class PackedLog: Sendable {
         var hasStrangeSnapshot = false
         /// Segments before the first one that are there nevertheless.
         var strays: [UInt32] = []
-        /// Segments that are given up, for as long as the log is locked: to close a file that was removed may take long.
+        /// Segments that are given up, for as long as the log is locked.
         var closed: [Segment] = []
 
         /// How many keys are told as changed by others before it is anything.
@@ -282,7 +282,15 @@ final class PackedLog: Sendable {
     ) throws(StoreError) -> Result {
         // Outlives the lock.
         var closed: [Segment] = []
-        return try writer.withLock { writer throws(StoreError) in
+        return try locked(closing: &closed, body)
+    }
+
+    /// As ``locked(_:)``, but gives the segments to be closed to whoever has other locks to give back before.
+    func locked<Result>(
+        closing closed: inout [Segment],
+        _ body: (inout Writer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try writer.withLock { writer throws(StoreError) in
             defer { swap(&closed, &writer.closed) }
             return try body(&writer)
         }
