@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSeeds
 import Testing
 
@@ -36,21 +37,23 @@ import Testing
             return try store.save(archive, forKey: key, attributes: attributes, if: nil)?.storedByteCount ?? 0
         }
 
-        /// Saves entries until one finds no room, and says how long each is.
+        /// Saves entries until one finds no room, and says how long each is on disk, and what is in them.
         private func fill(
             _ store: PackedStore,
             _ lengths: ClosedRange<Int>,
             _ random: inout SeededGenerator
-        ) throws -> [String: Int] {
+        ) throws -> (sizes: [String: Int], archives: [String: [UInt8]]) {
             var sizes: [String: Int] = [:]
+            var archives: [String: [UInt8]] = [:]
             while true {
                 let key = "key \(sizes.count)"
                 let archive = self.random(Int.random(in: lengths, using: &random), &random)
                 do throws(StoreError) {
                     sizes[key] = try save(archive, key, in: store, attempts: 1)
+                    archives[key] = archive
                 } catch {
                     #expect(error.errorNumber == ENOSPC)
-                    return sizes
+                    return (sizes, archives)
                 }
             }
         }
@@ -64,23 +67,86 @@ import Testing
         @Test(arguments: seeds(0..<6))
         func whatWasRemovedGivesRoom(seed: Int) throws {
             try SmallVolume.mount("size=2m") { path, _ in
-                let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 var random = SeededGenerator(seed: seed)
-                let sizes = try fill(store, 100...3_000, &random)
-                // From everywhere but the first segment, all of which has to be moved first.
-                let later = (120..<sizes.count).shuffled(using: &random).map { "key \($0)" }
-                for removed in [later[0..<100], later[100..<200], later[200..<300]] {
-                    // The rest is for the index, of which there are two while it is written in the background.
-                    let room = removed.reduce(0) { $0 + sizes[$1]! } * 5 / 8
-                    for key in removed { #expect(try store.remove(forKey: key) == true) }
-                    var used = 0
-                    for key in removed {
-                        let archive = self.random(Int.random(in: 100...3_000, using: &random), &random)
-                        guard used + archive.count < room else { continue }
-                        used += try save(archive, key, in: store)
-                        #expect(try store.fetch(forKey: key)?.archive == archive)
+                let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
+                try removeAndSaveAgain(in: store, 100...3_000, removing: 100, &random)
+            }
+        }
+
+        /// Where more must have become dead than one removal makes, for all of it to be written anew.
+        @Test func whatWasRemovedGivesRoomInLargeStores() throws {
+            try SmallVolume.mount("size=24m") { path, _ in
+                var random = SeededGenerator(seed: 7)
+                let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
+                try removeAndSaveAgain(in: store, 3_000...12_000, removing: 600, &random)
+            }
+        }
+
+        private func removeAndSaveAgain(
+            in store: PackedStore,
+            _ lengths: ClosedRange<Int>,
+            removing count: Int,
+            _ random: inout SeededGenerator
+        ) throws {
+            let (sizes, archives) = try fill(store, lengths, &random)
+            var saved = archives
+            // From everywhere but the first segment, all of which has to be moved first.
+            let later = (sizes.count / 8..<sizes.count).shuffled(using: &random).map { "key \($0)" }
+            for start in [0, count, 2 * count] {
+                let removed = later[start..<start + count]
+                // The rest is for the index, of which there are two while it is written in the background.
+                let room = removed.reduce(0) { $0 + sizes[$1]! } * 5 / 8
+                for key in removed {
+                    #expect(try store.remove(forKey: key) == true)
+                    saved[key] = nil
+                }
+                var used = 0
+                for key in removed {
+                    let archive = self.random(Int.random(in: lengths, using: &random), &random)
+                    guard used + archive.count < room else { continue }
+                    used += try save(archive, key, in: store)
+                    saved[key] = archive
+                }
+                #expect(used > room * 3 / 4)
+            }
+            // What was moved is still what it was.
+            for (key, archive) in saved { #expect(try store.fetch(forKey: key)?.archive == archive) }
+        }
+
+        /// As many as a save needs are told that there is no room, and no more; nothing is lost meanwhile.
+        @Test func manySaveOnAFullVolume() throws {
+            try SmallVolume.mount("size=3m") { path, _ in
+                let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
+                var random = SeededGenerator(seed: 3)
+                let sizes = try fill(store, 500...3_000, &random).sizes
+                let other = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
+                for key in (0..<sizes.count / 2).map({ "key \($0 * 2)" }) { try store.remove(forKey: key) }
+                let results = Mutex<[String: [UInt8]]>([:])
+                let refusals = Atomic<Int>(0)
+                DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                    var random = SeededGenerator(seed: 100 + thread)
+                    // A tenth of what was removed, all together.
+                    for number in 0..<sizes.count / 160 {
+                        let archive = (0..<Int.random(in: 500...3_000, using: &random)).map { _ in
+                            UInt8.random(in: 0...255, using: &random)
+                        }
+                        let key = "thread \(thread), \(number)"
+                        do {
+                            let store = thread % 2 == 0 ? store : other
+                            try self.save(archive, key, in: store)
+                            results.withLock { $0[key] = archive }
+                        } catch {
+                            refusals.add(1, ordering: .relaxed)
+                        }
                     }
-                    #expect(used > room * 3 / 4)
+                }
+                #expect(refusals.load(ordering: .relaxed) == 0)
+                for (key, archive) in results.withLock({ $0 }) {
+                    #expect(try store.fetch(forKey: key)?.archive == archive)
+                    #expect(try other.fetch(forKey: key)?.archive == archive)
+                }
+                for number in 0..<sizes.count / 2 {
+                    #expect(try other.fetch(forKey: "key \(number * 2 + 1)") != nil)
                 }
             }
         }
@@ -145,11 +211,14 @@ import Testing
                 default: #expect(symlink(other, cache + "/reserve") == 0)
                 }
                 var random = SeededGenerator(seed: 2)
-                let sizes = try fill(store, 1_000...9_000, &random)
-                #expect(sizes.count > 150)
-                for key in sizes.keys.sorted().prefix(sizes.count / 2) { try store.remove(forKey: key) }
-                for key in 0..<20 {
-                    try save(self.random(1_000, &random), "new \(key)", in: store)
+                let sizes = try fill(store, 500...3_000, &random).sizes
+                let removed = (sizes.count / 2..<sizes.count).map { "key \($0)" }.shuffled(using: &random).prefix(
+                    200
+                )
+                for key in removed { try store.remove(forKey: key) }
+                // With a directory in its place there is no reserve.
+                if kind != "directory" {
+                    for key in removed.prefix(100) { try save(self.random(1_000, &random), key, in: store) }
                 }
                 #expect(try readFile(other) == [1, 2, 3])
             }

@@ -10,6 +10,8 @@
 struct FileStatus {
     let identity: FileIdentity
     let byteCount: Int
+    /// What its blocks have; less than the file is long if there are holes in it.
+    let allocatedByteCount: Int
     let isRegular: Bool
     let isSymbolicLink: Bool
     /// How many names it has.
@@ -21,6 +23,8 @@ struct FileStatus {
             number: UInt64(truncatingIfNeeded: status.st_ino)
         )
         byteCount = Int(clamping: status.st_size)
+        // In units of 512 bytes, whatever the blocks have.
+        allocatedByteCount = Int(clamping: status.st_blocks).multipliedReportingOverflow(by: 512).partialValue
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = Int(clamping: status.st_nlink)

@@ -177,10 +177,11 @@ extension PackedLog {
         do {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)
             try segment.file.write(head, at: Int(slot.place.offset))
-            try segment.punch(found.record, at: slot.place)
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
         }
+        // It is removed, whether that gives room or not.
+        _ = Result { () throws(SystemError) in try segment.punch(found.record, at: slot.place) }
         try synchronize(segment, upTo: size(segment.number, writer))
     }
 

@@ -1,7 +1,7 @@
 /// The reserve is a file of blocks that nobody uses, kept where little of a volume is free and nothing may be given up.
 ///
 /// On a full volume, the room of what was removed is to be had only after the rest of its segment was written anew, and
-/// that takes room first.
+/// that takes room first. Changed only while the log is locked, so that no process takes away what another one made.
 extension PackedLog {
     static var reserveFileName: String { "reserve" }
 
@@ -11,32 +11,42 @@ extension PackedLog {
         writer.reservedAt = place.segment
         // What cannot be done is tried again with the next segment.
         _ = Result { () throws(StoreError) in
-            writer.reserveByteCount = try reserveByteCount()
-            if settings.isLimited {
-                // Left by a store without limits.
-                if writer.reserveByteCount > 0 { try removeReserve() }
-                return
-            }
+            let former = try reserveByteCount()
+            writer.reserveByteCount = former
             let needed = neededReserveByteCount(writer)
-            let free = try freeByteCount() + writer.reserveByteCount
-            if free / Self.plenty > needed {
-                if writer.reserveByteCount > 0 { try removeReserve() }
+            let free = try freeByteCount() + former
+            // Left by a store without limits, or when less was free.
+            if settings.isLimited || free / Self.plenty > needed {
+                if former > 0 { try removeReserve() }
                 writer.reserveByteCount = 0
-            } else if needed > writer.reserveByteCount, free > needed {
+            } else if needed > former, free > needed {
                 try makeReserve(needed, &writer)
             }
         }
     }
 
-    /// Makes the reserve again that room was made with.
-    func restoreReserve(_ writer: inout Writer) {
+    /// Makes the reserve again that was taken to give up a segment, whose file is closed by now.
+    ///
+    /// - Parameter former: how long it was.
+    func restoreReserve(_ former: Int, _ writer: inout Writer) {
         if settings.isLimited { return }
         _ = Result { () throws(StoreError) in
-            let former = writer.reserveByteCount
-            let free = try freeByteCount()
-            // What became free is not for a longer one, unless there is much of it, but rather a short one than none.
-            let longest = min(free / 2, neededReserveByteCount(writer))
-            try makeReserve(max(longest, min(free, former)), &writer)
+            let present = try reserveByteCount()
+            writer.reserveByteCount = present
+            let free = try freeByteCount() + present
+            let needed = neededReserveByteCount(writer)
+            if free / Self.plenty > needed { return }
+            // What became free is not for a longer one, unless there is much of it.
+            var byteCount = free / 2 > needed ? max(needed, former) : former
+            // Rather a short one than none.
+            while byteCount > max(present, Self.leastReserved) {
+                do throws(StoreError) {
+                    return try makeReserve(byteCount, &writer)
+                } catch {
+                    guard error.isOutOfSpace else { throw error }
+                    byteCount -= byteCount / 4
+                }
+            }
         }
     }
 
@@ -51,18 +61,21 @@ extension PackedLog {
         writer.reserveByteCount == 0 ? nil : max(writer.reserveByteCount - besidesRest, Self.leastReserved)
     }
 
-    /// A shorter reserve than is good for that is of no use.
-    private static var leastReserved: Int { 1 << 16 }
-
     /// The header of another segment, a seal, a floor, and blocks that are begun.
     private var besidesRest: Int { headerByteCount + 4 * Segment.blockByteCount }
 
-    /// How long the reserve is; 0 if there is none.
+    /// A shorter reserve than is good for that is of no use.
+    private static var leastReserved: Int { 1 << 16 }
+
+    /// How many times the reserve must be free for there to be none.
+    private static var plenty: Int { 32 }
+
+    /// How long the reserve is, as far as it has blocks; 0 if there is none.
     func reserveByteCount() throws(StoreError) -> Int {
         do {
             guard let status = try root.status(Self.reserveFileName), status.isRegular else { return 0 }
             // No store makes a longer one.
-            return min(status.byteCount, 2 * Self.largestSegmentByteCount)
+            return max(0, min(status.byteCount, status.allocatedByteCount, 2 * Self.largestSegmentByteCount))
         } catch {
             throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "looking for the reserve")
         }
@@ -79,7 +92,6 @@ extension PackedLog {
     private func makeReserve(_ byteCount: Int, _ writer: inout Writer) throws(StoreError) {
         try removeReserve()
         writer.reserveByteCount = 0
-        guard byteCount > 0 else { return }
         do throws(SystemError) {
             let file = try root.makeFile(Self.reserveFileName)
             do throws(SystemError) {
@@ -98,10 +110,7 @@ extension PackedLog {
         do {
             try root.remove(Self.reserveFileName)
         } catch {
-            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "using the reserve")
+            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "taking the reserve")
         }
     }
-
-    /// How many times the reserve must be free for there to be none.
-    private static var plenty: Int { 32 }
 }

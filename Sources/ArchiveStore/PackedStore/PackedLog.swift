@@ -57,10 +57,12 @@ final class PackedLog: Sendable {
         /// Bytes of records that were appended by this log, and those of them that had been saved before.
         var appendedByteCount = 0
         var carriedByteCount = 0
-        /// The bytes of dead records when their blocks were last given back, and after all segments were last given up
-        /// to make room of them.
+        /// What was dead when blocks were last given back, and after all segments were last given up for that, in bytes
+        /// of blocks.
+        var punchedByteCount = 0
         var squeezedByteCount = 0
-        var carriedDeadByteCount = 0
+        /// How much was free, with the reserve, when the last try to give one up found no room.
+        var squeezeFailedAt: Int?
         /// The tail when the reserve was last looked at, and how long the reserve is.
         var reservedAt: UInt32 = 0
         var reserveByteCount = 0
@@ -94,6 +96,8 @@ final class PackedLog: Sendable {
         }
 
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
+            // No record is behind 4 GiB, so that the sum of all is a number, whatever somebody has made of files.
+            let byteCount = byteCount.map { min($0, 1 << 33) }
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
             sizes[segment] = byteCount
         }

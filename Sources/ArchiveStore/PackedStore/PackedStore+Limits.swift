@@ -46,16 +46,25 @@ extension PackedStore {
             failure = error
         }
         for means in SpaceMeans.allCases {
-            guard try makeSpace(by: means, for: byteCount, now: now, in: log, &departed) else { continue }
-            do throws(StoreError) {
-                return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
-            } catch {
-                guard error.isOutOfSpace else { throw error }
-                failure = error
+            var isMore = true
+            for _ in 0..<Self.mostTries where isMore {
+                // One at a time: the others find what it made, or that it is not enough.
+                isMore = try squeezing.withLock { _ throws(StoreError) in
+                    try makeSpace(by: means, for: byteCount, now: now, in: log, &departed)
+                }
+                do throws(StoreError) {
+                    return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
+                } catch {
+                    guard error.isOutOfSpace else { throw error }
+                    failure = error
+                }
             }
         }
         throw failure
     }
+
+    /// How often room is made for one save in the same way, since others may take it.
+    private static var mostTries: Int { 4 }
 
     /// How room is made where the volume is full, in this order.
     private enum SpaceMeans: CaseIterable {
@@ -67,7 +76,7 @@ extension PackedStore {
         case entries
     }
 
-    /// Says whether there may be more room now.
+    /// Says whether there may be more to be had in this way.
     private func makeSpace(
         by means: SpaceMeans,
         for byteCount: Int,
@@ -77,8 +86,15 @@ extension PackedStore {
     ) throws(StoreError) -> Bool {
         let byteCount = byteCount * 2 + Self.spareByteCount
         switch means {
-        case .blocks: return try log.changing { writer throws(StoreError) in try log.squeeze(&writer) }
-        case .segments: return try squeeze(byteCount, outOf: log, &departed)
+        case .blocks:
+            // What keeps it from that keeps nobody from trying the rest.
+            _ = Result { () throws(StoreError) in
+                try log.changing { writer throws(StoreError) in try log.squeezeBlocks(&writer) }
+            }
+            return false
+        case .segments:
+            let result = Result { () throws(StoreError) in try squeeze(byteCount, outOf: log, &departed) }
+            return (try? result.get()) ?? false
         case .entries:
             guard settings.isLimited else { return false }
             return try giveUp(atLeast: byteCount, now: now, in: log, &departed)
@@ -87,6 +103,8 @@ extension PackedStore {
 
     /// Gives up one segment after another and keeps all entries, until so many bytes more are free, or all that is dead
     /// is gone.
+    ///
+    /// - Returns: whether it ended before all was gone.
     private func squeeze(
         _ byteCount: Int,
         outOf log: PackedLog,
@@ -95,22 +113,28 @@ extension PackedStore {
         let count = try log.looking { writer throws(StoreError) in try log.segmentsToSqueeze(&writer) }
         guard count > 0 else { return false }
         let goal = try log.freeByteCount() + byteCount
-        do throws(StoreError) {
-            for _ in 0..<count {
-                // Others come in between.
-                let result = Result { () throws(StoreError) in
-                    try log.changing { writer throws(StoreError) in try log.squeezeFirst(&departed, &writer) }
+        for _ in 0..<count {
+            var reserve = 0
+            // Others come in between.
+            let result = Result { () throws(StoreError) in
+                try log.changing { writer throws(StoreError) in
+                    try log.squeezeFirst(taking: &reserve, &departed, &writer)
                 }
-                // Not before the lock was given back: then its file was closed, which gave back the room.
-                try log.locked { log.restoreReserve(&$0) }
-                guard try result.get() else { return true }
-                if try log.freeByteCount() >= goal { return true }
             }
-        } catch {
-            guard error.isOutOfSpace else { throw error }
+            // The file is closed, and has given its room back, only now that the lock was given back.
+            if reserve > 0 { try log.changing { log.restoreReserve(reserve, &$0) } }
+            do throws(StoreError) {
+                guard try result.get() else { break }
+            } catch {
+                if error.isOutOfSpace {
+                    try log.locked { writer throws(StoreError) in try log.failSqueeze(&writer) }
+                }
+                throw error
+            }
+            if try log.freeByteCount() >= goal { return true }
         }
-        try log.looking { log.endSqueeze(&$0) }
-        return true
+        try log.looking { writer throws(StoreError) in try log.endSqueeze(&writer) }
+        return false
     }
 
     /// What is given up at least where the volume turns out to be full.

@@ -19,7 +19,7 @@ import Synchronization
 /// A save appends a record to the last segment; a fetch finds its place in memory, and reads it. Whoever appends has the
 /// lock of the directory (`flock`), and before anything else takes in what others have appended; whoever reads looks
 /// whether the last segment has grown. A killed process loses nothing and blocks nobody. With
-/// ``StoreSettings/Durability/process``, a power failure may lose what was written lately.
+/// ``StoreSettings/Durability/process``, a power failure may lose what was written lately, by saves or where room was made.
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Room is made by giving up the
 /// first segment: what is of use in it is written anew at the end. No more is written anew than is saved, so a byte
@@ -40,6 +40,8 @@ package final class PackedStore: ArchiveStore {
     /// Where room is made before it is needed, and the index is written.
     let upkeep = DispatchQueue(label: "packed-store-upkeep", qos: .utility)
     let isUpkeepDue = Atomic<Bool>(false)
+    /// Whoever makes room on a full volume has this; taken before the log is locked, never while it is.
+    let squeezing = Mutex<Void>(())
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
     ///

@@ -26,6 +26,9 @@ extension Directory {
         var status = statvfs()
         _ = try layer.call(.status, file.name) { fstatvfs(file.descriptor, &status) }
         let (count, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return overflow ? .max : Int(clamping: count)
+        // Some file systems know no end; sums of it must be numbers.
+        return overflow ? Self.mostFree : min(Int(clamping: count), Self.mostFree)
     }
+
+    private static var mostFree: Int { .max / 4 }
 }
