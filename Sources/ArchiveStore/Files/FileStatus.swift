@@ -24,7 +24,7 @@ struct FileStatus {
         )
         byteCount = Int(clamping: status.st_size)
         // In units of 512 bytes, whatever the blocks have.
-        allocatedByteCount = Int(clamping: status.st_blocks).multipliedReportingOverflow(by: 512).partialValue
+        allocatedByteCount = min(max(0, Int(clamping: status.st_blocks)), 1 << 50) * 512
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = Int(clamping: status.st_nlink)

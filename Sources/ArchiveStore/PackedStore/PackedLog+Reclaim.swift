@@ -68,13 +68,14 @@ extension PackedLog {
         try checkIndex()
         if plan.isTooLarge { return false }
         let places = try append(&plan.drafts, &writer)
-        // What took the place of the dead must not go with the power either.
-        if places.isEmpty { try synchronizeAnew() } else { try synchronize() }
+        // At once, as others see it, whatever becomes of the rest.
         for (number, place) in places.enumerated() {
             let slot = plan.kept[number]
             index.replace(slot.place, with: slot.moved(to: place, byteCount: plan.drafts[number].byteCount))
         }
         writer.carriedByteCount += plan.keptByteCount
+        // What took the place of the dead must not go with the power either.
+        if places.isEmpty { try synchronizeAnew() } else { try synchronize() }
         for slot in plan.dropped {
             index.remove(slot.hash, slot.place)
             // Others see it gone from now on, and so must those who have it in memory here, before they are told.

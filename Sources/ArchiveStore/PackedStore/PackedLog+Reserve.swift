@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// The reserve is a file of blocks that nobody uses, kept where little of a volume is free and nothing may be given up.
 ///
 /// On a full volume, the room of what was removed is to be had only after the rest of its segment was written anew, and
@@ -20,7 +28,7 @@ extension PackedLog {
                 if former > 0 { try removeReserve() }
                 writer.reserveByteCount = 0
             } else if needed > former, free > needed {
-                try makeReserve(needed, &writer)
+                try makeReserve(needed, orAtLeast: former, &writer)
             }
         }
     }
@@ -37,16 +45,8 @@ extension PackedLog {
             let needed = neededReserveByteCount(writer)
             if free / Self.plenty > needed { return }
             // What became free is not for a longer one, unless there is much of it.
-            var byteCount = free / 2 > needed ? max(needed, former) : former
-            // Rather a short one than none.
-            while byteCount > max(present, Self.leastReserved) {
-                do throws(StoreError) {
-                    return try makeReserve(byteCount, &writer)
-                } catch {
-                    guard error.isOutOfSpace else { throw error }
-                    byteCount -= byteCount / 4
-                }
-            }
+            let wanted = free / 2 > needed ? max(needed, former) : former
+            if wanted > present { try makeReserve(wanted, orAtLeast: Self.leastReserved + besidesRest, &writer) }
         }
     }
 
@@ -89,21 +89,33 @@ extension PackedLog {
         }
     }
 
-    private func makeReserve(_ byteCount: Int, _ writer: inout Writer) throws(StoreError) {
+    /// - Parameter least: what is tried last if there is no room for more: rather a short one than none.
+    private func makeReserve(_ byteCount: Int, orAtLeast least: Int, _ writer: inout Writer) throws(StoreError) {
         try removeReserve()
         writer.reserveByteCount = 0
-        do throws(SystemError) {
-            let file = try root.makeFile(Self.reserveFileName)
+        var byteCount = max(byteCount, least)
+        while byteCount > 0 {
             do throws(SystemError) {
-                try file.allocate(byteCount)
+                try makeReserveFile(byteCount)
+                writer.reserveByteCount = byteCount
+                return
             } catch {
-                try root.remove(Self.reserveFileName)
-                throw error
+                guard error.number == ENOSPC, byteCount > least else {
+                    throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
+                }
+                byteCount = max(least, byteCount - byteCount / 4)
             }
-        } catch {
-            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
         }
-        writer.reserveByteCount = byteCount
+    }
+
+    private func makeReserveFile(_ byteCount: Int) throws(SystemError) {
+        let file = try root.makeFile(Self.reserveFileName)
+        do throws(SystemError) {
+            try file.allocate(byteCount)
+        } catch {
+            try root.remove(Self.reserveFileName)
+            throw error
+        }
     }
 
     func removeReserve() throws(StoreError) {

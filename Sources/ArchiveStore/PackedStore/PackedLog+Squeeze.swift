@@ -2,53 +2,54 @@
 extension PackedLog {
     // MARK: Blocks
 
-    /// Gives back the blocks that dead records fill.
-    ///
-    /// Reads all heads. So it is done only if a block more is dead than the last time.
-    func squeezeBlocks(_ writer: inout Writer) throws(StoreError) {
-        guard try deadByteCount(&writer) >= writer.punchedByteCount + Segment.blockByteCount else { return }
+    /// The segments of which a block more is dead than when their blocks were last given back.
+    func segmentsToPunch(_ writer: inout Writer) throws(StoreError) -> [UInt32] {
+        try deadByteCounts(&writer)
+            .filter { $0.value >= writer.punched[$0.key, default: 0] + Segment.blockByteCount }
+            .keys.sorted()
+    }
+
+    /// Gives back the blocks that dead records fill in a segment. Reads its heads.
+    func punchDead(_ number: UInt32, _ writer: inout Writer) throws(StoreError) {
+        guard let end = sizes(writer)[number], let segment = try segments.segment(number) else { return }
         // What took the place of the dead must not go with the power.
         try synchronizeAnew()
-        for (number, end) in sizes(writer).sorted(by: { $0.key < $1.key }) {
-            guard let segment = try segments.segment(number) else { continue }
-            do {
-                try punchDead(segment, end)
-            } catch {
-                throw StoreError(error, path: segments.path(number), action: "giving back dead records")
+        do throws(SystemError) {
+            var scanner = SegmentScanner(segment, to: end)
+            var used = 0
+            while let step = try scanner.next() {
+                guard case .record(let record, let place) = step, record.kind != nil else { continue }
+                if record.kind == .entry, slot(of: record, at: place) != nil {
+                    used += record.byteCount
+                } else if record.payloadByteCount >= Segment.blockByteCount {
+                    try segment.punch(record, at: place)
+                }
             }
-        }
-        writer.punchedByteCount = try deadByteCount(&writer)
-    }
-
-    private func punchDead(_ segment: Segment, _ end: Int) throws(SystemError) {
-        var scanner = SegmentScanner(segment, to: end)
-        while let step = try scanner.next() {
-            guard case .record(let record, let place) = step, record.kind != nil,
-                record.payloadByteCount >= Segment.blockByteCount
-            else { continue }
-            let isLive = record.kind == .entry && slot(of: record, at: place) != nil
-            if !isLive { try segment.punch(record, at: place) }
+            writer.punched[number] = max(0, try segment.file.status().allocatedByteCount - used)
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "giving back dead records")
         }
     }
 
-    /// What the blocks of all segments have that is not of entries. Asks for the status of each segment.
-    private func deadByteCount(_ writer: inout Writer) throws(StoreError) -> Int {
+    /// What the blocks of each segment have that is not of entries. Asks for the status of each.
+    private func deadByteCounts(_ writer: inout Writer) throws(StoreError) -> [UInt32: Int] {
+        var used: [UInt32: Int] = [:]
+        index.forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
         // What seems to be dead may only be in a part of the index that could not be loaded.
-        let used = index.total.byteCount
         try checkIndex()
-        var allocated = 0
+        var dead: [UInt32: Int] = [:]
         for number in sizes(writer).keys {
-            guard let segment = try segments.segment(number) else { continue }
-            do {
-                allocated += min(try segment.file.status().allocatedByteCount, 1 << 33)
+            do throws(SystemError) {
+                // Not opened for that: there may be more of them than files can be open.
+                guard let status = try root.status(Segment.fileName(number)) else { continue }
+                dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - used[number, default: 0])
             } catch {
                 throw StoreError(error, path: segments.path(number), action: "looking for a segment")
             }
         }
-        let dead = max(0, allocated - used)
         // It became less if segments were given up meanwhile.
-        writer.punchedByteCount = min(writer.punchedByteCount, dead)
-        writer.squeezedByteCount = min(writer.squeezedByteCount, dead)
+        writer.punched = writer.punched.filter { dead[$0.key] != nil }
+        writer.squeezedByteCount = min(writer.squeezedByteCount, dead.values.reduce(0, +))
         return dead
     }
 
@@ -64,8 +65,12 @@ extension PackedLog {
     /// How many segments are given up at most: each once, or none if too little became dead since the last time. So what
     /// is written anew stays in proportion to what is saved, or is little.
     func segmentsToSqueeze(_ writer: inout Writer) throws(StoreError) -> Int {
-        if let former = writer.squeezeFailedAt, try room() <= former { return 0 }
-        let dead = try deadByteCount(&writer)
+        let dead = try deadByteCounts(&writer).values.reduce(0, +)
+        if let failure = writer.squeezeFailure, dead < failure.dead + Segment.blockByteCount,
+            try room() <= failure.room
+        {
+            return 0
+        }
         let much = byteCount(writer) - Self.largestSegmentByteCount
         guard dead - writer.squeezedByteCount > max(0, much / Self.smallestDeadPart) else { return 0 }
         return writer.sizes.count + 1
@@ -82,20 +87,25 @@ extension PackedLog {
         _ departed: inout Departed,
         _ writer: inout Writer
     ) throws(StoreError) -> Bool {
+        let room = try room()
         let length = try reserveByteCount()
         if length > 0 { try removeReserve() }
         reserve = length
-        return try reclaimFirst(.all, now: nil, &departed, &writer)
+        do throws(StoreError) {
+            return try reclaimFirst(.all, now: nil, &departed, &writer)
+        } catch {
+            if error.isOutOfSpace {
+                writer.squeezeFailure = (room, try deadByteCounts(&writer).values.reduce(0, +))
+            }
+            throw error
+        }
     }
 
     /// All segments have been given up once, and what is dead now will stay: headers, seals, and the like.
     func endSqueeze(_ writer: inout Writer) throws(StoreError) {
-        writer.squeezeFailedAt = nil
-        writer.squeezedByteCount = try deadByteCount(&writer)
+        writer.squeezeFailure = nil
+        writer.squeezedByteCount = try deadByteCounts(&writer).values.reduce(0, +)
     }
-
-    /// There was no room to give one up.
-    func failSqueeze(_ writer: inout Writer) throws(StoreError) { writer.squeezeFailedAt = try room() }
 
     private func room() throws(StoreError) -> Int { try freeByteCount() + reserveByteCount() }
 }

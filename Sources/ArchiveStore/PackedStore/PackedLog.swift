@@ -57,12 +57,12 @@ final class PackedLog: Sendable {
         /// Bytes of records that were appended by this log, and those of them that had been saved before.
         var appendedByteCount = 0
         var carriedByteCount = 0
-        /// What was dead when blocks were last given back, and after all segments were last given up for that, in bytes
-        /// of blocks.
-        var punchedByteCount = 0
+        /// What was dead in bytes of blocks: in each segment whose blocks were given back, and in all of them after each
+        /// was last given up for that.
+        var punched: [UInt32: Int] = [:]
         var squeezedByteCount = 0
-        /// How much was free, with the reserve, when the last try to give one up found no room.
-        var squeezeFailedAt: Int?
+        /// How much was free, with the reserve, and how much dead, when the last try to give one up found no room.
+        var squeezeFailure: (room: Int, dead: Int)?
         /// The tail when the reserve was last looked at, and how long the reserve is.
         var reservedAt: UInt32 = 0
         var reserveByteCount = 0

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 extension PackedStore {
     /// How many victims that are in use elsewhere are spared each time that room is made.
     private static var mostSpared: Int { 8 }
@@ -24,125 +16,9 @@ extension PackedStore {
         throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
     }
 
-    /// Has `body` change the log after making room for so many bytes, and once more with more room if the volume turns
-    /// out to be full.
-    func withRoom<Result: Sendable>(
-        for byteCount: Int,
-        _ digest: KeyDigest,
-        now: Double,
-        in log: PackedLog,
-        _ departed: inout Departed,
-        _ body: (inout PackedLog.Writer, inout Departed) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        if settings.isLimited {
-            try makeFreeSpace(for: byteCount, now: now, in: log, &departed)
-            try prepareRoom(for: byteCount, digest, now: now, in: log)
-        }
-        var failure: StoreError
-        do throws(StoreError) {
-            return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
-        } catch {
-            guard error.isOutOfSpace else { throw error }
-            failure = error
-        }
-        for means in SpaceMeans.allCases {
-            var isMore = true
-            for _ in 0..<Self.mostTries where isMore {
-                // One at a time: the others find what it made, or that it is not enough.
-                isMore = try squeezing.withLock { _ throws(StoreError) in
-                    try makeSpace(by: means, for: byteCount, now: now, in: log, &departed)
-                }
-                do throws(StoreError) {
-                    return try log.changing { writer throws(StoreError) in try body(&writer, &departed) }
-                } catch {
-                    guard error.isOutOfSpace else { throw error }
-                    failure = error
-                }
-            }
-        }
-        throw failure
-    }
-
-    /// How often room is made for one save in the same way, since others may take it.
-    private static var mostTries: Int { 4 }
-
-    /// How room is made where the volume is full, in this order.
-    private enum SpaceMeans: CaseIterable {
-        /// The blocks of dead records are given back.
-        case blocks
-        /// What is of use is written anew.
-        case segments
-        /// Entries are given up.
-        case entries
-    }
-
-    /// Says whether there may be more to be had in this way.
-    private func makeSpace(
-        by means: SpaceMeans,
-        for byteCount: Int,
-        now: Double,
-        in log: PackedLog,
-        _ departed: inout Departed
-    ) throws(StoreError) -> Bool {
-        let byteCount = byteCount * 2 + Self.spareByteCount
-        switch means {
-        case .blocks:
-            // What keeps it from that keeps nobody from trying the rest.
-            _ = Result { () throws(StoreError) in
-                try log.changing { writer throws(StoreError) in try log.squeezeBlocks(&writer) }
-            }
-            return false
-        case .segments:
-            let result = Result { () throws(StoreError) in try squeeze(byteCount, outOf: log, &departed) }
-            return (try? result.get()) ?? false
-        case .entries:
-            guard settings.isLimited else { return false }
-            return try giveUp(atLeast: byteCount, now: now, in: log, &departed)
-        }
-    }
-
-    /// Gives up one segment after another and keeps all entries, until so many bytes more are free, or all that is dead
-    /// is gone.
-    ///
-    /// - Returns: whether it ended before all was gone.
-    private func squeeze(
-        _ byteCount: Int,
-        outOf log: PackedLog,
-        _ departed: inout Departed
-    ) throws(StoreError) -> Bool {
-        let count = try log.looking { writer throws(StoreError) in try log.segmentsToSqueeze(&writer) }
-        guard count > 0 else { return false }
-        let goal = try log.freeByteCount() + byteCount
-        for _ in 0..<count {
-            var reserve = 0
-            // Others come in between.
-            let result = Result { () throws(StoreError) in
-                try log.changing { writer throws(StoreError) in
-                    try log.squeezeFirst(taking: &reserve, &departed, &writer)
-                }
-            }
-            // The file is closed, and has given its room back, only now that the lock was given back.
-            if reserve > 0 { try log.changing { log.restoreReserve(reserve, &$0) } }
-            do throws(StoreError) {
-                guard try result.get() else { break }
-            } catch {
-                if error.isOutOfSpace {
-                    try log.locked { writer throws(StoreError) in try log.failSqueeze(&writer) }
-                }
-                throw error
-            }
-            if try log.freeByteCount() >= goal { return true }
-        }
-        try log.looking { writer throws(StoreError) in try log.endSqueeze(&writer) }
-        return false
-    }
-
-    /// What is given up at least where the volume turns out to be full.
-    private static var spareByteCount: Int { 1 << 16 }
-
     /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a
     /// lock is held.
-    private func prepareRoom(
+    func prepareRoom(
         for byteCount: Int,
         _ digest: KeyDigest,
         now: Double,
@@ -209,47 +85,6 @@ extension PackedStore {
         else { return }
         departed.expired.forEach(user.didExpire)
         departed.evicted.forEach(user.didEvict)
-    }
-
-    // MARK: The volume
-
-    /// Gives up entries until so many bytes more leave enough of the volume free.
-    ///
-    /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
-    private func makeFreeSpace(
-        for byteCount: Int,
-        now: Double,
-        in log: PackedLog,
-        _ departed: inout Departed
-    ) throws(StoreError) {
-        guard settings.minimumFreeByteCount > 0 else { return }
-        func shortage() throws(StoreError) -> Int {
-            let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
-            return (overflow ? .max : needed) - (try log.freeByteCount())
-        }
-        while case let shortage = try shortage(), shortage > 0 {
-            guard try giveUp(atLeast: shortage, now: now, in: log, &departed) else {
-                throw StoreError(SystemError(number: ENOSPC), path: path, action: "saving an archive")
-            }
-        }
-    }
-
-    /// Gives up segments of so many bytes together, and says whether there were any entries in them.
-    private func giveUp(
-        atLeast byteCount: Int,
-        now: Double,
-        in log: PackedLog,
-        _ departed: inout Departed
-    ) throws(StoreError) -> Bool {
-        let former = log.index.total
-        guard former.count > 0 else { return false }
-        try log.changing { writer throws(StoreError) in
-            let enough = log.byteCount(writer) - byteCount
-            while log.byteCount(writer) > max(enough, 0), log.index.total.count > 0,
-                try log.reclaimFirst(.used(byteCount: 0), now: now, &departed, &writer)
-            {}
-        }
-        return log.index.total.count < former.count
     }
 
     // MARK: Trimming

@@ -184,9 +184,19 @@ package final class PackedStore: ArchiveStore {
     package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
         let (key, digest) = try self.key(key)
         return try reading { log throws(StoreError) in
-            guard let found = try log.find(key, digest, .whole) else { return nil }
-            let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
-            return StoredArchive(archive: archive, information: information(found, key.string, log))
+            func stored() throws(StoreError) -> StoredArchive? {
+                guard let found = try log.find(key, digest, .whole) else { return nil }
+                let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
+                return StoredArchive(archive: archive, information: information(found, key.string, log))
+            }
+            do throws(StoreError) {
+                return try stored()
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                // Saved over meanwhile, its blocks may have been given back.
+                try log.catchUp()
+                return try stored()
+            }
         }
     }
 
