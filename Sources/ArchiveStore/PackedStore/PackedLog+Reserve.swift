@@ -30,6 +30,7 @@ extension PackedLog {
             } else if needed > former, free > needed {
                 try makeReserve(needed, orAtLeast: former, &writer)
             }
+            writer.reserveGoal = writer.reserveByteCount
         }
     }
 
@@ -44,9 +45,12 @@ extension PackedLog {
             let free = try freeByteCount() + present
             let needed = neededReserveByteCount(writer)
             if free / Self.plenty > needed { return }
-            // What became free is not for a longer one, unless there is much of it.
-            let wanted = free / 2 > needed ? max(needed, former) : former
-            if wanted > present { try makeReserve(wanted, orAtLeast: Self.leastReserved + besidesRest, &writer) }
+            // What became free is not for a longer one, unless there is much of it; but if it could not be made as long as
+            // it was, half is for that.
+            let repaired = max(former, min(writer.reserveGoal, (former + free) / 2))
+            let wanted = free / 2 > needed ? max(needed, repaired) : repaired
+            let least = Self.leastReserved + besidesRest
+            if wanted > present, wanted >= least { try makeReserve(wanted, orAtLeast: least, &writer) }
         }
     }
 
@@ -93,7 +97,7 @@ extension PackedLog {
     private func makeReserve(_ byteCount: Int, orAtLeast least: Int, _ writer: inout Writer) throws(StoreError) {
         try removeReserve()
         writer.reserveByteCount = 0
-        var byteCount = max(byteCount, least)
+        var byteCount = byteCount
         while byteCount > 0 {
             do throws(SystemError) {
                 try makeReserveFile(byteCount)
@@ -103,7 +107,8 @@ extension PackedLog {
                 guard error.number == ENOSPC, byteCount > least else {
                     throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
                 }
-                byteCount = max(least, byteCount - byteCount / 4)
+                // In small steps: a block that is missing costs a block, mostly.
+                byteCount = max(least, byteCount - byteCount / 32)
             }
         }
     }

@@ -91,6 +91,7 @@ extension PackedLog {
         let length = try reserveByteCount()
         if length > 0 { try removeReserve() }
         reserve = length
+        writer.reserveGoal = max(writer.reserveGoal, length)
         do throws(StoreError) {
             return try reclaimFirst(.all, now: nil, &departed, &writer)
         } catch {

@@ -118,7 +118,7 @@ extension PackedStore {
                 }
             }
             // The file is closed, and has given its room back, only now that the lock was given back.
-            if reserve > 0 { try log.changing { log.restoreReserve(reserve, &$0) } }
+            try log.changing { log.restoreReserve(reserve, &$0) }
             guard try result.get() else { break }
             if try log.freeByteCount() >= goal { return true }
         }
