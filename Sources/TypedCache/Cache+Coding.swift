@@ -32,7 +32,7 @@ extension Cache {
             throw error
         }
         core.endRead(key, read, keeping: kept(value, key, read.stored))
-        core.record(.hit(.disk), key)
+        core.record(.diskHit, key)
         return value
     }
 

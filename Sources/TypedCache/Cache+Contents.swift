@@ -8,7 +8,7 @@ extension Cache {
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
-    public func contains(_ key: some CacheKey) throws(CacheError) -> Bool {
+    public func contains(forKey key: some CacheKey) throws(CacheError) -> Bool {
         let key = try EntryKey(key.cacheKey)
         return try isKnownFresh(key) ? true : core.isOnDisk(key)
     }
@@ -16,7 +16,7 @@ extension Cache {
     /// Whether a value is saved for `key` that has not expired.
     ///
     /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
-    public nonisolated(nonsending) func contains(_ key: some CacheKey) async throws(CacheError) -> Bool {
+    public nonisolated(nonsending) func contains(forKey key: some CacheKey) async throws(CacheError) -> Bool {
         let key = try EntryKey(key.cacheKey)
         if try isKnownFresh(key) { return true }
         let core = core
@@ -45,20 +45,27 @@ extension Cache {
         return try await core.queues.trying { () throws(CacheError) in try core.countEntries() }
     }
 
-    /// What is known of each entry that has not expired, in no order, without decoding anything.
+    /// Lists the entries that have not expired, without decoding their values.
     ///
-    /// Lazy: reads a 256th of the entries at a time, when the iteration gets there, and holds no lock meanwhile. What
-    /// is saved or removed during the iteration may or may not be seen; all else is, once. Damaged entries are left
-    /// out; what cannot be read is told to the cache's reporter.
+    /// Blocks on disk I/O, here and at each step of the cursor.
     ///
     /// ```swift
-    /// for entry in cache.entries where entry.storedByteCount > 1_000_000 { print(entry.key) }
-    /// for await entry in cache.entries { … }    // does not block
+    /// var entries = try cache.entries()
+    /// while let entry = try entries.next() { print(entry.key, entry.size) }
     /// ```
-    public var entries: CacheEntries { CacheEntries(core: core) }
+    ///
+    /// - Throws: ``CacheError`` with code `.io`, here or from the cursor.
+    /// - Complexity: O(*n*) in the bytes of all entries for the whole listing, for their checksums are checked.
+    public func entries() throws(CacheError) -> CacheCursor<CacheEntry> {
+        CacheCursor(core) { $0 }
+    }
 
-    /// The keys of all entries that have not expired; lazy, as ``entries``.
-    public var keys: CacheKeys { CacheKeys(entries: entries) }
+    /// Lists the keys of the entries that have not expired.
+    ///
+    /// All else is as for ``entries()``.
+    public func keys() throws(CacheError) -> CacheCursor<String> {
+        CacheCursor(core, element: \.key)
+    }
 
     // MARK: Removing
 
@@ -152,17 +159,17 @@ extension Cache {
     /// - Returns: how many were given up.
     /// - Throws: ``CacheError`` with code `.io`; more may be left then.
     @discardableResult
-    public func trimDisk(to bytes: ByteCount) throws(CacheError) -> Int {
-        try core.trimDisk(toByteCount: bytes.bytes)
+    public func trimDisk(toBytes limit: ByteCount) throws(CacheError) -> Int {
+        try core.trimDisk(toByteCount: limit.bytes)
     }
 
     /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
     ///
     /// Suspends while they are removed. All else is as for the synchronous twin.
     @discardableResult
-    public nonisolated(nonsending) func trimDisk(to bytes: ByteCount) async throws(CacheError) -> Int {
+    public nonisolated(nonsending) func trimDisk(toBytes limit: ByteCount) async throws(CacheError) -> Int {
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.trimDisk(toByteCount: bytes.bytes) }
+        return try await core.queues.trying { () throws(CacheError) in try core.trimDisk(toByteCount: limit.bytes) }
     }
 
     // MARK: Waiting

@@ -5,7 +5,7 @@ extension Cache {
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired.
     ///
     /// Looks in memory, then on disk; may block on disk I/O. An entry whose bytes were damaged counts as none:
-    /// it is taken out of the way, counted in ``statistics``, and told to the cache's reporter.
+    /// it is taken out of the way, counted in ``statistics``, and told as an event.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`; `.typeMismatch` if the entry holds another type;
@@ -48,7 +48,7 @@ extension Cache {
             guard core.isFresh(found) else { return false }
             memory.table.countHit(found.key)
         }
-        if listeners.isActive { listeners.tell(.hit(.memory), found.key) }
+        if listeners.isActive { listeners.tell(.memoryHit, found.key) }
         return true
     }
 
@@ -95,13 +95,14 @@ extension Cache {
     /// May block on disk I/O.
     ///
     /// - Throws: as ``fetch(forKey:)``, for the first key that fails; `.invalidKey` as well if two keys are the same
-    ///   text to Swift in different bytes, for the result could not tell them apart.
-    public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [String: Value] {
+    ///   text to Swift in different bytes, which the result could not tell apart.
+    public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [Key: Value] {
+        let names = try KeyNames(keys)
         var values: [String: Value] = [:]
-        for key in try EntryKey.distinct(keys.map(\.cacheKey)) {
+        for key in names.entryKeys {
             if let value = try fetch(forKey: key.text) { values[key.text] = value }
         }
-        return values
+        return names.named(values)
     }
 
     /// Returns the values saved for some keys, by key; keys that have none or whose entry has expired are left out.
@@ -109,8 +110,9 @@ extension Cache {
     /// Suspends only where the disk has to be read, once for all keys. All else is as for the synchronous twin.
     public nonisolated(nonsending) func fetch<Key: CacheKey>(
         forKeys keys: some Sequence<Key>
-    ) async throws(CacheError) -> [String: Value] {
-        try await fetchAll(keys.map(\.cacheKey), allowsStale: false).values
+    ) async throws(CacheError) -> [Key: Value] {
+        let names = try KeyNames(keys)
+        return try await names.named(fetchAll(names.entryKeys, allowsStale: false).values)
     }
 
     /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.

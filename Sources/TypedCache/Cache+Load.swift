@@ -18,7 +18,7 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - loading: loading ahead, and remembering failures; neither by default.
+    ///   - options: loading ahead, and remembering failures; neither by default.
     ///   - expiration: how long a loaded value may be used, and in which windows it may be served stale; `nil` for the
     ///     cache's own default.
     ///   - tags: groups that a loaded entry belongs to.
@@ -28,7 +28,7 @@ extension Cache {
     ///   loaded value cannot be archived. An entry that the type's own decoding refuses is loaded anew.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
-        loading: LoadSettings = LoadSettings(),
+        options: LoadOptions = LoadOptions(),
         expiration: Expiration? = nil,
         tags: Set<String> = [],
         producer: @escaping @Sendable () async throws -> Value
@@ -36,13 +36,13 @@ extension Cache {
         let key = try EntryKey(key.cacheKey)
         if !tags.isEmpty { _ = try EntryTags.check(tags) }
         let hit = try find(key)
-        if let hit, loading.refreshAhead == nil, let value = try hitValue(hit) { return value }
-        let plan = try LoadPlan<Value>(self, loading, expiration, tags) { _ in [key.text: try await producer()] }
-        if let hit, loading.refreshAhead != nil, let value = try hitValue(hit) {
+        if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
+        let plan = try LoadPlan<Value>(self, options, expiration, tags) { _ in [key.text: try await producer()] }
+        if let hit, options.earlyRefresh != nil, let value = try hitValue(hit) {
             if plan.isDue(hit) { plan.startAhead([key]) }
             return value
         }
-        let found = try await fetchAll([key.text], allowsStale: true, plan)
+        let found = try await fetchAll([key], allowsStale: true, plan)
         if let value = found.values[key.text] { return value }
         while true {
             switch try await plan.load([key], found.stale)[key.text] {
@@ -60,7 +60,7 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - keys: each 1 to 1,024 UTF-8 bytes.
-    ///   - loading: loading ahead, and remembering failures; neither by default.
+    ///   - options: loading ahead, and remembering failures; neither by default.
     ///   - expiration: how long loaded values may be used; `nil` for the cache's own default.
     ///   - tags: groups that loaded entries belong to.
     ///   - producer: is given the keys that are missing, and returns their values by key; what it leaves out is left
@@ -69,23 +69,25 @@ extension Cache {
     /// - Throws: as for one key.
     public nonisolated(nonsending) func fetch<Key: CacheKey>(
         forKeys keys: some Sequence<Key>,
-        loading: LoadSettings = LoadSettings(),
+        options: LoadOptions = LoadOptions(),
         expiration: Expiration? = nil,
         tags: Set<String> = [],
-        producer: @escaping @Sendable ([String]) async throws -> [String: Value]
-    ) async throws -> [String: Value] {
-        let keys = keys.map(\.cacheKey)
-        let plan = try LoadPlan(self, loading, expiration, tags, producer)
-        let found = try await fetchAll(keys, allowsStale: true, plan)
+        producer: @escaping @Sendable ([Key]) async throws -> [Key: Value]
+    ) async throws -> [Key: Value] {
+        let names = try KeyNames(keys)
+        let plan = try LoadPlan(self, options, expiration, tags) { texts in
+            names.texts(of: try await producer(texts.compactMap { names[$0] }))
+        }
+        let found = try await fetchAll(names.entryKeys, allowsStale: true, plan)
         var values = found.values
-        if found.missing.isEmpty { return values }
+        if found.missing.isEmpty { return names.named(values) }
         for (key, loaded) in try await plan.load(found.missing, found.stale) {
             switch loaded {
             case .fresh(let entry): values[key] = try value(of: entry)
             case .stale(let value): values[key] = value
             }
         }
-        return values
+        return names.named(values)
     }
 
     /// The value of what memory has, if that is fresh, and if its type takes it: what it refuses is asked of the disk.
@@ -111,14 +113,14 @@ extension Cache {
     ///
     /// - Parameter plan: starts to load anew what is served as stale or soon expires.
     nonisolated(nonsending) func fetchAll(
-        _ keys: [String],
+        _ keys: [EntryKey],
         allowsStale: Bool,
         _ plan: LoadPlan<Value>? = nil
     ) async throws(CacheError) -> Found {
         var found = Found()
         var unknown: [(key: EntryKey, expired: Bool)] = []
         var due: [EntryKey] = []
-        for key in try EntryKey.distinct(keys) {
+        for key in keys {
             let known = try find(key)
             if let known, let value = try hitValue(known) {
                 found.values[key.text] = value

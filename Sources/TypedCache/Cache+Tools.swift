@@ -14,7 +14,7 @@ extension Cache {
         root: URL?,
         program: String,
         create: Bool,
-        memory: MemoryLimit,
+        memory: MemorySettings,
         disk: DiskSettings = DiskSettings()
     ) throws(CacheError) {
         try CacheDirectory.check(name: program)
@@ -28,8 +28,7 @@ extension Cache {
             disk: disk,
             sharesValues: false,
             expiration: .never,
-            clock: SystemClock(),
-            reporter: nil
+            clock: SystemClock()
         )
     }
 

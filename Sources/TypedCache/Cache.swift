@@ -49,12 +49,11 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     public convenience init(
         name: String,
         directory: URL? = nil,
-        memory: MemoryLimit = MemoryLimit(),
+        memory: MemorySettings = MemorySettings(),
         disk: DiskSettings = DiskSettings(),
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil,
-        reporter: (@Sendable (CacheError) -> Void)? = nil
+        observer: (any CacheObserver)? = nil
     ) throws(CacheError) {
         let (own, store) = try CacheDirectory.open(
             name,
@@ -72,8 +71,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             sweeps: true,
             expiration: expiration,
             clock: clock,
-            observer: observer,
-            reporter: reporter
+            observer: observer
         )
     }
 
@@ -82,14 +80,13 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         name: String,
         directory: URL,
         store: any ArchiveStore,
-        memory: MemoryLimit,
+        memory: MemorySettings,
         disk: DiskSettings = DiskSettings(),
         sharesValues: Bool,
         sweeps: Bool = false,
         expiration: Expiration,
         clock: any CacheClock,
-        observer: (any CacheObserver)? = nil,
-        reporter: (@Sendable (CacheError) -> Void)?
+        observer: (any CacheObserver)? = nil
     ) {
         self.name = name
         self.directory = directory
@@ -102,8 +99,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             disk: disk,
             sweeps: sweeps,
             clock: clock,
-            observer: observer,
-            reporter: reporter
+            observer: observer
         )
         self.memory = core.memory
         listeners = core.listeners
@@ -136,21 +132,18 @@ extension Cache where Value: Sendable {
     ///     default.
     ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
     ///   - clock: where the time comes from.
-    ///   - observer: is told everything that the cache does.
-    ///   - reporter: is told of damaged entries that were taken out of the way, and of failures that no call can
-    ///     throw; called on the thread that found them, so it must not use the cache.
+    ///   - observer: is told everything that the cache does, failures that no call can throw included.
     /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
     ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
     ///   touched then.
     public convenience init(
         name: String,
         directory: URL? = nil,
-        memory: MemoryLimit = MemoryLimit(),
+        memory: MemorySettings = MemorySettings(),
         disk: DiskSettings = DiskSettings(),
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil,
-        reporter: (@Sendable (CacheError) -> Void)? = nil
+        observer: (any CacheObserver)? = nil
     ) throws(CacheError) {
         let (own, store) = try CacheDirectory.open(
             name,
@@ -168,8 +161,7 @@ extension Cache where Value: Sendable {
             sweeps: true,
             expiration: expiration,
             clock: clock,
-            observer: observer,
-            reporter: reporter
+            observer: observer
         )
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// enum Place: String, CacheKey { case home, work }
 /// ```
-public protocol CacheKey {
+public protocol CacheKey: Hashable, Sendable {
     /// The key as a string. Equal keys must give equal strings, unequal ones unequal strings.
     var cacheKey: String { get }
 }

@@ -22,6 +22,8 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var diskEvictions = 0
     /// Entries removed by a call for them, or for their tag.
     public internal(set) var removals = 0
+    /// Entries in memory whose key another value was saved for.
+    public internal(set) var replacements = 0
     /// How often all entries were removed.
     public internal(set) var clearances = 0
     /// Entries found damaged, and taken out of the way.
@@ -37,19 +39,20 @@ public struct CacheStatistics: Sendable, Hashable {
         return fetches == 0 ? 0 : Double(hits) / Double(fetches)
     }
 
-    mutating func count(_ kind: CacheEvent.Kind, times: Int = 1) {
-        switch kind {
+    mutating func count(_ occurrence: Occurrence, times: Int = 1) {
+        switch occurrence {
         case .saved: saves += times
-        case .hit(.memory): memoryHits += times
-        case .hit(.disk): diskHits += times
+        case .memoryHit: memoryHits += times
+        case .diskHit: diskHits += times
         case .servedStale: staleHits += times
         case .missed: misses += times
         case .loaded: loads += times
         case .loadFailed: loadFailures += times
         case .expired: expirations += times
-        case .evicted(.memory): memoryEvictions += times
-        case .evicted(.disk): diskEvictions += times
+        case .memoryEvicted: memoryEvictions += times
+        case .diskEvicted: diskEvictions += times
         case .removed: removals += times
+        case .replaced: replacements += times
         case .removedAll: clearances += times
         case .corrupted: corruptions += times
         case .failed: failures += times
@@ -64,7 +67,8 @@ extension CacheStatistics: CustomStringConvertible {
             ("memory hits", memoryHits), ("disk hits", diskHits), ("stale hits", staleHits), ("misses", misses),
             ("loads", loads), ("failed loads", loadFailures), ("saves", saves), ("expirations", expirations),
             ("memory evictions", memoryEvictions), ("disk evictions", diskEvictions), ("removals", removals),
-            ("clearances", clearances), ("corruptions", corruptions), ("failures", failures),
+            ("replacements", replacements), ("clearances", clearances), ("corruptions", corruptions),
+            ("failures", failures),
         ]
         let parts = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         let percent = Int((hitRatio * 1_000).rounded())

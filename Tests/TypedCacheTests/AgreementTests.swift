@@ -75,11 +75,10 @@ import Testing
             name: "test",
             directory: URL(fileURLWithPath: path),
             store: store,
-            memory: MemoryLimit(),
+            memory: MemorySettings(),
             sharesValues: true,
             expiration: .never,
-            clock: SystemClock(),
-            reporter: nil
+            clock: SystemClock()
         )
     }
 
@@ -141,13 +140,13 @@ import Testing
         #expect(throws: CacheError.self) { try cities.remove(forKey: "y") }
         for key in ["x", "y"] {
             #expect(try cities.fetch(forKey: key) == nil)
-            #expect(try !cities.contains(key))
+            #expect(try !cities.contains(forKey: key))
         }
-        #expect(Array(cities.keys).isEmpty)
+        #expect(try cities.keys().all().isEmpty)
         store.state.withLock { ($0.failsSaves, $0.failsRemovals) = (false, false) }
         try cities.save(city("new"), forKey: "x")
         #expect(try cities.fetch(forKey: "x")?.name == "new")
-        #expect(Array(cities.keys) == ["x"])
+        #expect(try cities.keys().all() == ["x"])
     }
 
     @Test func whatOneCacheMayNotUseItsNeighborsDoNotUseEither() throws {
@@ -172,7 +171,11 @@ import Testing
 
     @Test(arguments: seeds(1..<6)) func manyThreadsSeeOnlyWhatWasSaved(seed: Int) throws {
         let directory = TestDirectory()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, memory: MemoryLimit(count: 4))
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            memory: MemorySettings(countLimit: 4)
+        )
         let keys = (0..<8).map { "key\($0)" }
         let failures = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -187,7 +190,7 @@ import Testing
                             failures.withLock { $0.append("\(key) gave \(found.name)") }
                         }
                     case 8: try cities.remove(forKey: key)
-                    default: _ = try cities.contains(key)
+                    default: _ = try cities.contains(forKey: key)
                     }
                 } catch {
                     failures.withLock { $0.append("\(error)") }

@@ -12,7 +12,7 @@ import Testing
     private let clock = TestClock()
     private let city = City(name: "x", population: 1)
 
-    private func cache(_ name: String = "cache", memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+    private func cache(_ name: String = "cache", memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
         try Cache(name: name, directory: directory.url, memory: memory, clock: clock)
     }
 
@@ -89,7 +89,7 @@ import Testing
                 return try cities.save(city, forKey: key, expiration: expiration, tags: tags)
             case .fetch(let key): return try cities.fetch(forKey: key)
             case .fetchSeveral(let keys): return try cities.fetch(forKeys: keys)
-            case .contains(let key): return try cities.contains(key)
+            case .contains(let key): return try cities.contains(forKey: key)
             case .remove(let key): return try cities.remove(forKey: key)
             case .modify(let key):
                 return try cities.modify(forKey: key) { city in
@@ -99,11 +99,12 @@ import Testing
             case .object:
                 try cities.save(object: City(name: "object", population: number))
                 return try cities.fetch(City.self, forKey: Cache<City>.objectKey) == cities.fetchObject()
-            case .count: return try (cities.count(), cities.keys.sorted(), Set(cities.entries).count)
+            case .count:
+                return try (cities.count(), cities.keys().all().sorted(), Set(cities.entries().all()).count)
             case .removeTagged(let tag): return try cities.removeAll(tagged: tag)
             case .removeExpired: return try cities.removeExpired()
             case .removeAll: return try cities.removeAll()
-            case .trimDisk: return try cities.trimDisk(to: .kibibytes(1))
+            case .trimDisk: return try cities.trimDisk(toBytes: .kibibytes(1))
             case .flush: return try cities.flush()
             }
         }
@@ -117,7 +118,7 @@ import Testing
                 return try await cities.save(city, forKey: key, expiration: expiration, tags: tags)
             case .fetch(let key): return try await cities.fetch(forKey: key)
             case .fetchSeveral(let keys): return try await cities.fetch(forKeys: keys)
-            case .contains(let key): return try await cities.contains(key)
+            case .contains(let key): return try await cities.contains(forKey: key)
             case .remove(let key): return try await cities.remove(forKey: key)
             case .modify(let key):
                 return try await cities.modify(forKey: key) { city in
@@ -130,13 +131,13 @@ import Testing
                 return try await found == cities.fetchObject()
             case .count:
                 var (keys, entries): ([String], Set<CacheEntry>) = ([], [])
-                for await key in cities.keys { keys.append(key) }
-                for await entry in cities.entries { entries.insert(entry) }
+                for try await key in try cities.keys() { keys.append(key) }
+                for try await entry in try cities.entries() { entries.insert(entry) }
                 return try await (cities.count(), keys.sorted(), entries.count)
             case .removeTagged(let tag): return try await cities.removeAll(tagged: tag)
             case .removeExpired: return try await cities.removeExpired()
             case .removeAll: return try await cities.removeAll()
-            case .trimDisk: return try await cities.trimDisk(to: .kibibytes(1))
+            case .trimDisk: return try await cities.trimDisk(toBytes: .kibibytes(1))
             case .flush: return try await cities.flush()
             }
         }
@@ -145,7 +146,7 @@ import Testing
     @Test(arguments: 1...6) func twinsGiveTheSame(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         // A trim takes the oldest, of which there must not be two.
-        let memory = seed % 2 == 0 ? MemoryLimit.none : MemoryLimit(count: 3)
+        let memory = seed % 2 == 0 ? MemorySettings.none : MemorySettings(countLimit: 3)
         let (first, second) = (try cache("first", memory: memory), try cache("second", memory: memory))
         for number in 0..<300 {
             let step = Step.random(&random)
@@ -158,7 +159,7 @@ import Testing
         }
         try await first.flush()
         try await second.flush()
-        #expect(first.keys.sorted() == second.keys.sorted())
+        #expect(try first.keys().all().sorted() == second.keys().all().sorted())
         #expect(first.statistics.saves == second.statistics.saves)
         #expect(first.statistics.hitRatio > 0 && first.statistics.removals == second.statistics.removals)
     }
@@ -235,7 +236,7 @@ import Testing
         let fetches = store.counts.fetches
         for key in ["x", "idle", "after"] {
             #expect(try await reader.suspensions { _ in try await cities.fetch(forKey: key) } == (city, 0))
-            #expect(try await reader.suspensions { _ in try await cities.contains(key) } == (true, 0))
+            #expect(try await reader.suspensions { _ in try await cities.contains(forKey: key) } == (true, 0))
             #expect(
                 try await reader.suspensions { _ in
                     try await cities.fetch(forKey: key) { throw CancellationError() }
@@ -248,7 +249,7 @@ import Testing
         #expect(several.count == 2 && count == 0)
         #expect(store.counts.fetches == fetches)
         // That this would show a suspension: the disk is waited for.
-        cities.trim(toCount: 0)
+        cities.trimMemory(toCount: 0)
         let (found, suspensions) = try await reader.suspensions { _ in try await cities.fetch(forKey: "x") }
         #expect(found == city && suspensions > 0)
     }
@@ -261,7 +262,7 @@ import Testing
         let gate = Gate()
         let faults = Record<String>()
         for key in 0..<64 { try await cities.save(city, forKey: "cold \(key)") }
-        cities.trim(toCount: 0)
+        cities.trimMemory(toCount: 0)
         try await cities.save(city, forKey: "hot")
         store.interfere {
             $0.fetch = { _ throws(StoreError) in
@@ -303,11 +304,11 @@ import Testing
             interference.list = { _ throws(StoreError) in note() }
         }
         try await cities.save(city, forKey: "x", tags: ["t"])
-        cities.trim(toCount: 0)
+        cities.trimMemory(toCount: 0)
         _ = try await cities.fetch(forKey: "x")
         _ = try await cities.fetch(forKeys: ["y", "z"])
         try await cities.modify(forKey: "x") { $0?.population += 1 }
-        for await _ in cities.keys {}
+        for try await _ in try cities.keys() {}
         _ = try await cities.count()
         try await cities.removeExpired()
         try await cities.removeAll(tagged: "t")

@@ -21,7 +21,7 @@ import Testing
                 let found = try cache.fetch(forKey: "key")
                 #expect(found == CacheFaultTests.old)
             case .contains:
-                let isThere = try cache.contains("key")
+                let isThere = try cache.contains(forKey: "key")
                 #expect(isThere)
             }
         }
@@ -42,7 +42,8 @@ import Testing
     private static let old = City(name: "old", population: 1)
     private static let new = City(name: "new", population: 2)
 
-    private func cache(_ path: String, memory: MemoryLimit, layer: FileLayer = FileLayer()) throws -> Cache<City> {
+    private func cache(_ path: String, memory: MemorySettings, layer: FileLayer = FileLayer()) throws -> Cache<City>
+    {
         Cache(
             name: "test",
             directory: URL(fileURLWithPath: path),
@@ -50,13 +51,12 @@ import Testing
             memory: memory,
             sharesValues: true,
             expiration: .never,
-            clock: SystemClock(),
-            reporter: nil
+            clock: SystemClock()
         )
     }
 
-    @Test(arguments: Action.allCases, [MemoryLimit(), .none])
-    func memoryAndDiskAgree(action: Action, memory: MemoryLimit) throws {
+    @Test(arguments: Action.allCases, [MemorySettings(), .none])
+    func memoryAndDiskAgree(action: Action, memory: MemorySettings) throws {
         let count = try check(action, memory, failing: [:], lasting: false)
         // A walk through all directories of entries makes hundreds of calls, most of them alike.
         for index in 0..<count where count < 100 || index < 20 || index % 25 == 0 || index > count - 20 {
@@ -72,7 +72,7 @@ import Testing
     @discardableResult
     private func check(
         _ action: Action,
-        _ memory: MemoryLimit,
+        _ memory: MemorySettings,
         failing: [Int: Int32],
         lasting: Bool
     ) throws -> Int {
@@ -107,8 +107,8 @@ import Testing
             // This cache never gives what is out of date, whatever could not be removed.
             let found = try cities.fetch(forKey: key)
             #expect(action.allowed(key, hasFailed: failure != nil).contains(found), "\(key); \(place)")
-            #expect(try cities.contains(key) == (found != nil), "\(key); \(place)")
-            #expect(cities.keys.contains(key) == (found != nil), "\(key); \(place)")
+            #expect(try cities.contains(forKey: key) == (found != nil), "\(key); \(place)")
+            #expect(try cities.keys().all().contains(key) == (found != nil), "\(key); \(place)")
             // One that knows nothing of the failure may find what could not be removed, if it is whole.
             let other = try cache(path, memory: .none).fetch(forKey: key)
             #expect(other == found || (failure != nil && [Self.old, Self.new].contains(other)), "\(key); \(place)")

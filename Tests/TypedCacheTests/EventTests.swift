@@ -13,18 +13,22 @@ import Testing
 
     /// How many events there were of each kind, said without the cache's own counting.
     private func fold(_ events: [CacheEvent]) -> [Int] {
-        let kinds: [CacheEvent.Kind] = [
-            .hit(.memory), .hit(.disk), .servedStale, .missed, .loaded, .loadFailed, .saved, .expired,
-            .evicted(.memory), .evicted(.disk), .removed, .removedAll, .corrupted, .failed,
+        let all: [(CacheEvent.Kind, CacheEvent.Tier?, CacheEvent.RemovalReason?)] = [
+            (.hit, .memory, nil), (.hit, .disk, nil), (.servedStale, nil, nil), (.missed, nil, nil),
+            (.loaded, nil, nil), (.loadFailed, nil, nil), (.saved, nil, nil), (.removed, .disk, .expired),
+            (.removed, .memory, .evicted), (.removed, .disk, .evicted), (.removed, .disk, .removed),
+            (.removed, .memory, .replaced), (.removedAll, nil, nil), (.removed, .disk, .corrupted),
+            (.failed, nil, nil),
         ]
-        return kinds.map { kind in events.filter { $0.kind == kind }.count }
+        return all.map { all in events.filter { ($0.kind, $0.tier, $0.reason) == all }.count }
     }
 
     private func counts(_ statistics: CacheStatistics) -> [Int] {
         [
             statistics.memoryHits, statistics.diskHits, statistics.staleHits, statistics.misses, statistics.loads,
             statistics.loadFailures, statistics.saves, statistics.expirations, statistics.memoryEvictions,
-            statistics.diskEvictions, statistics.removals, statistics.clearances, statistics.corruptions,
+            statistics.diskEvictions, statistics.removals, statistics.replacements, statistics.clearances,
+            statistics.corruptions,
             statistics.failures,
         ]
     }
@@ -54,9 +58,9 @@ import Testing
         #expect(run.observer.faults.all == [] && run.observer.openCount == 0)
         #expect(Set(run.observer.operations.all) == [.read, .write, .remove, .load, .sweep])
         for event in run.observer.events.all {
-            let isTold = [.corrupted, .failed, .loadFailed].contains(event.kind)
+            let isTold = event.kind == .failed || event.kind == .loadFailed || event.reason == .corrupted
             #expect((event.cause != nil) == isTold, "\(event.kind)")
-            #expect(event.key.isEmpty == (event.kind == .removedAll), "\(event.kind)")
+            #expect((event.key == nil) == (event.kind == .removedAll), "\(event.kind)")
         }
         return wanted
     }
@@ -66,7 +70,7 @@ import Testing
         let clock = TestClock()
         let cities = Cache<City>(
             over: try WatchedStore(directory),
-            memory: MemoryLimit(count: 5),
+            memory: MemorySettings(countLimit: 5),
             clock: clock,
             observer: observer
         )
@@ -155,7 +159,7 @@ import Testing
         try await cities?.save(City(name: "x", population: 1), forKey: "after")
         cities = nil
         var keys: [String] = []
-        for await event in stream { keys.append(event.key) }
+        for await event in stream { keys.append(event.key ?? "") }
         #expect(keys == ["after"])
     }
 
@@ -172,7 +176,7 @@ import Testing
         }
         // The latest ones are left.
         #expect(kinds.count == 4_096)
-        #expect(kinds.dropLast().allSatisfy { $0 == .hit(.memory) })
+        #expect(kinds.dropLast().allSatisfy { $0 == .hit })
         #expect(cities.statistics.memoryHits == 5_000)
     }
 
@@ -182,17 +186,17 @@ import Testing
         var statistics = CacheStatistics()
         #expect(statistics.description == "0.0 % hits")
         #expect(statistics.hitRatio == 0)
-        for kind in [
-            CacheEvent.Kind.hit(.memory), .hit(.memory), .hit(.disk), .missed, .servedStale, .saved, .failed,
+        for occurrence in [
+            Occurrence.memoryHit, .memoryHit, .diskHit, .missed, .servedStale, .saved, .failed,
         ] {
-            statistics.count(kind)
+            statistics.count(occurrence)
         }
         #expect(statistics.hitRatio == 0.6)
         #expect(
             statistics.description
                 == "60.0 % hits, 2 memory hits, 1 disk hits, 1 stale hits, 1 misses, 1 saves, 1 failures"
         )
-        for _ in 0..<1_000 { statistics.count(.hit(.memory)) }
+        for _ in 0..<1_000 { statistics.count(.memoryHit) }
         #expect(statistics.description.hasPrefix("99.8 % hits, 1002 memory hits, "))
     }
 }

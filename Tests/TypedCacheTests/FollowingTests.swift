@@ -77,12 +77,11 @@ import Testing
             name: "test",
             directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
             store: store,
-            memory: MemoryLimit(),
+            memory: MemorySettings(),
             disk: DiskSettings(followsOtherProcesses: true),
             sharesValues: true,
             expiration: .never,
-            clock: SystemClock(),
-            reporter: nil
+            clock: SystemClock()
         )
     }
 
@@ -96,8 +95,7 @@ import Testing
             memory: .none,
             sharesValues: true,
             expiration: .never,
-            clock: SystemClock(),
-            reporter: nil
+            clock: SystemClock()
         )
         try cities.save(City(name: name, population: 1), forKey: "x")
         let archive = try #require(try scratch.fetch(forKey: "x")).archive

@@ -13,13 +13,13 @@ import Testing
     /// By how many seconds the disk may lag behind.
     private let lag = 10.0
 
-    private func cache(memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+    private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
         try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
     }
 
     /// When `x` expires as far as the disk knows, in seconds from now; `nil`: never.
     private func deadlineOnDisk() throws -> TimeInterval? {
-        try #require(try cache().entries.first { $0.key == "x" }).expiresAt?.timeIntervalSince(clock.now)
+        try #require(try cache().entries().all().first { $0.key == "x" }).expiresAt?.timeIntervalSince(clock.now)
     }
 
     @Test("12 idle time: reading moves only the idle deadline")
@@ -43,13 +43,13 @@ import Testing
     }
 
     @Test func onlyFetchesCountAsReading() throws {
-        for memory in [MemoryLimit(), .none] {
+        for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)
             try cities.save(city, forKey: "x", expiration: idle)
             for _ in 0..<8 {
                 clock.advance(by: 9.5)
-                #expect(try cities.contains("x"))
-                #expect(Array(cities.keys) == ["x"] && Array(cities.entries).count == 1)
+                #expect(try cities.contains(forKey: "x"))
+                #expect(try cities.keys().all() == ["x"] && cities.entries().all().count == 1)
                 #expect(try cities.count() == 1)
                 #expect(try cities.removeExpired() == 0)
             }
@@ -61,7 +61,7 @@ import Testing
     @Test("12 the disk follows an idle deadline by less than an eighth, and is never ahead of it", arguments: 1...4)
     func theDiskFollows(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
-        for memory in [MemoryLimit(), .none] {
+        for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)
             try cities.save(city, forKey: "x", expiration: idle)
             for _ in 0..<60 {
@@ -87,8 +87,8 @@ import Testing
         try await cities.flush()
         #expect(try deadlineOnDisk() == 71)
         clock.advance(by: 75)
-        #expect(try await cities.contains("x"))
-        #expect(Array(cities.keys) == ["x"])
+        #expect(try await cities.contains(forKey: "x"))
+        #expect(try cities.keys().all() == ["x"])
         #expect(try await cities.count() == 1)
         #expect(try await cities.modify(forKey: "x", expiration: idle) { $0 } == city)
     }
@@ -184,13 +184,13 @@ import Testing
         // The disk could not be told of the reading.
         #expect(try other.fetch(forKey: "x") == nil)
         #expect(try reader.fetch(forKey: "x") == nil)
-        #expect(try !reader.contains("x"))
+        #expect(try !reader.contains(forKey: "x"))
     }
 
     // MARK: Writing little
 
-    @Test(arguments: [MemoryLimit(), .none])
-    func manyHitsWriteFewFiles(memory: MemoryLimit) throws {
+    @Test(arguments: [MemorySettings(), .none])
+    func manyHitsWriteFewFiles(memory: MemorySettings) throws {
         let store = try WatchedStore(directory)
         let cities = Cache<City>(over: store, memory: memory, clock: clock)
         try cities.save(city, forKey: "x", expiration: idle)
@@ -247,7 +247,12 @@ import Testing
 
     @Test func aDamagedEntryWhoseDeadlineWasToBeMovedIsGoneInBothTiers() throws {
         let reports = Record<CacheError>()
-        let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock) { reports.add($0) }
+        let cities = try Cache<City>(
+            name: "cache",
+            directory: directory.url,
+            clock: clock,
+            observer: FailureObserver { reports.add($0) }
+        )
         try cities.save(city, forKey: "x", expiration: idle)
         try directory.damageEntry("cache")
         clock.advance(by: 60)

@@ -76,7 +76,7 @@ import Testing
     let directory = TestDirectory()
     let clock = TestClock()
 
-    func cache(_ name: String = "cities", memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+    func cache(_ name: String = "cities", memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
         try Cache<City>(name: name, directory: directory.url, memory: memory, clock: clock)
     }
 
@@ -93,8 +93,8 @@ import Testing
 
     // MARK: One producer
 
-    @Test(arguments: [MemoryLimit(), .none])
-    func loadsOnceAndSaves(memory: MemoryLimit) async throws {
+    @Test(arguments: [MemorySettings(), .none])
+    func loadsOnceAndSaves(memory: MemorySettings) async throws {
         let cities = try cache(memory: memory)
         let source = Source()
         for _ in 0..<3 {
@@ -155,10 +155,10 @@ import Testing
     @Test func failuresAreRememberedWhereThatIsAskedFor() async throws {
         let cities = try cache()
         let source = Source(.failure(Refusal()))
-        let loading = LoadSettings(cachesFailures: .seconds(10))
+        let loading = LoadOptions(failureLifetime: .seconds(10))
         func fetch() async -> Bool {
             do {
-                _ = try await cities.fetch(forKey: "a", loading: loading) { try await source.load() }
+                _ = try await cities.fetch(forKey: "a", options: loading) { try await source.load() }
                 return true
             } catch { return false }
         }
@@ -208,9 +208,9 @@ import Testing
     @Test func aProducerThatWasToldToStopSaysNothing() async throws {
         let cities = try cache()
         let source = Source(isOpen: false)
-        let loading = LoadSettings(cachesFailures: .seconds(300))
+        let loading = LoadOptions(failureLifetime: .seconds(300))
         let task = Task {
-            try await cities.fetch(forKey: "a", loading: loading) {
+            try await cities.fetch(forKey: "a", options: loading) {
                 do { return try await source.load() } catch { throw Refusal(reason: "stopped") }
             }
         }
@@ -218,7 +218,7 @@ import Testing
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         while source.cancellations == 0 { await Task.yield() }
-        let city = try await cities.fetch(forKey: "a", loading: loading) { City(name: "next", population: 1) }
+        let city = try await cities.fetch(forKey: "a", options: loading) { City(name: "next", population: 1) }
         #expect(city.name == "next")
     }
 
@@ -321,7 +321,7 @@ import Testing
             _ = try await load.value
             // Either the load was done before the removal, or it does not count.
             #expect(try await cities.fetch(forKey: "a") == nil, "round \(round)")
-            #expect(try await cities.contains("a") == false, "round \(round)")
+            #expect(try await cities.contains(forKey: "a") == false, "round \(round)")
         }
     }
 
@@ -333,11 +333,12 @@ import Testing
             name: "full",
             directory: directory.url,
             store: store,
-            memory: MemoryLimit(),
+            memory: MemorySettings(),
             sharesValues: true,
             expiration: .never,
-            clock: clock
-        ) { error in reported.withLock { $0.append(error.code) } }
+            clock: clock,
+            observer: FailureObserver { error in reported.withLock { $0.append(error.code) } }
+        )
         let city = try await cities.fetch(forKey: "a") { City(name: "loaded", population: 1) }
         #expect(city.name == "loaded")
         #expect(try await cities.fetch(forKey: "a") == nil)
@@ -390,11 +391,11 @@ import Testing
 
     @Test func servesStaleValuesWhileItLoadsAnew() async throws {
         let cities = try cache()
-        let expiration = Expiration.after(.seconds(10)).staleWhileRevalidate(.seconds(5))
+        let expiration = Expiration.after(.seconds(10)).servingStale(for: .seconds(5))
         try await cities.save(City(name: "old", population: 1), forKey: "a", expiration: expiration)
         clock.advance(by: 12)
         #expect(try await cities.fetch(forKey: "a") == nil)
-        #expect(try await cities.contains("a") == false)
+        #expect(try await cities.contains(forKey: "a") == false)
         let source = Source(isOpen: false)
         let events = cities.events
         for _ in 0..<3 {
@@ -417,7 +418,7 @@ import Testing
 
     @Test func servesStaleValuesIfLoadingFails() async throws {
         let cities = try cache()
-        let expiration = Expiration.after(.seconds(10)).staleIfError(.seconds(60))
+        let expiration = Expiration.after(.seconds(10)).servingStaleOnError(for: .seconds(60))
         try await cities.save(City(name: "old", population: 1), forKey: "a", expiration: expiration)
         clock.advance(by: 30)
         let source = Source(.failure(Refusal()))
@@ -437,8 +438,8 @@ import Testing
     // MARK: Ahead
 
     @Test func loadsAheadTheMoreLikelyTheCloserTheDeadline() {
-        let settings = LoadSettings(refreshAhead: 1)
-        func share(_ now: TimeInterval, loadTime: TimeInterval, _ settings: LoadSettings) -> Double {
+        let settings = LoadOptions(earlyRefresh: 1)
+        func share(_ now: TimeInterval, loadTime: TimeInterval, _ settings: LoadOptions) -> Double {
             let chances = (1...1_000).map { Double($0) / 1_000 }
             let due = chances.filter { chance in
                 settings.refreshes(loadTime: loadTime, deadline: 100, now: now, chance: chance)
@@ -452,21 +453,21 @@ import Testing
         }
         #expect(share(100, loadTime: 1, settings) == 1)
         #expect(share(99, loadTime: 0, settings) == 0)
-        #expect(share(99, loadTime: 1, LoadSettings()) == 0)
-        #expect(share(98, loadTime: 1, LoadSettings(refreshAhead: 2)) > share(98, loadTime: 1, settings))
+        #expect(share(99, loadTime: 1, LoadOptions()) == 0)
+        #expect(share(98, loadTime: 1, LoadOptions(earlyRefresh: 2)) > share(98, loadTime: 1, settings))
     }
 
-    @Test(arguments: [MemoryLimit(), .none])
-    func loadsAheadInTheBackground(memory: MemoryLimit) async throws {
+    @Test(arguments: [MemorySettings(), .none])
+    func loadsAheadInTheBackground(memory: MemorySettings) async throws {
         let cities = try cache(memory: memory)
         // So eager that it always loads ahead.
-        let loading = LoadSettings(refreshAhead: 1e12)
+        let loading = LoadOptions(earlyRefresh: 1e12)
         let expiration = Expiration.after(.seconds(10))
         let source = Source()
         _ = try await cities.fetch(forKey: "a", expiration: expiration) { try await source.load() }
         source.give(.success(City(name: "second", population: 2)))
         let events = cities.events
-        let first = try await cities.fetch(forKey: "a", loading: loading, expiration: expiration) {
+        let first = try await cities.fetch(forKey: "a", options: loading, expiration: expiration) {
             try await source.load()
         }
         #expect(first.name == "loaded")
@@ -475,7 +476,7 @@ import Testing
         #expect(source.runs == 2)
         // What was saved, not loaded, has no load time to go by.
         try await cities.save(City(name: "saved", population: 3), forKey: "a", expiration: expiration)
-        _ = try await cities.fetch(forKey: "a", loading: loading, expiration: expiration) {
+        _ = try await cities.fetch(forKey: "a", options: loading, expiration: expiration) {
             try await source.load()
         }
         #expect(source.runs == 2)

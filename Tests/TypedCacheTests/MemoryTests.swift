@@ -66,9 +66,9 @@ import Testing
         for key in keys { try cities.save(City(name: key, population: 1), forKey: key) }
         for key in keys[..<10] { for _ in 0..<3 { _ = try cities.fetch(forKey: key) } }
 
-        cities.trim(toCount: 200)
+        cities.trimMemory(toCount: 200)
         #expect(cities.statistics.memoryEvictions == 0)
-        cities.trim(toCount: 20)
+        cities.trimMemory(toCount: 20)
         #expect(cities.statistics.memoryEvictions == 80)
         #expect(cities.memory.withLock { $0.count } == 20)
         // What was used is left, and the rest is on disk.
@@ -78,7 +78,7 @@ import Testing
         for key in keys { #expect(try cities.fetch(forKey: key)?.name == key) }
 
         let cost = cities.memory.withLock { $0.cost }
-        cities.trim(toCost: .bytes(cost / 3))
+        cities.trimMemory(toBytes: .bytes(cost / 3))
         #expect(cities.memory.withLock { $0.cost } <= cost / 3)
         #expect(cities.memory.withLock { $0.count } > 20)
         cities.core.relieve(isCritical: false)
@@ -86,13 +86,17 @@ import Testing
         #expect(cities.memory.withLock { $0.cost } > 0)
         cities.core.relieve(isCritical: true)
         #expect(cities.memory.withLock { $0.count } == 0)
-        cities.trim(toCount: -1)
+        cities.trimMemory(toCount: -1)
         for key in keys { #expect(try cities.fetch(forKey: key)?.name == key) }
     }
 
     @Test func limitsHoldWhileManyThreadsUseMemory() throws {
         let directory = TestDirectory()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, memory: MemoryLimit(count: 10))
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            memory: MemorySettings(countLimit: 10)
+        )
         let excess = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             var random = SeededGenerator(seed: UInt64(thread))
@@ -102,7 +106,7 @@ import Testing
                     if try cities.fetch(forKey: key) == nil {
                         try cities.save(City(name: key, population: step), forKey: key)
                     }
-                    if step % 50 == 0 { cities.trim(toCount: 5) }
+                    if step % 50 == 0 { cities.trimMemory(toCount: 5) }
                 } catch {
                     excess.withLock { $0 += 1_000 }
                 }

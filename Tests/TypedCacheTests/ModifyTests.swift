@@ -14,10 +14,16 @@ import Testing
     private let city = City(name: "x", population: 1)
 
     private func cache(
-        memory: MemoryLimit = MemoryLimit(),
+        memory: MemorySettings = MemorySettings(),
         reporter: (@Sendable (CacheError) -> Void)? = nil
     ) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock, reporter: reporter)
+        try Cache(
+            name: "cache",
+            directory: directory.url,
+            memory: memory,
+            clock: clock,
+            observer: reporter.map { FailureObserver(told: $0) }
+        )
     }
 
     private static func increment(_ city: inout City?) -> Int {
@@ -25,7 +31,7 @@ import Testing
         return city?.population ?? 0
     }
 
-    @Test(arguments: [MemoryLimit(), .none]) func everyIncrementCounts(memory: MemoryLimit) throws {
+    @Test(arguments: [MemorySettings(), .none]) func everyIncrementCounts(memory: MemorySettings) throws {
         // The last one is no neighbor of the others, as a cache of another process is not.
         let caches = [
             try cache(memory: memory), try cache(memory: memory),
@@ -120,7 +126,7 @@ import Testing
     @Test func throwingChangesNothing() async throws {
         let cities = try cache()
         try await cities.save(city, forKey: "x", expiration: .after(.seconds(60)), tags: ["tag"])
-        let before = Array(cities.entries)
+        let before = try cities.entries().all()
         let change: (inout City?) throws -> Void = { city in
             city = nil
             throw Refusal()
@@ -142,7 +148,7 @@ import Testing
         #expect(code { try cities.modify(forKey: "") { $0 = city } } == .invalidKey)
         for cities in [cities, try cache()] {
             #expect(try await cities.fetch(forKey: "x") == city)
-            #expect(Array(cities.entries) == before)
+            #expect(try cities.entries().all() == before)
         }
         #expect(cities.statistics.saves == 1)
     }
@@ -153,10 +159,10 @@ import Testing
     }
 
     @Test func anExpiredEntryIsNil() throws {
-        for memory in [MemoryLimit(), .none] {
+        for memory in [MemorySettings(), .none] {
             for expiration in [
                 Expiration.after(.seconds(10)), .afterIdle(.seconds(10)), .at(clock.now + 10),
-                .after(.seconds(10)).staleIfError(.seconds(1_000)),
+                .after(.seconds(10)).servingStaleOnError(for: .seconds(1_000)),
             ] {
                 let cities = try cache(memory: memory)
                 try cities.save(city, forKey: "x", expiration: expiration)
@@ -172,7 +178,7 @@ import Testing
     }
 
     @Test func aDamagedEntryIsNil() throws {
-        for memory in [MemoryLimit(), .none] {
+        for memory in [MemorySettings(), .none] {
             let reports = Record<CacheError>()
             let cities = try cache(memory: memory) { reports.add($0) }
             try cities.save(city, forKey: "x")
@@ -189,7 +195,7 @@ import Testing
         let cities = try cache()
         try cities.save(city, forKey: "x", expiration: .after(.seconds(10)), tags: ["old"])
         try cities.modify(forKey: "x", expiration: .after(.seconds(50)), tags: ["new"]) { $0?.population += 1 }
-        let entry = try #require(cities.entries.first { _ in true })
+        let entry = try #require(cities.entries().all().first { _ in true })
         #expect(entry.expiresAt == clock.now + 50 && entry.tags == ["new"])
         try cities.modify(forKey: "x", expiration: .after(.zero)) { $0?.population += 1 }
         for cities in [cities, try cache()] { #expect(try cities.fetch(forKey: "x") == nil) }

@@ -12,7 +12,7 @@ import Testing
     private let clock = TestClock()
     private let city = City(name: "old", population: 1)
 
-    private func cache(memory: MemoryLimit = MemoryLimit()) throws -> Cache<City> {
+    private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
         try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
     }
 
@@ -26,9 +26,9 @@ import Testing
         try await cities.fetch(forKey: "x") { throw Unreachable() }
     }
 
-    @Test(arguments: [MemoryLimit(), .none], [true, false])
-    func plainCallsFindNothingInAStaleWindow(memory: MemoryLimit, isReopened: Bool) async throws {
-        let expiration = Expiration.after(.seconds(100)).staleIfError(.seconds(80))
+    @Test(arguments: [MemorySettings(), .none], [true, false])
+    func plainCallsFindNothingInAStaleWindow(memory: MemorySettings, isReopened: Bool) async throws {
+        let expiration = Expiration.after(.seconds(100)).servingStaleOnError(for: .seconds(80))
         let writer = try cache(memory: memory)
         try await writer.save(city, forKey: "x", expiration: expiration)
         let cities = isReopened ? try cache(memory: memory) : writer
@@ -36,8 +36,8 @@ import Testing
             clock.advance(by: 1_000_000 + time - clock.now.timeIntervalSinceReferenceDate)
             #expect(try await cities.fetch(forKey: "x") == nil)
             #expect(try await cities.fetch(forKeys: ["x"]).isEmpty)
-            #expect(try await !cities.contains("x"))
-            #expect(Array(cities.keys).isEmpty && Array(cities.entries).isEmpty)
+            #expect(try await !cities.contains(forKey: "x"))
+            #expect(try cities.keys().all().isEmpty && cities.entries().all().isEmpty)
             #expect(try await cities.count() == 0)
             #expect(try await cities.removeExpired() == 0)
             #expect(try await cities.modify(forKey: "other") { $0 } == nil)
@@ -55,7 +55,7 @@ import Testing
     @Test func theWindowsAreSeparate() async throws {
         let cities = try cache()
         let expiration = Expiration.after(.seconds(100))
-            .staleWhileRevalidate(.seconds(20)).staleIfError(.seconds(50))
+            .servingStale(for: .seconds(20)).servingStaleOnError(for: .seconds(50))
         try await cities.save(city, forKey: "x", expiration: expiration)
         clock.advance(by: 119)
         let new = City(name: "new", population: 2)
@@ -80,7 +80,7 @@ import Testing
         try await cities.save(
             city,
             forKey: "x",
-            expiration: .after(.seconds(10)).staleWhileRevalidate(.seconds(1_000))
+            expiration: .after(.seconds(10)).servingStale(for: .seconds(1_000))
         )
         clock.advance(by: 10)
         #expect(try await cities.fetch(forKey: "x") == nil)
@@ -93,7 +93,7 @@ import Testing
     /// After an idle deadline there is a time in which an entry stays on disk for those who may have read it; who has
     /// not finds nothing, and that is a miss.
     @Test func anIdleEntryIsNoStaleOne() async throws {
-        for memory in [MemoryLimit(), .none] {
+        for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)
             try await cities.save(city, forKey: "x", expiration: .afterIdle(.seconds(80)))
             clock.advance(by: 85)
@@ -110,7 +110,7 @@ import Testing
 
     /// An entry that is loaded ahead of its deadline: for an idle one that is the deadline that reading has moved.
     @Test func anIdleEntryThatIsReadIsNotLoadedAhead() async throws {
-        for memory in [MemoryLimit(), .none] {
+        for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)
             let idle = Expiration.afterIdle(.seconds(1e6))
             let loads = Record<Int>()
@@ -118,7 +118,7 @@ import Testing
                 // Taken for one that took as long as it really does: next to nothing beside the idle time.
                 let found = try await cities.fetch(
                     forKey: "x",
-                    loading: LoadSettings(refreshAhead: 1),
+                    options: LoadOptions(earlyRefresh: 1),
                     expiration: idle
                 ) {
                     loads.add(round)

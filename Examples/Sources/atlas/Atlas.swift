@@ -23,7 +23,8 @@ struct Atlas {
 
     private func showLargest(_ country: String, _ count: Int) throws {
         var cities: [City] = []
-        for key in cache.keys {
+        var keys = try cache.keys()
+        while let key = try keys.next() {
             if let city = try cache.fetch(forKey: key), city.countrycode == country { cities.append(city) }
         }
         guard !cities.isEmpty else { throw AtlasError(description: "No city of \(country) is in the cache.") }

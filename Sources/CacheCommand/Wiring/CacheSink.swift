@@ -18,7 +18,7 @@ struct CacheSink: RecordSink {
 
     var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    func contains(_ key: String) throws -> Bool { try cache.contains(key) }
+    func contains(_ key: String) throws -> Bool { try cache.contains(forKey: key) }
 
     func save(_ record: Record, forKey key: String) throws {
         do throws(CacheError) {

@@ -53,7 +53,7 @@ struct DiskCacheAccess: CacheAccess {
     func remove(_ key: String) throws -> Bool { try cache.remove(forKey: key) }
 
     func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {
-        (try cache.removeExpired(), try cache.trimDisk(to: size.bytes))
+        (try cache.removeExpired(), try cache.trimDisk(toBytes: size.bytes))
     }
 
     func removeAll() throws -> Int {

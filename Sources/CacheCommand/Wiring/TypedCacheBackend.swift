@@ -25,7 +25,7 @@ package struct TypedCacheBackend: CacheBackend {
             try cache(
                 options.cache,
                 create: true,
-                disk: DiskSettings(layout: options.cache.diskLayout, bytes: options.maxSize?.bytes)
+                disk: DiskSettings(layout: options.cache.diskLayout, byteLimit: options.maxSize?.bytes)
             ),
             type: options.typeName.map { ArchivedClass(name: $0) },
             expiration: options.timeToLive.map { .after($0.duration) } ?? .never,

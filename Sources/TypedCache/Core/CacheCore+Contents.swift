@@ -1,9 +1,16 @@
 import ArchiveStore
 import Foundation
 
+/// The usable entries of a part of a store.
+struct PartListing: Sendable {
+    let entries: [CacheEntry]
+    /// Why further entries of the part could not be read; `nil` if all could.
+    let failure: CacheError?
+}
+
 extension CacheCore {
-    /// What can be used of a part of the store, and why some of it cannot be read. Blocks on disk I/O.
-    private func entries(inPart part: Int) -> (entries: [CacheEntry], failure: CacheError?) {
+    /// The usable entries of a part of the store. Blocks on disk I/O.
+    func entries(inPart part: Int) -> PartListing {
         var failure: StoreError?
         var entries: [CacheEntry] = []
         memory.settleOthers(nil)
@@ -20,26 +27,16 @@ extension CacheCore {
         } catch {
             failure = error
         }
-        return (entries, failure.map { CacheError($0) })
-    }
-
-    /// What can be used of a part of the store; what cannot be read is reported. Blocks on disk I/O.
-    func reportingEntries(inPart part: Int) -> [CacheEntry] {
-        let (entries, failure) = entries(inPart: part)
-        if let failure {
-            record(.failed, nil, failure)
-            reporter?(failure)
-        }
-        return entries
+        return PartListing(entries: entries, failure: failure.map { CacheError($0) })
     }
 
     /// How many entries can be used. Blocks on disk I/O.
     func countEntries() throws(CacheError) -> Int {
         var count = 0
         for part in 0..<store.partCount {
-            let (entries, failure) = entries(inPart: part)
-            if let failure { throw failure }
-            count += entries.count
+            let listing = entries(inPart: part)
+            if let failure = listing.failure { throw failure }
+            count += listing.entries.count
         }
         return count
     }

@@ -28,7 +28,7 @@ extension CacheCore {
     @discardableResult
     func write(_ new: NewEntry, _ rule: WriteRule = .always) throws(CacheError) -> Bool {
         let key = new.key
-        guard let begun = beginWrite(key, rule) else { return false }
+        guard let (begun, hadFormer) = beginWrite(key, rule) else { return false }
         let saved: EntryInformation?
         do throws(StoreError) {
             if let end = new.attributes.usableUntil, end <= clock.now {
@@ -49,9 +49,11 @@ extension CacheCore {
         release(
             memory.withLock { memory in
                 memory.statistics.count(.saved)
+                if hadFormer { memory.statistics.count(.replaced) }
                 return memory.endWrite(key, begun, bar: .lifted, keeping: new.entry, cost: new.archive.count)
             }
         )
+        if hadFormer { listeners.tell(.replaced, key) }
         listeners.tell(.saved, key)
         memory.tellOthers(changed: key)
         return true
@@ -135,13 +137,13 @@ extension CacheCore {
 
     /// Removes what a save that failed early was to replace. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
-        guard let begun = beginWrite(key, rule) else { return }
+        guard let (begun, _) = beginWrite(key, rule) else { return }
         endWrite(key, begun, bar: removeAfterFailure(key, rule))
     }
 
     /// Removes the entry for a key. Blocks on disk I/O.
     func remove(_ key: EntryKey) throws(CacheError) -> Bool {
-        guard let begun = beginWrite(key) else { return false }
+        guard let (begun, _) = beginWrite(key) else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in
                 try store.remove(forKey: key.text)
@@ -157,7 +159,7 @@ extension CacheCore {
 
     /// Removes an entry if it is still the one that is there. Blocks on disk I/O.
     func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
-        guard let begun = beginWrite(key) else { return false }
+        guard let (begun, _) = beginWrite(key) else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in try store.remove(entry) }
             endWrite(key, begun, bar: .asItWas)
@@ -171,8 +173,12 @@ extension CacheCore {
 
     /// Begins to change a key's entry; what memory had is gone from then on, here and in the other caches.
     ///
-    /// - Returns: `nil` if what was loaded is not wanted any more.
-    private func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.Ticket? {
+    /// - Returns: the operation, and whether memory had an entry for the key; `nil` if the loaded value is not wanted
+    ///   any more.
+    private func beginWrite(
+        _ key: EntryKey,
+        _ rule: WriteRule = .always
+    ) -> (ticket: MemoryTier.Ticket, hadFormer: Bool)? {
         let begun = memory.withLock { memory in
             if case .ifUnchanged(let load) = rule { return memory.beginWrite(key, after: load) }
             return memory.beginWrite(key)
@@ -182,7 +188,7 @@ extension CacheCore {
         memory.settleOthers(key)
         flights.forgetFailure(key)
         follow(key)
-        return begun.ticket
+        return (begun.ticket, begun.former != nil)
     }
 
     private func endWrite(_ key: EntryKey, _ ticket: MemoryTier.Ticket, bar: MemoryTier.Bar) {
@@ -234,19 +240,18 @@ extension CacheCore {
             try removeExpired()
         } catch {
             record(.failed, nil, error)
-            reporter?(error)
         }
     }
 
     /// Gives up entries on disk until no more than so many bytes are left. Blocks on disk I/O.
     func trimDisk(toByteCount byteCount: Int) throws(CacheError) -> Int {
-        try removing(.evicted(.disk), .remove) { removed throws(StoreError) in
+        try removing(.diskEvicted, .remove) { removed throws(StoreError) in
             try store.trim(toByteCount: byteCount, removed: removed)
         }
     }
 
     private func removing(
-        _ kind: CacheEvent.Kind,
+        _ occurrence: Occurrence,
         _ operation: CacheOperation,
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
@@ -258,9 +263,9 @@ extension CacheCore {
                     count += 1
                     let key = try? EntryKey(entry.key)
                     if let key {
-                        if kind == .removed { forget(key) } else { depart(key) }
+                        if occurrence == .removed { forget(key) } else { depart(key) }
                     }
-                    record(kind, key)
+                    record(occurrence, key)
                 }
             }
         } catch {

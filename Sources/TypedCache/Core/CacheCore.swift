@@ -13,7 +13,6 @@ final class CacheCore: Sendable {
     let clock: any CacheClock
     let listeners: Listeners
     let queues: DiskQueues
-    let reporter: (@Sendable (CacheError) -> Void)?
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
     private let followed = Mutex(FollowedKeys())
@@ -25,20 +24,18 @@ final class CacheCore: Sendable {
         name: String,
         directory: URL,
         store: any ArchiveStore,
-        memory: MemoryLimit,
+        memory: MemorySettings,
         disk: DiskSettings,
         sweeps: Bool,
         clock: any CacheClock,
-        observer: (any CacheObserver)?,
-        reporter: (@Sendable (CacheError) -> Void)?
+        observer: (any CacheObserver)?
     ) {
         self.name = name
         self.store = store
         // One place by whatever path: it is there by now, if it is anywhere.
         let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
-        self.memory = SharedMemory(limit: memory, directory: place, store: store)
+        self.memory = SharedMemory(settings: memory, directory: place, store: store)
         self.clock = clock
-        self.reporter = reporter
         listeners = Listeners(cacheName: name, observer: observer)
         queues = DiskQueues(label: name)
         followsOthers = disk.followsOtherProcesses
@@ -58,21 +55,19 @@ final class CacheCore: Sendable {
     // MARK: Telling
 
     /// Counts an event, and tells whoever listens.
-    func record(_ kind: CacheEvent.Kind, _ key: EntryKey?, _ cause: (any Error)? = nil) {
-        memory.withLock { $0.statistics.count(kind) }
-        listeners.tell(kind, key, cause)
+    func record(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {
+        memory.withLock { $0.statistics.count(occurrence) }
+        listeners.tell(occurrence, key, cause)
     }
 
-    /// Records and reports what no call can throw.
-    func report(_ kind: CacheEvent.Kind, _ key: EntryKey?, _ error: StoreError) {
-        let error = CacheError(error)
-        record(kind, key, error)
-        reporter?(error)
+    /// Records what no call can throw.
+    func report(_ occurrence: Occurrence, _ key: EntryKey?, _ error: StoreError) {
+        record(occurrence, key, CacheError(error))
     }
 
     /// Tells of entries that memory gave up, and releases all of them.
     func release(_ dropped: consuming MemoryTier.Dropped) {
-        for entry in dropped.evicted { listeners.tell(.evicted(.memory), entry.key) }
+        for entry in dropped.evicted { listeners.tell(.memoryEvicted, entry.key) }
     }
 
     // MARK: Time
@@ -209,7 +204,7 @@ extension CacheCore: StoreUser {
     func didEvict(_ entry: EntryInformation) {
         let key = try? EntryKey(entry.key)
         if let key { depart(key) }
-        record(.evicted(.disk), key)
+        record(.diskEvicted, key)
     }
 
     func didExpire(_ entry: EntryInformation) {

@@ -2,51 +2,83 @@
 ///
 /// Every event is counted in ``CacheStatistics`` at the same time, so that the two reconcile.
 public struct CacheEvent: Sendable {
-    /// Where an entry was found, or where it was given up.
-    public enum Tier: Sendable, Hashable {
-        case memory
-        case disk
-    }
+    /// A kind of event. New ones may be added: always keep a `default` when switching.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Base: String {
+            case saved, hit, servedStale, missed, loaded, loadFailed, removed, removedAll, failed
+        }
 
-    /// What was done. New cases may be added: always keep a `default` when switching.
-    public enum Kind: Sendable, Hashable {
+        private let base: Base
+
         /// A value was saved.
-        case saved
-        /// A fetch was answered with a fresh value.
-        case hit(Tier)
+        public static let saved = Kind(base: .saved)
+        /// A fetch was answered with a fresh value; ``CacheEvent/tier`` says from where.
+        public static let hit = Kind(base: .hit)
         /// A fetch that may load was answered with a value that had expired, within one of its stale windows.
-        case servedStale
+        public static let servedStale = Kind(base: .servedStale)
         /// A fetch found nothing, or nothing that may be used.
-        case missed
+        public static let missed = Kind(base: .missed)
         /// A value was loaded by a producer, whether or not it was saved then.
-        case loaded
+        public static let loaded = Kind(base: .loaded)
         /// A producer threw; ``CacheEvent/cause`` says what.
-        case loadFailed
-        /// An entry was found expired, and removed from disk.
-        case expired
-        /// An entry was given up to make room. One that memory gave up stays on disk.
-        case evicted(Tier)
-        /// An entry was removed by a call for it, or for its tag.
-        case removed
-        /// All entries were removed; the key is empty.
-        case removedAll
-        /// An entry was found damaged, and taken out of the way; ``CacheEvent/cause`` says what was wrong. The key is
-        /// empty where it is not known.
-        case corrupted
+        public static let loadFailed = Kind(base: .loadFailed)
+        /// An entry left; ``CacheEvent/reason`` says why, and ``CacheEvent/tier`` from where.
+        public static let removed = Kind(base: .removed)
+        /// All entries were removed by a call; the event has no key.
+        public static let removedAll = Kind(base: .removedAll)
         /// Something failed that no call could throw: a save that was deferred, the removal of an expired entry;
         /// ``CacheEvent/cause`` says what.
-        case failed
+        public static let failed = Kind(base: .failed)
+
+        public var description: String { base.rawValue }
+    }
+
+    /// One of a cache's two tiers.
+    public struct Tier: Sendable, Hashable, CustomStringConvertible {
+        private enum Base: String { case memory, disk }
+
+        private let base: Base
+
+        public static let memory = Tier(base: .memory)
+        public static let disk = Tier(base: .disk)
+
+        public var description: String { base.rawValue }
+    }
+
+    /// Why an entry left. New reasons may be added: always keep a `default` when switching.
+    public struct RemovalReason: Sendable, Hashable, CustomStringConvertible {
+        private enum Base: String { case expired, evicted, removed, replaced, corrupted }
+
+        private let base: Base
+
+        /// It was found expired.
+        public static let expired = RemovalReason(base: .expired)
+        /// It was given up to make room. An entry that memory gave up stays on disk.
+        public static let evicted = RemovalReason(base: .evicted)
+        /// A call removed it, by its key or its tag.
+        public static let removed = RemovalReason(base: .removed)
+        /// Another value was saved for its key. Told of entries that memory had; one that was on disk alone is
+        /// replaced without a word.
+        public static let replaced = RemovalReason(base: .replaced)
+        /// It was found damaged, and taken out of the way; ``CacheEvent/cause`` says what was wrong.
+        public static let corrupted = RemovalReason(base: .corrupted)
+
+        public var description: String { base.rawValue }
     }
 
     /// What was done.
     public let kind: Kind
-    /// The entry's key; empty where it is about none.
-    public let key: String
-    /// Why, for `.corrupted`, `.failed` and `.loadFailed`.
+    /// The entry's key; `nil` where the event is about no entry, or about one whose key is not known.
+    public let key: String?
+    /// Where an entry was found, or which tier it left; `nil` for events about neither.
+    public let tier: Tier?
+    /// Why an entry left; `nil` unless ``kind`` is ``Kind/removed``.
+    public let reason: RemovalReason?
+    /// The error, for `.failed`, `.loadFailed`, and entries that were found damaged; otherwise `nil`.
     public let cause: (any Error)?
 
-    init(_ kind: Kind, key: String, cause: (any Error)? = nil) {
-        self.kind = kind
+    init(_ occurrence: Occurrence, key: String?, cause: (any Error)? = nil) {
+        (kind, tier, reason) = occurrence.public
         self.key = key
         self.cause = cause
     }

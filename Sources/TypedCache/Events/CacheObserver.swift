@@ -27,16 +27,23 @@ extension CacheObserver {
     public func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {}
 }
 
-/// Work of a cache that may take a while. New cases may be added: always keep a `default` when switching.
-public enum CacheOperation: String, Sendable, Hashable {
+/// Work of a cache that may take a while. New kinds may be added: always keep a `default` when switching.
+public struct CacheOperation: Sendable, Hashable, CustomStringConvertible {
+    private enum Base: String { case read, write, remove, load, sweep }
+
+    private let base: Base
+
     /// Reading an entry from disk.
-    case read
+    public static let read = CacheOperation(base: .read)
     /// Writing an entry to disk.
-    case write
+    public static let write = CacheOperation(base: .write)
     /// Removing one or all entries from disk.
-    case remove
+    public static let remove = CacheOperation(base: .remove)
     /// A producer's run.
-    case load
+    public static let load = CacheOperation(base: .load)
     /// Looking for expired entries.
-    case sweep
+    public static let sweep = CacheOperation(base: .sweep)
+
+    /// The operation's name: `read`, `write`, `remove`, `load` or `sweep`.
+    public var description: String { base.rawValue }
 }

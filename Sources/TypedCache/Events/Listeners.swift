@@ -28,9 +28,9 @@ final class Listeners: Sendable {
     /// Whether anybody listens.
     var isActive: Bool { isNeeded.load(ordering: .relaxed) }
 
-    func tell(_ kind: CacheEvent.Kind, _ key: EntryKey?, _ cause: (any Error)? = nil) {
+    func tell(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {
         guard isActive else { return }
-        let event = CacheEvent(kind, key: key?.text ?? "", cause: cause)
+        let event = CacheEvent(occurrence, key: key?.text, cause: cause)
         observer?.cache(cacheName, did: event)
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }

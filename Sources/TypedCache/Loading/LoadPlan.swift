@@ -11,7 +11,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
 
     private let core: CacheCore
     private let sharesValues: Bool
-    private let loading: LoadSettings
+    private let options: LoadOptions
     private let expiration: Expiration
     private let tags: [String]
     private let producer: @Sendable ([String]) async throws -> [String: Value]
@@ -19,14 +19,14 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
     /// - Throws: `.invalidExpiration`, `.invalidTag`.
     init(
         _ cache: Cache<Value>,
-        _ loading: LoadSettings,
+        _ options: LoadOptions,
         _ expiration: Expiration?,
         _ tags: Set<String>,
         _ producer: @escaping @Sendable ([String]) async throws -> [String: Value]
     ) throws(CacheError) {
         core = cache.core
         sharesValues = cache.sharesValues
-        self.loading = loading
+        self.options = options
         self.expiration = expiration ?? cache.defaultExpiration
         self.tags = try EntryTags.check(tags)
         self.producer = producer
@@ -35,16 +35,16 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
 
     /// Whether to load anew what memory has.
     func isDue(_ entry: MemoryEntry) -> Bool {
-        guard loading.refreshAhead != nil, let timing = entry.timing else { return false }
+        guard options.earlyRefresh != nil, let timing = entry.timing else { return false }
         return isDue(timing.loadTime, Date(timeIntervalSinceReferenceDate: timing.deadline))
     }
 
     /// Whether to load anew what stays fresh until `deadline`; `nil` means for ever.
     func isDue(_ loadTime: TimeInterval, _ deadline: Date?) -> Bool {
-        guard loading.refreshAhead != nil, let deadline else { return false }
+        guard options.earlyRefresh != nil, let deadline else { return false }
         let chance = 1 - Double.random(in: 0..<1)
         let seconds = deadline.timeIntervalSinceReferenceDate
-        return loading.refreshes(loadTime: loadTime, deadline: seconds, now: core.now, chance: chance)
+        return options.refreshes(loadTime: loadTime, deadline: seconds, now: core.now, chance: chance)
     }
 
     /// Loads keys that nobody waits for, except those that are being loaded already.
@@ -162,7 +162,6 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
             } catch {
                 // The value is good all the same.
                 core.record(.failed, flight.key, error)
-                core.reporter?(error)
             }
         }
     }
@@ -171,7 +170,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         // Whatever a producer throws that was told to stop says nothing about the value.
         if Task.isCancelled { return end(flight, .failed(error)) }
         core.record(.loadFailed, flight.key, error)
-        if let time = loading.cachesFailures {
+        if let time = options.failureLifetime {
             core.flights.remember(error, of: flight.key, until: core.now + time / .seconds(1))
         }
         end(flight, .failed(error))

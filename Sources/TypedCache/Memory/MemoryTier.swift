@@ -60,9 +60,10 @@ struct MemoryTier {
     private var barred: Set<EntryKey> = []
     var statistics = CacheStatistics()
 
-    init(limit: MemoryLimit, table: EntryTable) {
+    init(settings: MemorySettings, table: EntryTable) {
         self.table = table
-        policy = ShortestReuse(count: limit.count, cost: limit.cost.bytes)
+        let countLimit = settings.countLimit.map { max(0, $0) }
+        policy = ShortestReuse(count: countLimit ?? .max, cost: settings.byteLimit?.bytes ?? .max)
     }
 
     var count: Int { policy.count }
@@ -80,7 +81,7 @@ struct MemoryTier {
         policy.trim(toCount: count, cost: cost, removed: &victims)
         let dropped = Dropped(evicted: own(victims))
         for entry in dropped.evicted { _ = table.remove(forKey: entry.key) }
-        statistics.count(.evicted(.memory), times: dropped.evicted.count)
+        statistics.count(.memoryEvicted, times: dropped.evicted.count)
         return dropped
     }
 
@@ -191,7 +192,7 @@ struct MemoryTier {
         }
         for victim in removed { _ = table.remove(forKey: victim.key) }
         table.insert(entry)
-        statistics.count(.evicted(.memory), times: removed.count)
+        statistics.count(.memoryEvicted, times: removed.count)
         dropped.evicted = removed
         return dropped
     }

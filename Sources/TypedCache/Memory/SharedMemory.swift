@@ -17,9 +17,9 @@ final class SharedMemory: Sendable {
     /// What is being loaded.
     let flights = Flights()
 
-    init(limit: MemoryLimit, directory: String, store: any ArchiveStore) {
+    init(settings: MemorySettings, directory: String, store: any ArchiveStore) {
         self.store = store
-        tier = Mutex(MemoryTier(limit: limit, table: table))
+        tier = Mutex(MemoryTier(settings: settings, table: table))
         self.directory = directory
         Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
     }

@@ -46,7 +46,7 @@ enum CacheDirectory {
         do throws(StoreError) {
             let path = own.path(percentEncoded: false)
             let store = try store(path, create: create, disk)
-            guard case .behind(let limit) = disk.writing else { return (own, store) }
+            guard let limit = disk.writing.queueLimit else { return (own, store) }
             return (own, WriteBehindStore(over: store, byteLimit: limit.bytes))
         } catch {
             throw CacheError(error)
@@ -91,7 +91,7 @@ extension DiskSettings.Layout {
         switch self {
         case .packed: .packed
         case .files: .file
-        case .automatic: StoreKind(directory: path) ?? Self.kindOfNew
+        default: StoreKind(directory: path) ?? Self.kindOfNew
         }
     }
 

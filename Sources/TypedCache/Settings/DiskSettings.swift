@@ -3,45 +3,58 @@ import ArchiveStore
 /// How much a cache may take on disk, and what its saves guarantee.
 public struct DiskSettings: Sendable, Hashable {
     /// What a save that returned has survived.
-    public enum Durability: Sendable, Hashable {
+    public struct Durability: Sendable, Hashable {
+        let waitsForDevice: Bool
+
         /// The end of the process, however it comes.
-        case process
-        /// A failure of power as well: the entry's file and the directory that names it are on the device. A save waits
-        /// for that, which takes milliseconds on many devices.
-        case power
+        public static let process = Durability(waitsForDevice: false)
+        /// A failure of power as well: the entry's bytes, and the directory that names their file, are on the device.
+        /// A save waits for that, which takes milliseconds on many devices.
+        public static let power = Durability(waitsForDevice: true)
     }
 
     /// When a save writes.
-    public enum Writing: Sendable, Hashable {
+    public struct Writing: Sendable, Hashable {
+        /// The most bytes of archives that wait to be written; `nil`: none waits.
+        let queueLimit: ByteCount?
+
         /// Before it returns.
-        case through
-        /// Later, in the background, while no more than so many bytes of archives wait; a save that would exceed that
-        /// waits itself. Fetches see what waits. What waits is lost with the process, unless ``Cache/flush()`` returned
-        /// after it was saved.
-        case behind(limit: ByteCount)
+        public static let through = Writing(queueLimit: nil)
+
+        /// Later, in the background, while no more than `limit` bytes of archives wait; a save that would exceed that
+        /// waits itself. Fetches see the waiting entries. They are lost with the process, unless ``Cache/flush()``
+        /// returned after they were saved.
+        public static func behind(limit: ByteCount) -> Writing { Writing(queueLimit: limit) }
     }
 
     /// How entries are kept on disk.
-    public enum Layout: String, Sendable, Hashable, CaseIterable {
+    public struct Layout: Sendable, Hashable, CaseIterable {
+        private enum Base: String { case automatic, packed, files }
+
+        private let base: Base
+
         /// As the cache's directory has them. A new one is `packed`, unless the environment variable
         /// `TYPED_CACHE_LAYOUT` says `files`.
-        case automatic
+        public static let automatic = Layout(base: .automatic)
         /// One after another in a few files that are appended to: the faster one, and much the smaller one for many
         /// small values.
-        case packed
+        public static let packed = Layout(base: .packed)
         /// Each in a file of its own, which any zlib tool can inflate.
-        case files
+        public static let files = Layout(base: .files)
+
+        public static let allCases = [automatic, packed, files]
     }
 
     /// `.automatic` by default. Any other one than the cache's directory already has is refused with
     /// `.invalidDirectory`: entries are moved by exporting and importing them.
     public var layout: Layout
-    /// The most bytes of all entries' files together; `nil`: no limit.
+    /// The most bytes of all entries together; `nil`: no limit.
     ///
-    /// Never exceeded by more than one entry. An entry that is larger than that is refused.
-    public var bytes: ByteCount?
-    /// The most entries; `nil`: no limit.
-    public var count: Int?
+    /// In the packed layout it holds at every instant, dead bytes included; in the layout of files it is never exceeded
+    /// by more than one entry. An entry that is larger than that is refused.
+    public var byteLimit: ByteCount?
+    /// The most entries; `nil`: no limit. Less than zero counts as zero.
+    public var countLimit: Int?
     /// How much must stay free on the volume: before a save takes more, other entries are given up, and if that is not
     /// enough the save fails with `.io`.
     public var minimumFreeSpace: ByteCount
@@ -53,18 +66,26 @@ public struct DiskSettings: Sendable, Hashable {
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
     public var followsOtherProcesses: Bool
 
+    /// - Parameters:
+    ///   - layout: how entries are kept on disk.
+    ///   - byteLimit: the most bytes of all entries together; `nil` for no limit.
+    ///   - countLimit: the most entries; `nil` for no limit.
+    ///   - minimumFreeSpace: how much must stay free on the volume.
+    ///   - durability: what a save that returned has survived.
+    ///   - writing: when a save writes.
+    ///   - followsOtherProcesses: whether hits in memory look for changes by other processes.
     public init(
         layout: Layout = .automatic,
-        bytes: ByteCount? = nil,
-        count: Int? = nil,
-        minimumFreeSpace: ByteCount = .bytes(0),
+        byteLimit: ByteCount? = nil,
+        countLimit: Int? = nil,
+        minimumFreeSpace: ByteCount = .zero,
         durability: Durability = .process,
         writing: Writing = .through,
         followsOtherProcesses: Bool = false
     ) {
         self.layout = layout
-        self.bytes = bytes
-        self.count = count.map { max(0, $0) }
+        self.byteLimit = byteLimit
+        self.countLimit = countLimit
         self.minimumFreeSpace = minimumFreeSpace
         self.durability = durability
         self.writing = writing
@@ -73,11 +94,23 @@ public struct DiskSettings: Sendable, Hashable {
 
     var storeSettings: StoreSettings {
         var settings = StoreSettings()
-        settings.durability = durability == .power ? .power : .process
-        settings.byteLimit = bytes?.bytes
-        settings.countLimit = count
+        settings.durability = durability.waitsForDevice ? .power : .process
+        settings.byteLimit = byteLimit?.bytes
+        settings.countLimit = countLimit.map { max(0, $0) }
         settings.minimumFreeByteCount = minimumFreeSpace.bytes
         settings.followsOthers = followsOtherProcesses
         return settings
     }
+}
+
+extension DiskSettings.Layout: RawRepresentable, CustomStringConvertible {
+    /// `nil` if no layout has this name.
+    public init?(rawValue: String) {
+        guard let base = Base(rawValue: rawValue) else { return nil }
+        self.init(base: base)
+    }
+
+    /// The layout's name: `automatic`, `packed` or `files`.
+    public var rawValue: String { base.rawValue }
+    public var description: String { rawValue }
 }

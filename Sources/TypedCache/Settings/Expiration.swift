@@ -26,6 +26,13 @@ public struct Expiration: Sendable, Hashable {
     /// The entry expires this long after it was saved; at once, if that is zero or less. Reading does not move that.
     public static func after(_ duration: Duration) -> Expiration { Expiration(.after(duration)) }
 
+    /// The entry expires `hours` after it was saved; at once, if that is zero or less. Reading does not move that.
+    public static func after(hours: Int) -> Expiration { .after(seconds(hours, times: 3_600)) }
+
+    /// The entry expires `days` of 24 hours after it was saved; at once, if that is zero or less. Reading does not move
+    /// that.
+    public static func after(days: Int) -> Expiration { .after(seconds(days, times: 86_400)) }
+
     /// The entry expires at this moment; at once, if that has passed. Reading does not move that.
     public static func at(_ date: Date) -> Expiration { Expiration(.at(date)) }
 
@@ -35,17 +42,29 @@ public struct Expiration: Sendable, Hashable {
     /// known by an eighth of the duration too early.
     public static func afterIdle(_ duration: Duration) -> Expiration { Expiration(.afterIdle(duration)) }
 
-    /// The same, but for so long after it has expired the entry may still be served by a fetch that loads, which
-    /// loads it anew in the background (RFC 5861, stale-while-revalidate). For all other calls it is expired.
-    public func staleWhileRevalidate(_ window: Duration) -> Expiration {
+    /// The entry expires when it was neither saved nor fetched for `hours`; as ``afterIdle(_:)``.
+    public static func afterIdle(hours: Int) -> Expiration { .afterIdle(seconds(hours, times: 3_600)) }
+
+    /// The entry expires when it was neither saved nor fetched for `days` of 24 hours; as ``afterIdle(_:)``.
+    public static func afterIdle(days: Int) -> Expiration { .afterIdle(seconds(days, times: 86_400)) }
+
+    /// A duration that is too long to be counted is as long as can be.
+    private static func seconds(_ count: Int, times unit: Int) -> Duration {
+        let (seconds, overflow) = count.multipliedReportingOverflow(by: unit)
+        return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
+    }
+
+    /// Returns a copy that lets a loading fetch serve the expired entry for `window` while it reloads in the background
+    /// (RFC 5861, stale-while-revalidate). For all other calls the entry is expired.
+    public func servingStale(for window: Duration) -> Expiration {
         var copy = self
         copy.staleWhileRevalidate = window
         return copy
     }
 
-    /// The same, but for so long after it has expired the entry may still be served by a fetch that tried to load it
-    /// anew and failed (RFC 5861, stale-if-error). For all other calls it is expired.
-    public func staleIfError(_ window: Duration) -> Expiration {
+    /// Returns a copy that lets a loading fetch serve the expired entry for `window` if its producer fails (RFC 5861,
+    /// stale-if-error). For all other calls the entry is expired.
+    public func servingStaleOnError(for window: Duration) -> Expiration {
         var copy = self
         copy.staleIfError = window
         return copy

@@ -63,12 +63,12 @@ import Testing
         let root = URL(fileURLWithPath: workspace.root)
         let entries = try ["c", "d"].map { name in
             let cache = try Cache<StoredRecord>(name: name, directory: root)
-            return Dictionary(uniqueKeysWithValues: cache.entries.map { ($0.key, $0) })
+            return Dictionary(uniqueKeysWithValues: try cache.entries().all().map { ($0.key, $0) })
         }
         #expect(entries[0].count == Self.count && entries[0].keys == entries[1].keys)
         for (key, entry) in entries[0] {
             let copy = entries[1][key]
-            #expect(copy?.savedAt == entry.savedAt && copy?.expiresAt == entry.expiresAt && copy?.tags == ["t"])
+            #expect(copy?.storedAt == entry.storedAt && copy?.expiresAt == entry.expiresAt && copy?.tags == ["t"])
         }
     }
 

@@ -68,10 +68,10 @@ final class DiskTorture {
 
             guard case .keys(let present) = worker.perform(.keys) else { break }
             let removed = present.shuffled(using: &random).prefix(present.count / 2 + 1)
-            let former = worker.storedByteCounts()
+            let former = try worker.storedByteCounts()
             for key in removed { worker.perform(.remove(key)) }
             let room = removed.reduce(0) { $0 + blocks(former[$1] ?? 0) }
-            let (savedCount, violation) = refill(removed, room, worker)
+            let (savedCount, violation) = try refill(removed, room, worker)
             if let violation { violations.append(violation) }
             report.add(savedCount, "saves after room was made")
         }
@@ -98,14 +98,14 @@ final class DiskTorture {
         _ keys: ArraySlice<String>,
         _ room: Int,
         _ worker: Worker
-    ) -> (savedCount: Int, violation: Violation?) {
+    ) throws -> (savedCount: Int, violation: Violation?) {
         var savedCount = 0
         var savedByteCount = 0
         var violation: Violation?
         for key in keys {
             if worker.perform(.save(key)) == .done {
                 savedCount += 1
-                savedByteCount += blocks(worker.storedByteCounts()[key] ?? 0)
+                savedByteCount += blocks(try worker.storedByteCounts()[key] ?? 0)
                 continue
             }
             let needed = blocks(worker.savedByteCount + Self.overhead)

@@ -21,16 +21,16 @@ final class Worker {
         cache = try Cache(
             name: settings.name,
             directory: URL(fileURLWithPath: settings.directory, isDirectory: true),
-            memory: settings.usesMemory ? MemoryLimit() : .none,
+            memory: settings.usesMemory ? MemorySettings() : .none,
             disk: DiskSettings(
                 layout: settings.layout,
-                bytes: settings.byteLimit.map { .bytes($0) },
-                count: settings.countLimit,
+                byteLimit: settings.byteLimit.map { .bytes($0) },
+                countLimit: settings.countLimit,
                 writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
                 followsOtherProcesses: settings.followsOthers
             ),
             clock: MonotonicClock(),
-            reporter: { log.append(.damage("\($0)".replacing("\n", with: " "))) }
+            observer: DamageObserver(log: log)
         )
     }
 
@@ -49,8 +49,8 @@ final class Worker {
     }
 
     /// The bytes on disk of each entry.
-    func storedByteCounts() -> [String: Int] {
-        Dictionary(cache.entries.map { ($0.key, $0.storedByteCount) }) { $1 }
+    func storedByteCounts() throws -> [String: Int] {
+        Dictionary(try cache.entries().all().map { ($0.key, $0.size.bytes) }) { $1 }
     }
 
     @discardableResult
@@ -80,19 +80,19 @@ final class Worker {
             guard let value = try cache.fetch(forKey: key) else { return .absent }
             if let fault = value.fault(fetchedFor: key) { return .torn(fault) }
             return .value(value.identity)
-        case .contains(let key): return try cache.contains(key) ? .present : .absent
+        case .contains(let key): return try cache.contains(forKey: key) ? .present : .absent
         case .remove(let key): return try cache.remove(forKey: key) ? .present : .absent
         case .removeAll:
             try cache.removeAll()
             return .done
-        case .keys: return .keys(cache.keys.sorted())
+        case .keys: return .keys(try cache.keys().all().sorted())
         case .count: return .count(try cache.count())
         case .removeTagged(let tag): return .count(try cache.removeAll(tagged: tag))
         case .flush:
             try cache.flush()
             return .done
         case .increment(let key): return try incrementing(key)
-        case .trim(let byteCount): return .count(try cache.trimDisk(to: .bytes(byteCount)))
+        case .trim(let byteCount): return .count(try cache.trimDisk(toBytes: .bytes(byteCount)))
         }
     }
 

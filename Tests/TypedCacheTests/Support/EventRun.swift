@@ -21,7 +21,7 @@ final class EventRun {
     init(seed: Int, _ directory: TestDirectory) throws {
         self.directory = directory
         store = try WatchedStore(directory)
-        let memory = seed % 3 == 0 ? MemoryLimit.none : MemoryLimit(count: 4)
+        let memory = seed % 3 == 0 ? MemorySettings.none : MemorySettings(countLimit: 4)
         cities = Cache(over: store, memory: memory, clock: clock, observer: observer)
         streams = [cities.events, cities.events, cities.events]
         latest = cities.events.makeAsyncIterator()
@@ -31,8 +31,9 @@ final class EventRun {
     private func expiration() -> Expiration {
         let choices: [Expiration] = [
             .never, .after(.seconds(10)), .after(.zero), .afterIdle(.seconds(16)), .at(clock.now + 20),
-            .after(.seconds(8)).staleWhileRevalidate(.seconds(10)), .after(.seconds(8)).staleIfError(.seconds(20)),
-            .after(.seconds(6)).staleWhileRevalidate(.seconds(6)).staleIfError(.seconds(16)),
+            .after(.seconds(8)).servingStale(for: .seconds(10)),
+            .after(.seconds(8)).servingStaleOnError(for: .seconds(20)),
+            .after(.seconds(6)).servingStale(for: .seconds(6)).servingStaleOnError(for: .seconds(16)),
         ]
         return choices.randomElement(using: &random) ?? .never
     }
@@ -47,14 +48,14 @@ final class EventRun {
         case 9: try? await cities.save(Fickle("bad"), forKey: key)
         case 10...15: _ = try await counting(1) { try await cities.fetch(forKey: key) }
         case 16: _ = try await counting(3) { try await cities.fetch(forKeys: [key, "0\(key)", "1\(key)", key]) }
-        case 17, 18: _ = try await counting(0) { try await cities.contains(key) }
+        case 17, 18: _ = try await counting(0) { try await cities.contains(forKey: key) }
         case 19...24: try await load(key)
         case 25...28: clock.advance(by: Double.random(in: 0..<5, using: &random))
         case 29: try await cities.remove(forKey: key)
         case 30: try await cities.removeAll(tagged: "a")
         case 31: try await cities.removeExpired()
-        case 32: cities.trim(toCount: Int.random(in: 0..<3, using: &random))
-        case 33: try await cities.trimDisk(to: .bytes(1_200))
+        case 32: cities.trimMemory(toCount: Int.random(in: 0..<3, using: &random))
+        case 33: try await cities.trimDisk(toBytes: .bytes(1_200))
         case 34, 35: if try directory.entryCount("cache") > 0 { try directory.damageEntry("cache") }
         case 36: try await counting(0) { try await cities.modify(forKey: key) { $0?.text += "!" } }
         case 37, 38:

@@ -134,7 +134,7 @@ extension Cache {
     convenience init(
         over store: any ArchiveStore,
         place: String = "/test/\(UUID().uuidString)",
-        memory: MemoryLimit = MemoryLimit(),
+        memory: MemorySettings = MemorySettings(),
         sharesValues: Bool = true,
         expiration: Expiration = .never,
         clock: any CacheClock = SystemClock(),
@@ -149,8 +149,7 @@ extension Cache {
             sharesValues: sharesValues,
             expiration: expiration,
             clock: clock,
-            observer: observer,
-            reporter: reporter
+            observer: observer ?? reporter.map { FailureObserver(told: $0) }
         )
     }
 }

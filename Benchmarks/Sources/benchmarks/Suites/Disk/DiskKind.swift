@@ -34,7 +34,7 @@ struct DiskKind {
     static var otherSettings: [DiskKind] {
         [
             // In the steady state of a full one: each new entry has another one given up.
-            cache("Cache, packed, 500 entries at most", DiskSettings(layout: .packed, count: 500)),
+            cache("Cache, packed, 500 entries at most", DiskSettings(layout: .packed, countLimit: 500)),
             cache(
                 "Cache, packed, writing behind",
                 DiskSettings(layout: .packed, writing: .behind(limit: .mebibytes(8)))

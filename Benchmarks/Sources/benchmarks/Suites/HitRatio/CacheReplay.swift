@@ -15,7 +15,11 @@ enum CacheReplay {
     /// - Parameter folder: an empty folder, best on a file system in memory; it is removed.
     static func hits(in trace: Trace, capacity: Int, folder: URL) throws -> Int {
         defer { removeFolder(folder) }
-        let cache = try Cache<Token>(name: "replay", directory: folder, memory: MemoryLimit(count: capacity))
+        let cache = try Cache<Token>(
+            name: "replay",
+            directory: folder,
+            memory: MemorySettings(countLimit: capacity)
+        )
         for key in trace.requests {
             if try cache.fetch(forKey: Int(key)) == nil {
                 try cache.save(Token(number: key), forKey: Int(key))

@@ -12,7 +12,7 @@ struct MemoryContestants {
         cache = try Cache(
             name: "hits",
             directory: context.makeFolder("memory", inMemory: true),
-            memory: MemoryLimit(count: KeyRequests.keyCount, cost: .mebibytes(1_024))
+            memory: MemorySettings(byteLimit: .mebibytes(1_024), countLimit: KeyRequests.keyCount)
         )
     }
 

@@ -101,7 +101,7 @@ struct MemorySuite: Suite {
         let cache = try Cache<Place>(
             name: "evictions",
             directory: folder,
-            memory: MemoryLimit(count: Self.capacity)
+            memory: MemorySettings(countLimit: Self.capacity)
         )
         let recency = RecencyCache<Place>(capacity: Self.capacity)
         let foundation = FoundationCache<Place>(capacity: Self.capacity)

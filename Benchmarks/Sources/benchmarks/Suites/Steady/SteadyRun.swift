@@ -26,7 +26,7 @@ struct SteadyRun {
     func run() throws {
         let place = try context.makeFolder("steady")
         let folder = place.appending(path: "store", directoryHint: .isDirectory)
-        let disk = DiskSettings(layout: .packed, bytes: .bytes(byteLimit))
+        let disk = DiskSettings(layout: .packed, byteLimit: .bytes(byteLimit))
         let store = try MeasuredStore(directory: folder, disk: disk)
         var tally = Tally()
         var requests = SteadyRequests(keyCount: keyCount, seed: 80)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// How a fetch loads what is missing.
-public struct LoadSettings: Sendable, Hashable {
+public struct LoadOptions: Sendable, Hashable {
     /// How eagerly a value is loaded anew before it expires; `nil`: only afterwards.
     ///
     /// Each fetch decides by chance, the more likely the closer the deadline is and the longer the last load took, so
@@ -10,25 +10,25 @@ public struct LoadSettings: Sendable, Hashable {
     /// loaded ahead.
     ///
     /// Source: Vattani, Chierichetti, Lowenstein: Optimal probabilistic cache stampede prevention, VLDB 2015.
-    public var refreshAhead: Double?
+    public var earlyRefresh: Double?
     /// For how long the error of a producer is thrown again without running one; `nil`: not at all.
     ///
     /// Saving or removing the key ends that.
-    public var cachesFailures: Duration?
+    public var failureLifetime: Duration?
 
     /// - Parameters:
-    ///   - refreshAhead: see ``refreshAhead``.
-    ///   - cachesFailures: see ``cachesFailures``.
-    public init(refreshAhead: Double? = nil, cachesFailures: Duration? = nil) {
-        self.refreshAhead = refreshAhead
-        self.cachesFailures = cachesFailures
+    ///   - earlyRefresh: see ``earlyRefresh``.
+    ///   - failureLifetime: see ``failureLifetime``.
+    public init(earlyRefresh: Double? = nil, failureLifetime: Duration? = nil) {
+        self.earlyRefresh = earlyRefresh
+        self.failureLifetime = failureLifetime
     }
 
     /// Whether to load anew now what stays fresh until `deadline`.
     ///
     /// - Parameter chance: greater than 0, up to 1, drawn anew for each decision.
     func refreshes(loadTime: TimeInterval, deadline: TimeInterval, now: TimeInterval, chance: Double) -> Bool {
-        guard let refreshAhead, loadTime > 0, deadline != .infinity else { return false }
-        return now - loadTime * refreshAhead * log(chance) >= deadline
+        guard let earlyRefresh, loadTime > 0, deadline != .infinity else { return false }
+        return now - loadTime * earlyRefresh * log(chance) >= deadline
     }
 }

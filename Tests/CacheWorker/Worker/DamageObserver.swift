@@ -1,0 +1,11 @@
+import TypedCache
+
+/// Logs damaged entries, and failures that no call could throw.
+struct DamageObserver: CacheObserver {
+    let log: OperationLog
+
+    func cache(_ name: String, did event: CacheEvent) {
+        guard event.kind == .failed || event.reason == .corrupted, let cause = event.cause else { return }
+        log.append(.damage("\(cause)".replacing("\n", with: " ")))
+    }
+}
