@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
+        .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
         .executable(name: "typed-cache", targets: ["typed-cache"]),
     ],
     targets: [
@@ -52,6 +53,13 @@ let package = Package(
         .target(
             name: "TypedCache",
             dependencies: ["KeyedArchive", "ArchiveStore", "Eviction"],
+            swiftSettings: strict
+        ),
+
+        // For tests of code that uses a cache: a clock moved by hand, temporary caches, disks that fail, recorded events.
+        .target(
+            name: "TypedCacheTesting",
+            dependencies: ["TypedCache", "ArchiveStore"],
             swiftSettings: strict
         ),
 
@@ -107,6 +115,11 @@ let package = Package(
         .testTarget(
             name: "TypedCacheTests",
             dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSeeds", "CacheWorker"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TypedCacheTestingTests",
+            dependencies: ["TypedCacheTesting"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,0 +1,69 @@
+import Foundation
+import Synchronization
+import TypedCache
+
+/// An observer that keeps every event, in the order in which they were told.
+///
+/// ```swift
+/// let recorder = EventRecorder()
+/// let cities = try Cache<City>(name: "cities", observer: recorder)
+/// try cities.fetch(forKey: "1")
+/// #expect(recorder.events.map(\.kind) == [.missed])
+/// ```
+public final class EventRecorder: CacheObserver {
+    private let recorded = Mutex<[CacheEvent]>([])
+
+    public init() {}
+
+    /// The events so far, the oldest first.
+    public var events: [CacheEvent] { recorded.withLock { $0 } }
+
+    /// The keys of the events of one kind, the oldest first; events without a key are left out.
+    public func keys(of kind: CacheEvent.Kind) -> [String] {
+        events.filter { $0.kind == kind }.compactMap(\.key)
+    }
+
+    /// The errors of failures that no call could throw, and of damaged entries, the oldest first.
+    public var failures: [any Error] {
+        events.filter { $0.kind == .failed || $0.reason == .corrupted }.compactMap(\.cause)
+    }
+
+    /// Forgets the events so far.
+    public func removeAll() {
+        let former = recorded.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        _ = consume former
+    }
+
+    /// Suspends until there is an event that fulfills `condition`: for work that a cache does in the background.
+    ///
+    /// - Parameters:
+    ///   - limit: how long to wait at most; ten seconds by default.
+    ///   - condition: is asked about every event, those that are there already included.
+    /// - Returns: the first such event; `nil` if there was none in time, or the task was cancelled.
+    public func event(
+        within limit: Duration = .seconds(10),
+        where condition: (CacheEvent) -> Bool
+    ) async -> CacheEvent? {
+        let end = ContinuousClock.now + limit
+        var seen = 0
+        while true {
+            let events = events
+            if seen > events.count { seen = 0 }
+            if let event = events[seen...].first(where: condition) { return event }
+            seen = events.count
+            if ContinuousClock.now >= end || Task.isCancelled { return nil }
+            do {
+                try await Task.sleep(for: .milliseconds(2))
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    public func cache(_ name: String, did event: CacheEvent) {
+        recorded.withLock { $0.append(event) }
+    }
+}

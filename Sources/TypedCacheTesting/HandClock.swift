@@ -1,0 +1,27 @@
+import Foundation
+import Synchronization
+import TypedCache
+
+/// A clock that stands still until a test moves it.
+///
+/// ```swift
+/// let clock = HandClock()
+/// let cities = try Cache<City>(name: "cities", expiration: .after(hours: 1), clock: clock)
+/// clock.advance(by: .seconds(3_600))    // everything saved so far has expired
+/// ```
+public final class HandClock: CacheClock {
+    private let time: Mutex<Date>
+
+    /// - Parameter now: the moment that the clock shows at first; the first second of 2001 UTC by default.
+    public init(now: Date = Date(timeIntervalSinceReferenceDate: 0)) { time = Mutex(now) }
+
+    public var now: Date { time.withLock { $0 } }
+
+    /// Moves the clock forward, or back by a negative duration.
+    public func advance(by duration: Duration) {
+        time.withLock { $0 += duration / .seconds(1) }
+    }
+
+    /// Sets the clock to a moment.
+    public func set(to date: Date) { time.withLock { $0 = date } }
+}
