@@ -42,7 +42,7 @@ let package = Package(
         // What a full tier gives up. Knows neither keys nor values.
         .target(name: "Eviction", swiftSettings: strict),
 
-        // Archives on disk under keys: compression, the entry format, one file per entry. Knows bytes, no values.
+        // Archives on disk under keys: compression, the packed store, the store of one file per entry. Knows bytes, no values.
         .target(
             name: "ArchiveStore",
             dependencies: ["CZlib", "CChecksum", "CFiles", "Eviction"],

@@ -5,7 +5,7 @@ import KeyedArchive
 // Values to archives and back, on the caller's thread.
 
 extension Cache {
-    /// - Precondition: the entry was made by ``newEntry(_:_:_:_:sharesValues:)`` or ``kept(_:_:_:)`` of this cache.
+    /// - Precondition: the entry was made by ``newEntry(_:_:_:sharesValues:)`` or ``kept(_:_:_:)`` of this cache.
     func value(of entry: MemoryEntry) throws(CacheError) -> Value {
         // Unchecked casts, 5 ns instead of 60: the tier belongs to this cache, and what is put into it is made by the
         // same rule.

@@ -8,11 +8,11 @@ import Synchronization
     import Musl
 #endif
 
-/// The right to keep one more directory open for speed alone, given back when it goes.
+/// The right to keep one more directory or segment open for speed alone, given back when the object is released.
 ///
 /// All stores of a process share a quarter of the descriptors that it may have (often 1,024, or only 256):
-/// who gets no reservation opens its directory for each call, which costs about a microsecond, and nothing
-/// else changes.
+/// without a reservation, a store opens its directory or segment for each call, which costs about a microsecond, and
+/// nothing else changes.
 final class DescriptorReservation: Sendable {
     private static let taken = Atomic<Int>(0)
 

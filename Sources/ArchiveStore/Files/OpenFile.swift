@@ -180,7 +180,7 @@ struct OpenFile: ~Copyable {
 
     /// Takes the advisory lock of this open file (`flock`), as only one open file can have it.
     ///
-    /// - Parameter waits: Whether to wait for it; else `.wouldBlock` is thrown if another one has it.
+    /// - Parameter waits: Whether to wait for it; otherwise `EWOULDBLOCK` is thrown if another open file has it.
     func lock(waits: Bool) throws(SystemError) {
         _ = try layer.call(.lock, name) { flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
     }

@@ -31,8 +31,8 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     }
 }
 
-/// The archive of an object of a class: decoded anew at each fetch, so that no caller can change what another
-/// one gets.
+/// The archive of a value that is not shared: decoded anew at each fetch, so that no caller can change the value that
+/// another one gets.
 final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     let archive: [UInt8]
 

@@ -57,7 +57,7 @@ extension FileStore {
         try giveUp(in: directory, told: told, by: withLedger, keeping: kept, choosing: choose)
     }
 
-    /// As ``giveUp(in:told:choosing:)``, by a ledger that `withLedger` gives.
+    /// As ``giveUp(in:told:keeping:choosing:)``, by a ledger that `withLedger` gives.
     func giveUp(
         in directory: StoreDirectory,
         told: (EntryInformation) -> Void,
