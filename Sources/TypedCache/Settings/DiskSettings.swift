@@ -49,6 +49,8 @@ public struct DiskSettings: Sendable, Hashable {
     public var durability: Durability
     /// `.through` by default.
     public var writing: Writing
+    /// `.automatic` by default. Holds for what is saved from now on; every cache reads what any other one has written.
+    public var compression: Compression
     /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
     public var followsOtherProcesses: Bool
@@ -60,6 +62,7 @@ public struct DiskSettings: Sendable, Hashable {
         minimumFreeSpace: ByteCount = .bytes(0),
         durability: Durability = .process,
         writing: Writing = .through,
+        compression: Compression = .automatic,
         followsOtherProcesses: Bool = false
     ) {
         self.layout = layout
@@ -68,12 +71,14 @@ public struct DiskSettings: Sendable, Hashable {
         self.minimumFreeSpace = minimumFreeSpace
         self.durability = durability
         self.writing = writing
+        self.compression = compression
         self.followsOtherProcesses = followsOtherProcesses
     }
 
     var storeSettings: StoreSettings {
         var settings = StoreSettings()
         settings.durability = durability == .power ? .power : .process
+        settings.compression = compression.kind
         settings.byteLimit = bytes?.bytes
         settings.countLimit = count
         settings.minimumFreeByteCount = minimumFreeSpace.bytes
