@@ -11,6 +11,8 @@ package struct StoreSettings: Sendable {
     /// The largest archive in bytes.
     package var maximumArchiveByteCount = 1 << 30
     package var durability = Durability.process
+    /// How archives are compressed that are saved from now on.
+    package var compression = ArchiveCompression.automatic
     /// The most bytes of all entries' files together; `nil`: no limit. A file system takes a little more for each.
     package var byteLimit: Int?
     /// The most entries; `nil`: no limit.

@@ -21,7 +21,10 @@ import Testing
     ) throws -> [UInt8] {
         var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: 0.5))
         change(&attributes)
-        return try EntryFile.bytes(archive: archive, key: try StoreKey(key), attributes: attributes)
+        var bytes: [UInt8] = []
+        let content = try EntryFile.content(archive: archive, key: try StoreKey(key), attributes: attributes)
+        content.forEachPiece { bytes += $0 }
+        return bytes
     }
 
     /// An entry with every attribute.

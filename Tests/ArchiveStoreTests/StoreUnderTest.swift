@@ -21,6 +21,10 @@ enum StoreUnderTest: CaseIterable {
     /// A packed store of many small segments, of which the first are given up all the time.
     case limitedPacked
     case packedBehind
+    /// Stores that compress nothing, or all of it as far as zlib can.
+    case uncompressedFile
+    case uncompressedPacked
+    case hardestPacked
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
@@ -29,6 +33,11 @@ enum StoreUnderTest: CaseIterable {
             settings.byteLimit = 1 << 30
             settings.countLimit = 1 << 20
             settings.minimumFreeByteCount = 1
+        }
+        switch self {
+        case .uncompressedFile, .uncompressedPacked: settings.compression = .stored
+        case .hardestPacked: settings.compression = .level(9)
+        default: break
         }
         return settings
     }
@@ -39,12 +48,12 @@ enum StoreUnderTest: CaseIterable {
         case .reference:
             let store = ReferenceStore()
             try body { store }
-        case .file, .limitedFile:
+        case .file, .limitedFile, .uncompressedFile:
             try withTemporaryDirectory { path in
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
                 try checkLedger(path + "/cache")
             }
-        case .packed, .limitedPacked:
+        case .packed, .limitedPacked, .uncompressedPacked, .hardestPacked:
             try withTemporaryDirectory { path in
                 try body { try PackedStore(directory: path + "/cache", create: true, settings: settings) }
             }

@@ -9,6 +9,7 @@ enum Suites {
             CompressSuite.self,
             MemorySuite.self,
             DiskSuite.self,
+            LargeSuite.self,
             HitRatioSuite.self,
             ScaleSuite.self,
             SteadySuite.self,

@@ -34,10 +34,18 @@ final class DeflateStream: @unchecked Sendable {
 
     /// Deflates all of `input` into `output`; `nil` if it does not fit.
     ///
+    /// - Parameter isLast: whether the stream ends with it; else what is written ends with an empty stored block, and
+    ///   more blocks can follow.
     /// - Precondition: both are at most `UInt32.max` bytes; `output` is not empty.
-    func deflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
+    func deflate(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        isLast: Bool = true
+    ) -> Int? {
         deflateReset(stream)
-        let rest = stream.lending(input, output, to: CZlib.deflate)
-        return rest.status == Z_STREAM_END ? output.count - rest.outputByteCount : nil
+        let rest = stream.lending(input, output, flush: isLast ? Z_FINISH : Z_SYNC_FLUSH, to: CZlib.deflate)
+        // Where a flush fills the output to its end, there may be more of it.
+        let isWhole = isLast ? rest.status == Z_STREAM_END : rest.status == Z_OK && rest.outputByteCount > 0
+        return isWhole ? output.count - rest.outputByteCount : nil
     }
 }

@@ -17,6 +17,7 @@ extension UnsafeMutablePointer<z_stream> {
     func lending(
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer,
+        flush: Int32 = Z_FINISH,
         to call: (UnsafeMutablePointer<z_stream>, Int32) -> Int32
     ) -> Rest {
         pointee.next_in = UnsafeMutablePointer<UInt8>(mutating: input.bindMemory(to: UInt8.self).baseAddress)
@@ -27,7 +28,7 @@ extension UnsafeMutablePointer<z_stream> {
             pointee.next_in = nil
             pointee.next_out = nil
         }
-        let status = call(self, Z_FINISH)
+        let status = call(self, flush)
         return Rest(
             status: status,
             inputByteCount: Int(pointee.avail_in),

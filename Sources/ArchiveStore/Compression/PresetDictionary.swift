@@ -38,15 +38,17 @@ final class PresetDictionary: Sendable {
     /// The Adler-32 of the bytes, which a stream names its dictionary by.
     let identifier: UInt32
 
-    private let deflaters: StreamPool<PrimedDeflateStream>
+    private let deflaters: LevelPools<PrimedDeflateStream>
     private static let inflaters = StreamPool(capacity: 8) { RawInflateStream() }
 
     /// - Parameter bytes: At most 2³¹ − 1; no stream refers to more than the last 32 KiB.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
-        let settings = DeflateSettings.primed(dictionaryByteCount: bytes.count)
-        deflaters = StreamPool(capacity: 4) { PrimedDeflateStream(settings, dictionary: bytes) }
+        deflaters = LevelPools(capacity: 4) { level in
+            let settings = DeflateSettings.primed(level: level, dictionaryByteCount: bytes.count)
+            return PrimedDeflateStream(settings, dictionary: bytes)
+        }
     }
 
     /// Deflates `input` to the start of `output` and returns how many bytes it took there.
@@ -54,14 +56,19 @@ final class PresetDictionary: Sendable {
     /// What is too long to profit is deflated without the dictionary; what does not shrink is stored.
     ///
     /// - Precondition: `output` has room for `StoredBlocks.byteCount(for: input.count)` bytes.
-    func deflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
-        guard input.count <= Self.largestInput, !bytes.isEmpty else {
-            return Zlib.deflate(input, into: output)
+    func deflate(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        _ compression: ArchiveCompression = .automatic
+    ) -> Int {
+        guard let level = compression.level, input.count <= Self.largestInput, !bytes.isEmpty else {
+            return Zlib.deflate(input, into: output, compression)
         }
         let bound = StoredBlocks.byteCount(for: input.count)
         precondition(output.count >= bound, "the output is too small for the input, stored")
         let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-        return deflaters.withStream { $0.deflate(input, into: target) } ?? StoredBlocks.write(input, into: output)
+        return deflaters[level].withStream { $0.deflate(input, into: target) }
+            ?? StoredBlocks.write(input, into: output)
     }
 
     /// Inflates the zlib stream at `offset` that is known to hold exactly `byteCount` bytes, with this

@@ -25,3 +25,16 @@ final class StreamPool<Stream: AnyObject & Sendable>: Sendable {
         return body(stream)
     }
 }
+
+/// A pool for each of zlib's levels 1 to 9, which share nothing.
+struct LevelPools<Stream: AnyObject & Sendable>: Sendable {
+    private let pools: [StreamPool<Stream>]
+
+    /// - Parameter capacity: How many idle streams each pool keeps.
+    init(capacity: Int, make: @escaping @Sendable (_ level: Int) -> Stream) {
+        pools = (1...9).map { level in StreamPool(capacity: capacity) { make(level) } }
+    }
+
+    /// - Precondition: `level` is 1 to 9.
+    subscript(level: Int) -> StreamPool<Stream> { pools[level - 1] }
+}

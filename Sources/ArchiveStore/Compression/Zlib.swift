@@ -13,35 +13,56 @@ package enum Zlib {
     /// The most bytes that one call takes or gives: zlib counts in 32 bits.
     static let largestByteCount = Int(UInt32.max >> 1)
 
-    private static let smallDeflaters = StreamPool(capacity: 8) { DeflateStream(.small) }
-    private static let largeDeflaters = StreamPool(capacity: 4) { DeflateStream(.large) }
+    private static let smallDeflaters = LevelPools(capacity: 8) { DeflateStream(.small(level: $0)) }
+    private static let largeDeflaters = LevelPools(capacity: 4) { DeflateStream(.large(level: $0)) }
     private static let inflaters = StreamPool(capacity: 8) { InflateStream() }
 
     /// Deflates `bytes` to a zlib stream; what does not shrink is stored in one, at 5 bytes per 65,535 and 6
     /// in all.
     ///
     /// - Precondition: `bytes` has at most 2³¹ − 1 bytes.
-    package static func deflate(_ bytes: [UInt8]) -> [UInt8] {
+    package static func deflate(_ bytes: [UInt8], _ compression: ArchiveCompression = .automatic) -> [UInt8] {
         let bound = StoredBlocks.byteCount(for: bytes.count)
         return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
-            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer)) }
+            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer), compression) }
         }
     }
 
     /// Deflates `input` to the start of `output` and returns how many bytes it took there.
     ///
     /// - Precondition: `output` has room for `StoredBlocks.byteCount(for: input.count)` bytes.
-    static func deflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
+    static func deflate(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        _ compression: ArchiveCompression = .automatic
+    ) -> Int {
+        deflate(input, compression.runs(of: input), compression, into: output)
+    }
+
+    /// As above; what is deflated of `input`, and what is stored, is known.
+    static func deflate(
+        _ input: UnsafeRawBufferPointer,
+        _ runs: [CompressionProbe.Run],
+        _ compression: ArchiveCompression,
+        into output: UnsafeMutableRawBufferPointer
+    ) -> Int {
         let bound = StoredBlocks.byteCount(for: input.count)
         precondition(input.count <= largestByteCount, "zlib cannot take more than 2³¹ − 1 bytes at once")
         precondition(output.count >= bound, "the output is too small for the input, stored")
 
-        // One byte less than stored blocks would take: what does not fit there is better stored.
-        let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-        let isSmall = input.count <= DeflateSettings.largestSmallInput
-        let streams = isSmall ? smallDeflaters : largeDeflaters
-        let deflated = streams.withStream { $0.deflate(input, into: target) }
-        return deflated ?? StoredBlocks.write(input, into: output)
+        guard let level = compression.level else { return StoredBlocks.write(input, into: output) }
+        guard input.count > DeflateSettings.largestSmallInput else {
+            // One byte less than stored blocks would take: what does not fit there is better stored.
+            let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
+            return smallDeflaters[level].withStream { $0.deflate(input, into: target) }
+                ?? StoredBlocks.write(input, into: output)
+        }
+        return StreamOfRuns.write(input, runs, with: largeDeflaters[level], into: output)
+    }
+
+    /// Whether the fastest stream for small inputs deflates all of `input` into `output`.
+    static func fits(_ input: UnsafeRawBufferPointer, deflatedInto output: UnsafeMutableRawBufferPointer) -> Bool {
+        smallDeflaters[1].withStream { $0.deflate(input, into: output) } != nil
     }
 
     /// Inflates one zlib stream that is known to hold exactly `byteCount` bytes.
@@ -123,10 +144,10 @@ package enum Zlib {
         inflaters.withStream { $0.inflate(input, filling: output) }
     }
 
-    /// The Adler-32 (as in RFC 1950) of `bytes`.
-    static func adler32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    /// The Adler-32 (as in RFC 1950) of `bytes`, continued from the one of the bytes before them.
+    static func adler32(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 1) -> UInt32 {
         let start = bytes.bindMemory(to: UInt8.self).baseAddress
-        return start == nil ? 1 : UInt32(adler32_z(1, start, bytes.count))
+        return start == nil ? checksum : UInt32(adler32_z(UInt(checksum), start, bytes.count))
     }
 
     /// The CRC-32 (as in RFC 1952) of `bytes`, continued from the one of the bytes before them.

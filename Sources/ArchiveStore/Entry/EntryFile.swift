@@ -125,36 +125,47 @@ struct EntryFile {
     static let largestTailByteCount =
         StoreKey.largestByteCount + EntryAttributes.largestByteCount + EntryFooter.byteCount
 
-    /// All bytes of the file, deflated, sealed and allocated in one go.
+    /// All bytes of the file, compressed and sealed.
     ///
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
-    static func bytes(
+    static func content(
         archive: [UInt8],
         key: StoreKey,
-        attributes: EntryAttributes
-    ) throws(StoreError) -> [UInt8] {
-        try bytes(
-            archiveByteCount: archive.count,
-            streamBound: StoredBlocks.byteCount(for: archive.count),
-            key: key,
-            attributes: attributes
-        ) { output in
-            archive.withUnsafeBytes { Zlib.deflate($0, into: output) }
+        attributes: EntryAttributes,
+        compression: ArchiveCompression = .automatic
+    ) throws(StoreError) -> FileContent {
+        let runs = archive.withUnsafeBytes { compression.runs(of: $0) }
+        if archive.count >= UncopiedStream.leastArchive, !runs.contains(where: \.shrinks) {
+            let stream = UncopiedStream(archive)
+            let end = try bytes(after: stream, archiveByteCount: archive.count, key: key, attributes: attributes)
+            return FileContent(stream, end: end)
         }
+        return FileContent(
+            try bytes(
+                archiveByteCount: archive.count,
+                streamBound: StoredBlocks.byteCount(for: archive.count),
+                key: key,
+                attributes: attributes
+            ) { output in
+                archive.withUnsafeBytes { Zlib.deflate($0, runs, compression, into: output) }
+            }
+        )
     }
 
-    /// All bytes of the file, sealed and allocated in one go.
+    /// All bytes of the file, sealed and allocated in one go; or all after a stream.
     ///
     /// - Parameters:
+    ///   - former: comes before them; `nil`: `stream` writes it.
     ///   - streamBound: the most bytes that `stream` writes.
     ///   - stream: writes a zlib stream of the archive, and returns its length.
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func bytes(
+        after former: UncopiedStream? = nil,
         archiveByteCount: Int,
-        streamBound: Int,
+        streamBound: Int = 0,
         key: StoreKey,
         attributes: EntryAttributes,
-        stream: (UnsafeMutableRawBufferPointer) -> Int
+        stream: (UnsafeMutableRawBufferPointer) -> Int = { _ in 0 }
     ) throws(StoreError) -> [UInt8] {
         let encoded = try attributes.encoded()
         let bound = streamBound + key.bytes.count + encoded.count + EntryFooter.byteCount
@@ -168,13 +179,13 @@ struct EntryFile {
                 storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
                 expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
                 archiveByteCount: archiveByteCount,
-                zlibByteCount: zlib,
+                zlibByteCount: former?.byteCount ?? zlib,
                 keyByteCount: key.bytes.count,
                 attributesByteCount: encoded.count,
                 to: UnsafeMutableRawBufferPointer(rebasing: output[footer...])
             )
             count = footer + EntryFooter.byteCount
-            seal(UnsafeMutableRawBufferPointer(rebasing: output[..<count]))
+            seal(UnsafeMutableRawBufferPointer(rebasing: output[..<count]), continuing: former?.checksum ?? 0)
         }
     }
 
@@ -195,10 +206,12 @@ struct EntryFile {
     }
 
     /// Writes the last eight bytes of a file.
-    private static func seal(_ file: UnsafeMutableRawBufferPointer) {
+    ///
+    /// - Parameter checksum: the CRC-32 of what comes before `file`.
+    private static func seal(_ file: UnsafeMutableRawBufferPointer, continuing checksum: UInt32 = 0) {
         let seal = file.count - EntryFooter.sealByteCount
         EntryFooter.writeSeal(
-            Zlib.crc32(UnsafeRawBufferPointer(rebasing: file[..<seal])),
+            Zlib.crc32(UnsafeRawBufferPointer(rebasing: file[..<seal]), continuing: checksum),
             to: UnsafeMutableRawBufferPointer(rebasing: file[seal...])
         )
     }

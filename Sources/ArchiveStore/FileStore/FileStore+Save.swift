@@ -23,8 +23,13 @@ extension FileStore {
             let reason = "\(archive.count) bytes are more than the limit of \(maximumArchiveByteCount)"
             throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
         }
-        let bytes = try EntryFile.bytes(archive: archive, key: key, attributes: attributes)
-        return try save(bytes, of: key, if: condition)
+        let content = try EntryFile.content(
+            archive: archive,
+            key: key,
+            attributes: attributes,
+            compression: settings.compression
+        )
+        return try save(content, of: key, if: condition)
     }
 
     /// Implementation: as a save, but for the archive, which stays compressed as it is.
@@ -41,26 +46,26 @@ extension FileStore {
             return file.bytes(expiresAt: deadline)
         }
         guard let moved else { return nil }
-        return try save(moved, of: key) { $0?.identity == entry.identity }
+        return try save(FileContent(moved), of: key) { $0?.identity == entry.identity }
     }
 
     /// Saves all bytes of an entry's file.
     func save(
-        _ bytes: [UInt8],
+        _ content: FileContent,
         of key: StoreKey,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        try checkFits(bytes.count)
+        try checkFits(content.count)
         return try writing { directory throws(StoreError) in
-            try makeFreeSpace(for: bytes.count, in: directory)
+            try makeFreeSpace(for: content.count, in: directory)
             do throws(StoreError) {
-                return try save(bytes, of: key, in: directory, if: condition)
+                return try save(content, of: key, in: directory, if: condition)
             } catch {
                 // Full after all: room for this one and a few more, once.
                 guard error.errorNumber == ENOSPC, settings.isLimited,
-                    try giveUp(atLeast: bytes.count * 2 + Self.spareByteCount, in: directory)
+                    try giveUp(atLeast: content.count * 2 + Self.spareByteCount, in: directory)
                 else { throw error }
-                return try save(bytes, of: key, in: directory, if: condition)
+                return try save(content, of: key, in: directory, if: condition)
             }
         }
     }
@@ -71,7 +76,7 @@ extension FileStore {
     private static var mostAttempts: Int { 10_000 }
 
     private func save(
-        _ bytes: [UInt8],
+        _ content: FileContent,
         of key: StoreKey,
         in directory: StoreDirectory,
         if condition: ((EntryInformation?) -> Bool)?
@@ -87,11 +92,11 @@ extension FileStore {
         let journal = directory.journal
         let chain = chain(name, in: folder, of: shard, journal)
 
-        let draft = try session.write(bytes, synchronized: settings.durability == .power)
-        let entry = Self.entry(bytes)
+        let draft = try session.write(content, synchronized: settings.durability == .power)
+        let entry = Self.entry(content)
         var isSaved: Bool?
         do throws(StoreError) {
-            var size = NameSize(byteCount: bytes.count, count: 1)
+            var size = NameSize(byteCount: content.count, count: 1)
             var attempts = 0
             while isSaved == nil, attempts < Self.mostAttempts {
                 attempts += 1
@@ -105,7 +110,7 @@ extension FileStore {
                     let isKept = try journal.isKept()
                     let former = isKept ? try chain.size() : .zero
                     if isKept {
-                        size = try chain.size(former, putting: bytes.count, at: place.slot)
+                        size = try chain.size(former, putting: content.count, at: place.slot)
                         guard try journal.announce(name, size) == .recorded else { return nil }
                     }
                     do throws(StoreError) {
@@ -152,9 +157,9 @@ extension FileStore {
         }
     }
 
-    private static func entry(_ bytes: [UInt8]) -> EntryFile {
+    private static func entry(_ content: FileContent) -> EntryFile {
         do {
-            return try EntryFile(tail: bytes, fileByteCount: bytes.count, checksum: nil)
+            return try EntryFile(tail: content.tail, fileByteCount: content.count, checksum: nil)
         } catch {
             preconditionFailure("what was just made is an entry")
         }

@@ -25,7 +25,7 @@ extension FileStore {
             output.copyBytes(from: stream)
             return stream.count
         }
-        return try save(bytes, of: key, if: nil)
+        return try save(FileContent(bytes), of: key, if: nil)
     }
 
     /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.

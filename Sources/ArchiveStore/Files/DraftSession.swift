@@ -86,7 +86,14 @@ final class DraftSession: Sendable {
     func write(_ bytes: [UInt8], synchronized: Bool = false) throws(StoreError) -> (
         name: String, status: FileStatus
     ) {
-        try write(synchronized: synchronized) { file throws(SystemError) in try file.write(bytes) }
+        try write(FileContent(bytes), synchronized: synchronized)
+    }
+
+    /// As above, of bytes in pieces.
+    func write(_ content: FileContent, synchronized: Bool) throws(StoreError) -> (
+        name: String, status: FileStatus
+    ) {
+        try write(synchronized: synchronized) { file throws(SystemError) in try file.write(content) }
     }
 
     /// As above, of what `body` writes.

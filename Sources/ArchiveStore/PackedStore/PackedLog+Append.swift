@@ -55,7 +55,7 @@ extension PackedLog {
         let number = UInt64(tail.segment.number) << 32 | UInt64(tail.end)
         let serial = takesSerial ? max(writer.serial + 1, number) : nil
         let place = setPlace(&draft, serial: serial, in: tail.segment, at: tail.end, after: writer.previous)
-        try write(draft.bytes, tail, &writer)
+        try write(draft.content, tail, &writer)
         if let serial { writer.serial = serial }
         writer.previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
         writer.recordsSinceSnapshot += 1
@@ -75,10 +75,10 @@ extension PackedLog {
         for position in drafts.indices {
             let offset = tail.end + bytes.count
             places.append(setPlace(&drafts[position], serial: nil, in: tail.segment, at: offset, after: previous))
-            bytes += drafts[position].bytes
+            drafts[position].content.forEachPiece { bytes += $0 }
             previous = PreviousRecord(byteCount: drafts[position].byteCount, hash: drafts[position].hash)
         }
-        try write(bytes, tail, &writer)
+        try write(FileContent(bytes), tail, &writer)
         writer.previous = previous
         writer.recordsSinceSnapshot += drafts.count
         return places
@@ -97,10 +97,10 @@ extension PackedLog {
         return place
     }
 
-    private func write(_ bytes: [UInt8], _ tail: Tail, _ writer: inout Writer) throws(StoreError) {
+    private func write(_ content: FileContent, _ tail: Tail, _ writer: inout Writer) throws(StoreError) {
         hide()
         do {
-            try tail.segment.file.write(bytes, at: tail.end)
+            try tail.segment.file.write(content, at: tail.end)
         } catch {
             // What is there of it would be cut by the next one who appends, but it takes room until then.
             _ = Result { () throws(SystemError) in try tail.segment.file.truncate(to: tail.end) }
@@ -108,8 +108,8 @@ extension PackedLog {
             if error.number == EBADF { shared.isBroken.store(true, ordering: .relaxed) }
             throw StoreError(error, path: segments.path(tail.segment.number), action: "appending to a segment")
         }
-        writer.appendedByteCount += bytes.count
-        self.tail.withLock { $0?.end = tail.end + bytes.count }
+        writer.appendedByteCount += content.count
+        self.tail.withLock { $0?.end = tail.end + content.count }
     }
 
     /// Cuts off what a process left that was killed while it wrote.
@@ -191,7 +191,7 @@ extension PackedLog {
     private func seal(_ tail: Tail, _ writer: inout Writer) throws(StoreError) {
         var seal = RecordDraft.seal
         _ = setPlace(&seal, serial: nil, in: tail.segment, at: tail.end, after: writer.previous)
-        try write(seal.bytes, tail, &writer)
+        try write(seal.content, tail, &writer)
         writer.previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
         writer.setSize(tail.end + seal.byteCount, of: tail.segment.number)
         writer.isSealed = true

@@ -9,9 +9,15 @@ extension RecordDraft {
         serial: UInt64 = 0,
         attributes: EntryAttributes,
         archive: [UInt8],
-        dictionary: PresetDictionary?
+        dictionary: PresetDictionary?,
+        compression: ArchiveCompression
     ) throws(StoreError) -> RecordDraft {
-        try .entry(
+        let runs = archive.withUnsafeBytes { compression.runs(of: $0) }
+        if archive.count >= UncopiedStream.leastArchive, !runs.contains(where: \.shrinks) {
+            let stream = UncopiedStream(archive)
+            return try .entry(key: key, hash: hash, serial: serial, attributes: attributes, stream: stream)
+        }
+        return try .entry(
             key: key,
             hash: hash,
             serial: serial,
@@ -19,7 +25,12 @@ extension RecordDraft {
             archiveByteCount: archive.count,
             payloadBound: StoredBlocks.byteCount(for: archive.count)
         ) { output in
-            archive.withUnsafeBytes { dictionary?.deflate($0, into: output) ?? Zlib.deflate($0, into: output) }
+            archive.withUnsafeBytes { archive in
+                if let dictionary, archive.count <= PresetDictionary.largestInput {
+                    return dictionary.deflate(archive, into: output, compression)
+                }
+                return Zlib.deflate(archive, runs, compression, into: output)
+            }
         }
     }
 }

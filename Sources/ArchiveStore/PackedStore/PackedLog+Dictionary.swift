@@ -14,8 +14,9 @@ extension PackedLog {
         return limit < 1 << 10 ? 0 : limit
     }
 
-    /// Whether it is time to look for a dictionary, or for a better one.
+    /// Whether it is time to look for a dictionary, or for a better one; never where new entries are not compressed.
     var takesDictionary: Bool {
+        guard settings.compression != .stored else { return false }
         guard index.loadedCount >= shared.nextTrial.load(ordering: .relaxed) else { return false }
         return dictionary == nil
     }
@@ -26,6 +27,7 @@ extension PackedLog {
     ///
     /// - Returns: whether there is a new one.
     func renewDictionary(limit archiveLimit: Int) throws(StoreError) -> Bool {
+        guard settings.compression != .stored else { return false }
         let current = dictionary
         let total = index.total.count
         let limit = try looking { writer -> Int? in

@@ -228,7 +228,9 @@ extension PackedLog {
                 serial: record.serial,
                 attributes: record.attributes,
                 archive: archive(of: record, bytes, limit: Zlib.largestByteCount),
-                dictionary: dictionary
+                dictionary: dictionary,
+                // It was compressed: whatever new entries are, it must not take more room than before.
+                compression: .automatic
             )
         } catch {
             // No store has written it, or nobody could read it.

@@ -20,7 +20,8 @@ extension PackedStore {
                 hash: digest.high,
                 attributes: attributes,
                 archive: archive,
-                dictionary: dictionary
+                dictionary: dictionary,
+                compression: settings.compression
             )
         }
     }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The bytes of a record that has no place yet.
+/// The bytes of a record that has no place yet. Its content begins with the head in one piece.
 ///
 /// Unsafe code, and why it is sound: fields are stored at constant offsets into at least 64 bytes, and whoever writes
 /// the payload is given what is left of the buffer behind the head, as a buffer of known size.
 struct RecordDraft {
-    private(set) var bytes: [UInt8]
+    private(set) var content: FileContent
     /// Of the key; 0 if there is none.
     let hash: UInt64
     let archiveByteCount: Int
     private let headByteCount: Int
 
-    var byteCount: Int { bytes.count }
+    var byteCount: Int { content.count }
 
     private init(
         _ kind: Record.Kind,
@@ -22,27 +22,27 @@ struct RecordDraft {
         storedAt: Double = 0,
         expiresAt: Double = .infinity,
         archiveByteCount: Int = 0,
+        stream: UncopiedStream? = nil,
         payloadBound: Int = 0,
         payload: (UnsafeMutableRawBufferPointer) -> Int = { _ in 0 }
     ) {
         let headByteCount = Record.headByteCount + key.count + attributes.count
-        bytes = [UInt8](unsafeUninitializedCapacity: headByteCount + payloadBound) { buffer, count in
+        let bytes = [UInt8](unsafeUninitializedCapacity: headByteCount + payloadBound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
             func store(_ number: some FixedWidthInteger, at offset: Int) {
                 output.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number))
             }
-            let payloadByteCount = payload(UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...]))
-            count = headByteCount + payloadByteCount
-            let written = UnsafeRawBufferPointer(output)[headByteCount..<count]
+            count = headByteCount + payload(UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...]))
+            let written = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[headByteCount..<count])
             store(Record.magic, at: 0)
             store(UInt32(0), at: 4)
-            store(Zlib.crc32(UnsafeRawBufferPointer(rebasing: written)), at: 8)
+            store(stream?.checksum ?? Zlib.crc32(written), at: 8)
             store(kind.rawValue, at: 12)
             store(UInt8(0), at: 13)
             store(UInt16(key.count), at: 14)
             store(UInt16(attributes.count), at: 16)
             store(UInt16(0), at: 18)
-            store(UInt32(payloadByteCount), at: 20)
+            store(UInt32(stream?.byteCount ?? written.count), at: 20)
             store(UInt32(archiveByteCount), at: 24)
             store(UInt32(0), at: 28)
             store(UInt64(0), at: 32)
@@ -53,6 +53,7 @@ struct RecordDraft {
             rest.copyBytes(from: key)
             UnsafeMutableRawBufferPointer(rebasing: rest[key.count...]).copyBytes(from: attributes)
         }
+        content = stream.map { FileContent(start: bytes, $0) } ?? FileContent(bytes)
         self.hash = hash
         self.archiveByteCount = archiveByteCount
         self.headByteCount = headByteCount
@@ -88,6 +89,29 @@ struct RecordDraft {
         )
     }
 
+    /// An entry whose archive is stored as it is, and is not copied.
+    ///
+    /// - Throws: `.invalidArgument` for attributes that cannot be written.
+    static func entry(
+        key: [UInt8],
+        hash: UInt64,
+        serial: UInt64 = 0,
+        attributes: EntryAttributes,
+        stream: UncopiedStream
+    ) throws(StoreError) -> RecordDraft {
+        RecordDraft(
+            .entry,
+            key: key,
+            hash: hash,
+            serial: serial,
+            attributes: try attributes.encoded(),
+            storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
+            expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
+            archiveByteCount: stream.archive.count,
+            stream: stream
+        )
+    }
+
     static func removal(key: [UInt8], hash: UInt64) -> RecordDraft { RecordDraft(.removal, key: key, hash: hash) }
 
     static func loss(hash: UInt64) -> RecordDraft { RecordDraft(.loss, key: [], hash: hash, serial: hash) }
@@ -100,7 +124,7 @@ struct RecordDraft {
 
     /// A record as it was, for another place.
     init(moving record: Record, bytes: [UInt8], hash: UInt64) {
-        self.bytes = bytes
+        content = FileContent(bytes)
         self.hash = hash
         archiveByteCount = record.archiveByteCount
         headByteCount = record.headByteCount
@@ -117,7 +141,7 @@ struct RecordDraft {
         isFirst: Bool,
         previous: PreviousRecord?
     ) {
-        bytes.withUnsafeMutableBytes { output in
+        content.start.withUnsafeMutableBytes { output in
             func store(_ number: some FixedWidthInteger, at offset: Int) {
                 output.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number))
             }

@@ -62,6 +62,8 @@ public struct DiskSettings: Sendable, Hashable {
     public var durability: Durability
     /// `.through` by default.
     public var writing: Writing
+    /// `.automatic` by default. Holds for what is saved from now on; every cache reads what any other one has written.
+    public var compression: Compression
     /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
     public var followsOtherProcesses: Bool
@@ -73,6 +75,7 @@ public struct DiskSettings: Sendable, Hashable {
     ///   - minimumFreeSpace: how much must stay free on the volume.
     ///   - durability: what a save that returned has survived.
     ///   - writing: when a save writes.
+    ///   - compression: how archives are compressed.
     ///   - followsOtherProcesses: whether hits in memory look for changes by other processes.
     public init(
         layout: Layout = .automatic,
@@ -81,6 +84,7 @@ public struct DiskSettings: Sendable, Hashable {
         minimumFreeSpace: ByteCount = .zero,
         durability: Durability = .process,
         writing: Writing = .through,
+        compression: Compression = .automatic,
         followsOtherProcesses: Bool = false
     ) {
         self.layout = layout
@@ -89,6 +93,7 @@ public struct DiskSettings: Sendable, Hashable {
         self.minimumFreeSpace = minimumFreeSpace
         self.durability = durability
         self.writing = writing
+        self.compression = compression
         self.followsOtherProcesses = followsOtherProcesses
     }
 
@@ -97,6 +102,7 @@ public struct DiskSettings: Sendable, Hashable {
         settings.durability = durability.waitsForDevice ? .power : .process
         settings.byteLimit = byteLimit?.bytes
         settings.countLimit = countLimit.map { max(0, $0) }
+        settings.compression = compression.kind
         settings.minimumFreeByteCount = minimumFreeSpace.bytes
         settings.followsOthers = followsOtherProcesses
         return settings

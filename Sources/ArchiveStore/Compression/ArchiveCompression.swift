@@ -1,0 +1,24 @@
+/// How much time a store takes to make archives smaller. Every store reads what any of these has written.
+package enum ArchiveCompression: Sendable, Hashable {
+    /// Level 1, but for what does not shrink: see `CompressionProbe`.
+    case automatic
+    /// Nothing is deflated: archives are stored in zlib streams as they are.
+    case stored
+    /// All is deflated by zlib's level 1 to 9, without trying first whether it shrinks.
+    case level(Int)
+
+    /// zlib's level; `nil`: nothing is deflated.
+    var level: Int? {
+        switch self {
+        case .automatic: 1
+        case .stored: nil
+        case .level(let level): level
+        }
+    }
+
+    /// What of an archive is deflated, and what is stored.
+    func runs(of archive: UnsafeRawBufferPointer) -> [CompressionProbe.Run] {
+        self == .automatic
+            ? CompressionProbe.runs(of: archive) : [.init(range: 0..<archive.count, shrinks: self != .stored)]
+    }
+}

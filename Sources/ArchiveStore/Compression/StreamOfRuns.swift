@@ -1,0 +1,86 @@
+/// A zlib stream (RFC 1950) of a large input, of which what shrinks is deflated and the rest is stored.
+///
+///     78 01          deflate, 2^15 window, fastest
+///     run …          deflated blocks, which refer to nothing before the run; or stored ones, see `StoredBlocks`
+///     Adler-32       of all the bytes, big-endian
+///
+/// A run that is deflated and not the last one ends with an empty stored block, so that the next one begins with a byte
+/// of its own (as after zlib's `Z_SYNC_FLUSH`).
+enum StreamOfRuns {
+    /// Writes the stream to the start of `output` and returns its length.
+    ///
+    /// - Parameters:
+    ///   - runs: one after another, all of `input`; every one but the last a multiple of the largest stored block long.
+    ///   - deflaters: streams without zlib's header and trailer.
+    /// - Precondition: `output` has room for `StoredBlocks.byteCount(for: input.count)` bytes.
+    static func write(
+        _ input: UnsafeRawBufferPointer,
+        _ runs: [CompressionProbe.Run],
+        with deflaters: StreamPool<DeflateStream>,
+        into output: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        var stream = Writer(output)
+        for run in runs {
+            let bytes = UnsafeRawBufferPointer(rebasing: input[run.range])
+            let isLast = run.range.upperBound == input.count
+            let space = stream.space(for: bytes.count)
+            let deflated =
+                run.shrinks ? deflaters.withStream { $0.deflate(bytes, into: space, isLast: isLast) } : nil
+            if let deflated {
+                stream.append(deflated: deflated, of: bytes)
+            } else {
+                stream.append(bytes, isLast: isLast)
+            }
+        }
+        return stream.finish()
+    }
+
+    /// Writes a stream piece by piece, within the bounds of its output.
+    struct Writer {
+        private let output: UnsafeMutableRawBufferPointer
+        private var count: Int
+        private var checksum: UInt32 = 1
+
+        /// - Precondition: there is room for `StoredBlocks.byteCount(for:)` bytes of all that is appended.
+        init(_ output: UnsafeMutableRawBufferPointer) {
+            self.output = output
+            output.copyBytes(from: StoredBlocks.header)
+            count = StoredBlocks.header.count
+        }
+
+        /// Where that many bytes may be deflated to: one byte less than they take stored.
+        func space(for byteCount: Int) -> UnsafeMutableRawBufferPointer {
+            let end = count + StoredBlocks.byteCount(ofBlocksFor: byteCount) - 1
+            return UnsafeMutableRawBufferPointer(rebasing: output[count..<end])
+        }
+
+        /// Takes in what was written to ``space(for:)``.
+        mutating func append(deflated byteCount: Int, of input: UnsafeRawBufferPointer) {
+            checksum = Zlib.adler32(input, continuing: checksum)
+            count += byteCount
+        }
+
+        /// Appends stored blocks.
+        mutating func append(_ input: UnsafeRawBufferPointer, isLast: Bool) {
+            for range in StoredBlocks.blocks(of: input.count) {
+                let isLast = isLast && range.upperBound == input.count
+                append(StoredBlocks.head(byteCount: range.count, isLast: isLast))
+                let block = UnsafeRawBufferPointer(rebasing: input[range])
+                append(block)
+                // While the block is still in the processor's cache.
+                checksum = Zlib.adler32(block, continuing: checksum)
+            }
+        }
+
+        /// Ends the stream and returns its length.
+        mutating func finish() -> Int {
+            withUnsafeBytes(of: checksum.bigEndian) { append($0) }
+            return count
+        }
+
+        private mutating func append(_ bytes: some Collection<UInt8>) {
+            UnsafeMutableRawBufferPointer(rebasing: output[count...]).copyBytes(from: bytes)
+            count += bytes.count
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Bytes on their way to a file: in one piece, or around an archive that is not copied before it is written.
+struct FileContent: Sendable {
+    /// Everything, or what comes before the stream.
+    var start: [UInt8]
+    private let stream: UncopiedStream?
+    /// What comes after the stream.
+    private let end: [UInt8]
+
+    /// Bytes in one piece.
+    init(_ bytes: [UInt8]) {
+        start = bytes
+        stream = nil
+        end = []
+    }
+
+    init(start: [UInt8] = [], _ stream: UncopiedStream, end: [UInt8] = []) {
+        self.start = start
+        self.stream = stream
+        self.end = end
+    }
+
+    var count: Int { start.count + (stream?.byteCount ?? 0) + end.count }
+
+    /// The last bytes: all that come after an archive.
+    var tail: [UInt8] { stream == nil ? start : end }
+
+    /// Gives all bytes in pieces, one after another.
+    func forEachPiece<Failure>(_ body: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
+        guard let stream else { return try body(start) }
+        try stream.forEachPiece(after: start, before: end, body)
+    }
+}
+
+extension OpenFile {
+    /// Writes all of `content`.
+    func write(_ content: FileContent) throws(SystemError) {
+        try content.forEachPiece { piece throws(SystemError) in try write(piece) }
+    }
+
+    /// Writes all of `content` from `offset` on.
+    func write(_ content: FileContent, at offset: Int) throws(SystemError) {
+        var offset = offset
+        try content.forEachPiece { piece throws(SystemError) in
+            try write(piece, at: offset)
+            offset += piece.count
+        }
+    }
+}
