@@ -33,6 +33,22 @@ extension Cache {
         )
     }
 
+    /// Sees whether ``save(_:forKey:expiration:tags:)`` would take a value, limits of size aside: archives it and checks
+    /// the archive in the same way. No disk I/O.
+    ///
+    /// - Throws: `.invalidKey`, `.invalidExpiration`, `.invalidTag`, `.encodingFailed`.
+    package static func check(
+        _ value: Value,
+        forKey key: some CacheKey,
+        expiration: Expiration,
+        tags: Set<String>
+    ) throws(CacheError) {
+        let key = try EntryKey(key.cacheKey)
+        var attributes = try expiration.attributes(savedAt: .now)
+        attributes.tags = try EntryTags.check(tags)
+        _ = try newEntry(value, key, attributes, sharesValues: false)
+    }
+
     /// The archive of an entry, undecoded; `nil` if there is none or it has expired.
     ///
     /// - Throws: as ``fetch(forKey:)``, and `.corrupted` for a damaged entry, which is out of the way then.

@@ -117,7 +117,7 @@ enum Options {
     )
     static let dryRun = OptionDeclaration(
         name: "dry-run",
-        meaning: "Read and check every record, but save nothing and touch no cache"
+        meaning: "Read and check every record as without it, --max-size aside, but save nothing and touch no cache"
     )
     static let skipInvalid = OptionDeclaration(
         name: "skip-invalid",

@@ -26,6 +26,7 @@ extension Subcommand {
         summary: "Save records from a file or from standard input into a cache",
         discussion:
             "A record that cannot be taken is reported with its line and skipped; the exit code is then 1. "
+            + "Nulls are kept: an optional reads them as nil. A whole number of more than 64 bits is refused. "
             + "Ctrl-C stops; what has been saved stays saved, and --resume goes on from there.",
         operand: OperandDeclaration(
             placeholder: "SOURCE",

@@ -17,19 +17,31 @@ package struct TypedCacheBackend: CacheBackend {
         DiskCacheAccess(try cache(selection, create: true, disk: DiskSettings(layout: selection.diskLayout)))
     }
 
-    package func sink(for options: WarmOptions) throws -> any RecordSink {
+    package func checkingSink(for options: WarmOptions) throws -> any RecordSink {
+        CheckingSink(content: try content(of: options))
+    }
+
+    /// What the options say of each record.
+    private func content(of options: WarmOptions) throws -> RecordContent {
         if let type = options.typeName, ArchivedClass.isIntrinsic(type) || !(1...1_024).contains(type.utf8.count) {
             throw CommandFailure.unusableType(type)
         }
+        return RecordContent(
+            type: options.typeName.map { ArchivedClass(name: $0) },
+            expiration: options.timeToLive.map { .after($0.duration) } ?? .never,
+            tags: options.tag.map { [$0] } ?? []
+        )
+    }
+
+    package func sink(for options: WarmOptions) throws -> any RecordSink {
+        let content = try content(of: options)
         return CacheSink(
-            try cache(
+            cache: try cache(
                 options.cache,
                 create: true,
                 disk: DiskSettings(layout: options.cache.diskLayout, bytes: options.maxSize?.bytes)
             ),
-            type: options.typeName.map { ArchivedClass(name: $0) },
-            expiration: options.timeToLive.map { .after($0.duration) } ?? .never,
-            tags: options.tag.map { [$0] } ?? []
+            content: content
         )
     }
 

@@ -39,6 +39,8 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return self
     }
 
+    func checkingSink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+
     func dump(_ path: String) throws -> ArchiveOutline {
         guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
         let picture = Data(repeating: 7, count: 2_048)
@@ -110,4 +112,10 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
     func compact() -> CompactSummary {
         CompactSummary(expiredCount: 2, bytesBefore: 4_096, bytesAfter: 1_536 * saved.count)
     }
+}
+
+/// Takes every record and saves none.
+struct DiscardingSink: RecordSink {
+    func save(_ record: Record, forKey key: String) {}
+    func contains(_ key: String) -> Bool { false }
 }

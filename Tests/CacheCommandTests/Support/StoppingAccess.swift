@@ -52,5 +52,6 @@ struct StoppingBackend: CacheBackend {
     func open(_ selection: CacheSelection) -> any CacheAccess { access }
     func openOrCreate(_ selection: CacheSelection) -> any CacheAccess { access }
     func sink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+    func checkingSink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
     func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
 }
