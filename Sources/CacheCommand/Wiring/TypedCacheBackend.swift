@@ -46,15 +46,15 @@ package struct TypedCacheBackend: CacheBackend {
     }
 
     package func dump(_ path: String) throws -> ArchiveOutline {
-        let bytes: [UInt8]
+        let data: Data
         do {
-            bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
             throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
         }
-        let archive = try CacheEntryFile.archive(in: bytes, path: path) ?? bytes
+        let archive = try CacheEntryFile.archive(in: data, path: path) ?? data
         do throws(ArchiveError) {
-            return ArchiveOutline(try ArchiveTree(archive))
+            return ArchiveOutline(try ArchiveTree(sharing: archive))
         } catch {
             throw CommandFailure.unsoundArchive(path: path, error)
         }
@@ -70,6 +70,14 @@ package struct TypedCacheBackend: CacheBackend {
         case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
         case .fileReadNoPermission: return EACCES
         default: return EIO
+        }
+    }
+
+    /// The app whose name differs from the selected one's in case only.
+    private static func appAlike(_ selection: CacheSelection, _ directory: URL) -> String? {
+        guard case .app(let name) = selection.location else { return nil }
+        return CacheListing.folders(in: directory.deletingLastPathComponent()).first {
+            $0 != name && $0.lowercased() == name.lowercased()
         }
     }
 
@@ -97,9 +105,14 @@ package struct TypedCacheBackend: CacheBackend {
             )
         } catch {
             if !create, error.errorNumber == ENOENT, let path = error.path {
+                let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
                 throw CommandFailure.noCache(
-                    name: selection.name,
-                    directory: URL(fileURLWithPath: path).deletingLastPathComponent().path
+                    MissingCache(
+                        selection: selection,
+                        directory: directory.path,
+                        others: CacheListing.names(in: directory),
+                        app: Self.appAlike(selection, directory)
+                    )
                 )
             }
             throw error

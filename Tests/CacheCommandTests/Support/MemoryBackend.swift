@@ -76,8 +76,6 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         }
     }
 
-    func value(forKey key: String) -> RecordValue? { records[key].map(RecordValue.object) }
-
     func statistics() -> CacheStatistics {
         let stored = saved.isEmpty ? nil : Date(timeIntervalSince1970: 0)
         return CacheStatistics(
@@ -104,7 +102,21 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     var partCount: Int { 0 }
     func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] { [] }
-    func peek(_ key: String) -> StoredArchive? { nil }
+    func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
+        guard let record = records[key] else { return nil }
+        let encoder = StoredRecord(record: record, type: nil).encoder
+        guard case .success(let archive) = Result(catching: { try KeyedArchiver.archive(encoder).bytes }) else {
+            return nil
+        }
+        _ = body(archive)
+        return EntryInformation(
+            key: key,
+            attributes: EntryAttributes(storedAt: Date(timeIntervalSince1970: 0)),
+            archiveByteCount: archive.count,
+            storedByteCount: archive.count,
+            identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+    }
     func remove(_ entry: EntryInformation) -> Bool { false }
     func removeDamaged() -> Int { 0 }
     func save(_ archive: [UInt8], forKey key: String, attributes: EntryAttributes, replaces: Bool) -> Bool { false }

@@ -47,7 +47,8 @@ import Testing
 
     init() throws { workspace = try Workspace() }
 
-    private func warm(_ source: String, _ options: String..., expecting status: CacheCommand.ExitStatus = .success) {
+    private func warm(_ source: String, _ options: String..., expecting status: CacheCommand.ExitStatus = .success)
+    {
         _ = warm(source, options, expecting: status)
     }
 
@@ -206,7 +207,10 @@ import Testing
         #expect(disk.run("get", "inner").output.text.contains(#""f2999": 2999"#))
     }
 
-    @Test("Names that were made to share a hash are refused in words, by a dry run too", arguments: [[], ["--dry-run"]])
+    @Test(
+        "Names that were made to share a hash are refused in words, by a dry run too",
+        arguments: [[], ["--dry-run"]]
+    )
     func crowdedNames(options: [String]) throws {
         // Foundation hashes the two ends and the middle of long strings.
         let end = String(repeating: "x", count: 60)
