@@ -43,11 +43,14 @@ package protocol ArchiveStore: Sendable {
     ///   gives `nil`.
     func fetch(forKey key: String) throws(StoreError) -> StoredArchive?
 
-    /// As ``fetch(forKey:)``, checks included, but changes nothing: what is damaged stays where it is, and the entry
-    /// does not count as used. For who looks a store through.
+    /// As ``fetch(forKey:)``, checks included, but changes nothing: a damaged entry stays where it is, and an entry that
+    /// is read does not count as used. The archive is inflated in pieces and not held whole.
     ///
-    /// - Throws: `.corrupted` if the entry is damaged.
-    func peek(forKey key: String) throws(StoreError) -> StoredArchive?
+    /// - Parameter body: is given the archive's bytes in their order, a piece at a time; `false` ends the call. It must
+    ///   not call the store.
+    /// - Returns: what the store knows of the entry; `nil` if there is none.
+    /// - Throws: `.corrupted` if the entry is damaged, which may show after some pieces were given.
+    func peek(forKey key: String, pieces body: ([UInt8]) -> Bool) throws(StoreError) -> EntryInformation?
 
     /// As ``fetch(forKey:)``, checks included, but the archive is not inflated.
     func information(forKey key: String) throws(StoreError) -> EntryInformation?
@@ -137,8 +140,25 @@ extension ArchiveStore {
         try save(archive, forKey: key, attributes: attributes, if: nil)
     }
 
-    /// A fetch: for stores that take nothing out of the way by it.
-    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? { try fetch(forKey: key) }
+    /// A fetch, in one piece: for stores that take nothing out of the way by it.
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
+        let stored = try fetch(forKey: key)
+        if let stored { _ = body(stored.archive) }
+        return stored?.information
+    }
+
+    /// As ``peek(forKey:pieces:)``, with the archive in one piece.
+    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+        var archive: [UInt8] = []
+        let information = try peek(forKey: key) { piece in
+            archive += piece
+            return true
+        }
+        return information.map { StoredArchive(archive: archive, information: $0) }
+    }
 
     /// Looks at every entry.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {

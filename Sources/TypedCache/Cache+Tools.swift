@@ -32,18 +32,20 @@ extension Cache {
         )
     }
 
-    /// The archive of an entry, undecoded; `nil` if there is none or it has expired.
+    /// Sees whether ``save(_:forKey:expiration:tags:)`` would take a value, limits of size aside: archives it and checks
+    /// the archive in the same way. No disk I/O.
     ///
-    /// - Throws: as ``fetch(forKey:)``, and `.corrupted` for a damaged entry, which is out of the way then.
-    package func archive(forKey key: some CacheKey) throws(CacheError) -> [UInt8]? {
+    /// - Throws: `.invalidKey`, `.invalidExpiration`, `.invalidTag`, `.encodingFailed`.
+    package static func check(
+        _ value: Value,
+        forKey key: some CacheKey,
+        expiration: Expiration,
+        tags: Set<String>
+    ) throws(CacheError) {
         let key = try EntryKey(key.cacheKey)
-        do throws(StoreError) {
-            guard let stored = try core.store.fetch(forKey: key.text) else { return nil }
-            let isFresh = stored.information.expiresAt.map { core.clock.now < $0 } ?? true
-            return core.dropIfUseless(stored.information, key) || !isFresh ? nil : stored.archive
-        } catch {
-            throw CacheError(error)
-        }
+        var attributes = try expiration.attributes(savedAt: .now)
+        attributes.tags = try EntryTags.check(tags)
+        _ = try newEntry(value, key, attributes, sharesValues: false)
     }
 
     /// Gives every entry to `body`, expired or not, or why it cannot be read.
@@ -89,12 +91,39 @@ package enum CacheEntryFile {
     /// The archive in an entry's file; `nil` if the bytes are no entry.
     ///
     /// - Throws: `.corrupted` if it is a damaged entry, `.unsupportedVersion` if a newer version wrote it.
-    package static func archive(in bytes: [UInt8], path: String) throws(CacheError) -> [UInt8]? {
-        guard EntryReader.isEntry(bytes) else { return nil }
+    package static func archive(in data: Data, path: String) throws(CacheError) -> Data? {
+        guard EntryReader.isEntry(Array(data.prefix(2))) else { return nil }
         do throws(StoreError) {
-            return try EntryReader.archive(in: bytes, path: path)
+            return Data(try EntryReader.archive(in: Array(data), path: path))
         } catch {
             throw CacheError(error)
         }
+    }
+}
+
+/// Finds the caches in a directory, for tools.
+package enum CacheListing {
+    /// How many names are looked at: messages tell a few.
+    private static let mostNames = 1_000
+
+    /// The names of the caches in `directory`, in order; none if it cannot be read. Blocks on disk I/O.
+    package static func names(in directory: URL) -> [String] {
+        folders(in: directory).filter { name in
+            StoreKind(directory: directory.appending(path: name).path(percentEncoded: false)) != nil
+        }
+    }
+
+    /// The names of the folders in `directory` that may be those of caches or apps, in order.
+    package static func folders(in directory: URL) -> [String] {
+        let path = directory.path(percentEncoded: false)
+        guard let names = FileManager.default.enumerator(atPath: path) else { return [] }
+        var folders: [String] = []
+        while folders.count < mostNames, let name = names.nextObject() as? String {
+            names.skipDescendants()
+            if names.fileAttributes?[.type] as? FileAttributeType == .typeDirectory, !name.hasPrefix(".") {
+                folders.append(name)
+            }
+        }
+        return folders.sorted()
     }
 }

@@ -16,13 +16,19 @@ extension Cache {
         }
     }
 
-    /// An entry with its archive, expired or not; `nil` if there is none. Changes nothing, whatever it finds.
+    /// Reads an entry, expired or not, and gives its archive to `body` in pieces, until that returns `false`. Changes
+    /// nothing, whatever it finds. Blocks on disk I/O.
     ///
-    /// - Throws: `.corrupted` for a damaged entry, which stays where it is, `.unsupportedVersion`, `.tooLarge`, `.io`.
-    package func peek(forKey key: String) throws(CacheError) -> StoredArchive? {
+    /// - Returns: `nil` if there is no entry.
+    /// - Throws: `.corrupted` for a damaged entry, which stays where it is, `.unsupportedVersion`, `.tooLarge`, `.io`;
+    ///   some pieces may have been given before.
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(CacheError) -> EntryInformation? {
         let key = try EntryKey(key)
         do throws(StoreError) {
-            return try core.store.peek(forKey: key.text)
+            return try core.store.peek(forKey: key.text, pieces: body)
         } catch {
             throw CacheError(error)
         }

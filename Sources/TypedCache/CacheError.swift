@@ -97,11 +97,13 @@ extension CacheError {
     init(decoding error: ArchiveError) {
         let isAnotherType = error.code == .typeMismatch || error.code == .classNotAllowed
         let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
-        self.init(
-            isAnotherType && isOutermost ? .typeMismatch : .decodingFailed,
-            error.description,
-            cause: error
-        )
+        guard isAnotherType, isOutermost else {
+            self.init(.decodingFailed, error.description, cause: error)
+            return
+        }
+        let advice =
+            "typed-cache dump KEY --cache NAME shows what was saved; typed-cache warm --type NAME saves records as a type"
+        self.init(.typeMismatch, "\(error.description); \(advice)", cause: error)
     }
 
     init(encoding error: ArchiveError) {

@@ -20,6 +20,73 @@ import Testing
         #expect(try Zlib.inflate(stream, expecting: count, limit: .max) == archive)
     }
 
+    /// What is inflated in pieces; `nil` if the stream is refused.
+    private func pieces(
+        _ stream: [UInt8],
+        dictionary: PresetDictionary? = nil,
+        expecting count: Int
+    ) -> [UInt8]? {
+        var archive: [UInt8] = []
+        let result = Result { () throws(InflateError) in
+            try Zlib.inflate(
+                from: 0,
+                count: stream.count,
+                of: stream,
+                dictionary: dictionary,
+                expecting: count,
+                limit: .max
+            ) {
+                archive += $0
+                return true
+            }
+        }
+        return (try? result.get()).map { archive }
+    }
+
+    @Test(arguments: 0..<20)
+    func inflatesInPiecesWhatItInflatesWhole(seed: Int) {
+        var random = SeededGenerator(seed: seed)
+        let archive = random.archive(upTo: 2_000_000)
+        let stream = Zlib.deflate(archive)
+        #expect(pieces(stream, expecting: archive.count) == archive, "seed \(seed)")
+        for _ in 0..<20 where !archive.isEmpty {
+            var changed = stream
+            changed[Int.random(in: 0..<changed.count, using: &random)] ^=
+                1 << UInt8.random(in: 0..<8, using: &random)
+            let whole = try? Zlib.inflate(changed, expecting: archive.count, limit: .max)
+            #expect(pieces(changed, expecting: archive.count) == whole, "seed \(seed)")
+        }
+        #expect(pieces(stream + [0], expecting: archive.count) == nil)
+        #expect(pieces(Array(stream.dropLast()), expecting: archive.count) == nil)
+        for other in [archive.count - 1, archive.count + 1] { #expect(pieces(stream, expecting: other) == nil) }
+    }
+
+    @Test func inflatesInPiecesWithItsDictionaryOnly() {
+        let archives = AlikeArchives.make(count: 9, seed: 2)
+        let dictionary = PresetDictionary(Array(archives[1...].joined()))
+        let archive = archives[0]
+        let stream = [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: archive.count)) {
+            buffer,
+            count in
+            count = archive.withUnsafeBytes { dictionary.deflate($0, into: UnsafeMutableRawBufferPointer(buffer)) }
+        }
+        #expect(stream[1] & 0x20 != 0)
+        #expect(pieces(stream, dictionary: dictionary, expecting: archive.count) == archive)
+        #expect(pieces(stream, expecting: archive.count) == nil)
+        #expect(pieces(stream, dictionary: PresetDictionary([1, 2, 3]), expecting: archive.count) == nil)
+        #expect(pieces(Zlib.deflate(archive), dictionary: dictionary, expecting: archive.count) == archive)
+    }
+
+    @Test func stopsInflatingWhenTold() throws {
+        let stream = Zlib.deflate([UInt8](repeating: 0, count: 10_000_000))
+        var count = 0
+        try Zlib.inflate(from: 0, count: stream.count, of: stream, expecting: 10_000_000, limit: .max) {
+            count += $0.count
+            return false
+        }
+        #expect(count > 0 && count < 1_000_000)
+    }
+
     /// The stored stream of two blocks, byte by byte as RFC 1950 and RFC 1951 have it.
     @Test func writesStoredBlocks() throws {
         var random = SeededGenerator(seed: 7)

@@ -314,4 +314,19 @@ import Testing
         #expect(error?.keyPath == ["root", "things"])
         #expect(error?.message.contains("Plain") == true)
     }
+
+    @Test("Many small collections need no second look, one large one does, whatever its kind")
+    func largeCollections() throws {
+        let few = (0..<5).map { "\($0)" }
+        let many = (0..<1_025).map { "\($0)" }
+        let kinds: [([String]) -> Any] = [
+            { Set($0) }, { Dictionary(uniqueKeysWithValues: $0.map { ($0, 1) }) }, { NSSet(array: $0) },
+            { NSDictionary(dictionary: Dictionary(uniqueKeysWithValues: $0.map { ($0, 1) })) },
+        ]
+        for (index, kind) in kinds.enumerated() {
+            let apart = (0..<300).map { _ in kind(few) }
+            #expect(try !KeyedArchiver.archive(apart).mayBeRefused, "\(index)")
+            #expect(try KeyedArchiver.archive([kind(many)]).mayBeRefused, "\(index)")
+        }
+    }
 }

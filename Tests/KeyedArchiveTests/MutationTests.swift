@@ -82,7 +82,23 @@ import Testing
     }
 
     private static func read(_ bytes: [UInt8]) {
-        _ = try? ArchiveTree(bytes)
+        let tree = Result { () throws(ArchiveError) in try ArchiveTree(bytes) }
+        let shared = Result { () throws(ArchiveError) in try ArchiveTree(sharing: Data(bytes)) }
+        let checked = Result { () throws(ArchiveError) in try ArchiveTree.check(bytes) }
+        switch tree {
+        case .success(let tree):
+            #expect((try? shared.get()) == tree, "\(Data(bytes).base64EncodedString())")
+            #expect(throws: Never.self, "\(Data(bytes).base64EncodedString())") { try checked.get() }
+            #expect(throws: Never.self) {
+                try ArchiveTree.check(beginning: Array(bytes.prefix(1 + bytes.count % 9)))
+            }
+        case .failure(let error):
+            for result in [shared.map { _ in }, checked] {
+                #expect(throws: ArchiveError.self) { try result.get() }
+                guard case .failure(let other) = result else { continue }
+                #expect("\(other)" == "\(error)", "\(Data(bytes).base64EncodedString())")
+            }
+        }
         _ = try? KeyedUnarchiver.unarchive(City.self, decoding: bytes)
         _ = try? KeyedUnarchiver.unarchive([Shape].self, decoding: bytes)
         _ = try? KeyedUnarchiver.unarchive([String: [Int]].self, decoding: bytes)

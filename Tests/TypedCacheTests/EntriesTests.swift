@@ -96,7 +96,7 @@ import Testing
         let value = city(String(repeating: "Lavāsān ", count: 100))
         try cities.save(value, forKey: "a/b\u{0}😀", expiration: .after(.seconds(60)), tags: ["one", "ワン"])
         let stored = try directory.lastEntry("cache").bytes
-        let archive = try #require(try cities.archive(forKey: "a/b\u{0}😀"))
+        let archive = try #require(try cities.core.store.peek(forKey: "a/b\u{0}😀")).archive
         let saved = clock.now
         clock.advance(by: 10)
         let entry = try #require(try cities.entries().all().first { _ in true })

@@ -116,13 +116,7 @@ package enum Zlib {
         limit: Int,
         fill: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Bool
     ) throws(InflateError) -> [UInt8] {
-        precondition(
-            offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset,
-            "the stream is not within the bytes"
-        )
-        guard byteCount >= 0, byteCount / largestRatio <= length else { throw .impossibleLength }
-        guard byteCount <= min(limit, largestByteCount), length <= largestByteCount else { throw .tooLarge }
-
+        try check(from: offset, count: length, of: bytes, expecting: byteCount, limit: limit)
         var isWhole = false
         // One byte more than expected, never filled: zlib refuses an output without an address.
         let archive = [UInt8](unsafeUninitializedCapacity: byteCount + 1) { buffer, count in
@@ -137,6 +131,45 @@ package enum Zlib {
         }
         guard isWhole else { throw .damaged }
         return archive
+    }
+
+    /// As ``inflate(from:count:of:expecting:limit:)``, but the content is given to `body` in pieces, until that returns
+    /// `false`. A damaged stream's beginning may have been given before this throws.
+    ///
+    /// - Parameter dictionary: the preset dictionary, for a stream that asks for one.
+    static func inflate(
+        from offset: Int,
+        count length: Int,
+        of bytes: [UInt8],
+        dictionary: PresetDictionary? = nil,
+        expecting byteCount: Int,
+        limit: Int,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(InflateError) {
+        try check(from: offset, count: length, of: bytes, expecting: byteCount, limit: limit)
+        let isWhole = bytes.withUnsafeBytes { input in
+            let stream = UnsafeRawBufferPointer(rebasing: input[offset..<(offset + length)])
+            return inflaters.withStream {
+                $0.inflate(stream, dictionary: dictionary?.bytes, expecting: byteCount, pieces: body)
+            }
+        }
+        guard isWhole else { throw .damaged }
+    }
+
+    /// Checks lengths before anything is allocated for them.
+    private static func check(
+        from offset: Int,
+        count length: Int,
+        of bytes: [UInt8],
+        expecting byteCount: Int,
+        limit: Int
+    ) throws(InflateError) {
+        precondition(
+            offset >= 0 && length >= 0 && offset <= bytes.count && length <= bytes.count - offset,
+            "the stream is not within the bytes"
+        )
+        guard byteCount >= 0, byteCount / largestRatio <= length else { throw .impossibleLength }
+        guard byteCount <= min(limit, largestByteCount), length <= largestByteCount else { throw .tooLarge }
     }
 
     /// Whether all of `input` is one zlib stream whose content fills `output` exactly.

@@ -97,11 +97,33 @@ struct EntryFile {
                 limit: limit
             )
         } catch {
-            switch error {
-            case .damaged: throw .damaged("the zlib stream is not whole")
-            case .impossibleLength: throw .damaged("the archive's length is impossible")
-            case .tooLarge: throw .tooLarge(byteCount: UInt64(footer.archiveByteCount))
-            }
+            throw fault(error)
+        }
+    }
+
+    /// Inflates the archive in pieces: see ``ArchiveStore/peek(forKey:pieces:)``.
+    ///
+    /// - Precondition: this was made from all of the file's bytes.
+    func inflate(limit: Int, pieces body: ([UInt8]) -> Bool) throws(EntryFault) {
+        do {
+            try Zlib.inflate(
+                from: 0,
+                count: footer.zlibByteCount,
+                of: bytes,
+                expecting: footer.archiveByteCount,
+                limit: limit,
+                pieces: body
+            )
+        } catch {
+            throw fault(error)
+        }
+    }
+
+    private func fault(_ error: InflateError) -> EntryFault {
+        switch error {
+        case .damaged: .damaged("the zlib stream is not whole")
+        case .impossibleLength: .damaged("the archive's length is impossible")
+        case .tooLarge: .tooLarge(byteCount: UInt64(footer.archiveByteCount))
         }
     }
 

@@ -21,17 +21,22 @@ extension FileStore {
     }
 
     /// Implementation: as ``fetch(forKey:)``, or a look at every slot of the name while the shard is locked.
-    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        return try reading(naming(key)) { chain, shard throws(StoreError) -> StoredArchive? in
-            guard let (slot, entry, status) = try look(for: key, chain, shard) else { return nil }
-            do throws(EntryFault) {
-                let archive = try entry.archive(limit: maximumArchiveByteCount)
-                return StoredArchive(archive: archive, information: information(entry, status, key))
-            } catch {
-                throw chain.error(error, slot: slot)
-            }
+        // Inflated when the entry is found for good: what was given to `body` cannot be taken back.
+        let found = try reading(naming(key)) { chain, shard throws(StoreError) in
+            try look(for: key, chain, shard).map { (entry: $0.1, status: $0.2, path: chain.path($0.slot)) }
         }
+        guard let found else { return nil }
+        do throws(EntryFault) {
+            try found.entry.inflate(limit: maximumArchiveByteCount, pieces: body)
+        } catch {
+            throw StoreError(error, path: found.path, limit: maximumArchiveByteCount)
+        }
+        return information(found.entry, found.status, key)
     }
 
     /// Where an entry is, all of it; leaves what is damaged alone.

@@ -46,32 +46,65 @@ extension Record {
 }
 
 extension PackedLog {
+    /// The dictionary that an entry's zlib stream was made with; `nil` if it needs none.
+    ///
+    /// - Parameter bytes: all of the record.
+    /// - Throws: `.corrupted` if it is missing.
+    func dictionary(of record: Record, _ bytes: [UInt8]) throws(StoreError) -> PresetDictionary? {
+        guard let name = record.dictionaryName(in: bytes) else { return nil }
+        if let dictionary = try segments.dictionary(named: name) { return dictionary }
+        throw error(.damaged, record, limit: 0)
+    }
+
     /// The archive of an entry.
     ///
     /// - Parameter bytes: all of the record.
     /// - Throws: `.corrupted` if it cannot be inflated, `.tooLarge`.
     func archive(of record: Record, _ bytes: [UInt8], limit: Int) throws(StoreError) -> [UInt8] {
-        func fail(_ code: StoreError.Code, _ reason: String) -> StoreError {
-            StoreError(code, path: path, action: "reading an entry", reason: reason)
-        }
         let start = record.headByteCount
         let count = record.payloadByteCount
         let size = record.archiveByteCount
-        let name = record.dictionaryName(in: bytes)
-        let dictionary = try name.flatMap { name throws(StoreError) in try segments.dictionary(named: name) }
+        let dictionary = try dictionary(of: record, bytes)
         do throws(InflateError) {
-            if name == nil {
+            guard let dictionary else {
                 return try Zlib.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
             }
-            guard let dictionary else { throw .damaged }
             return try dictionary.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
         } catch {
-            switch error {
-            case .damaged: throw fail(.corrupted, "the zlib stream is not whole, or its dictionary is missing")
-            case .impossibleLength: throw fail(.corrupted, "the archive's length is impossible")
-            case .tooLarge:
-                throw fail(.tooLarge, "an archive of \(size) bytes is larger than the limit of \(limit)")
-            }
+            throw self.error(error, record, limit: limit)
         }
+    }
+
+    /// Inflates the archive of an entry in pieces: see ``ArchiveStore/peek(forKey:pieces:)``.
+    func inflate(
+        _ found: Found,
+        _ dictionary: PresetDictionary?,
+        limit: Int,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) {
+        do throws(InflateError) {
+            try Zlib.inflate(
+                from: found.record.headByteCount,
+                count: found.record.payloadByteCount,
+                of: found.bytes,
+                dictionary: dictionary,
+                expecting: found.record.archiveByteCount,
+                limit: limit,
+                pieces: body
+            )
+        } catch {
+            throw self.error(error, found.record, limit: limit)
+        }
+    }
+
+    private func error(_ error: InflateError, _ record: Record, limit: Int) -> StoreError {
+        let (code, reason): (StoreError.Code, String) =
+            switch error {
+            case .damaged: (.corrupted, "the zlib stream is not whole, or its dictionary is missing")
+            case .impossibleLength: (.corrupted, "the archive's length is impossible")
+            case .tooLarge:
+                (.tooLarge, "an archive of \(record.archiveByteCount) bytes is larger than the limit of \(limit)")
+            }
+        return StoreError(code, path: path, action: "reading an entry", reason: reason)
     }
 }

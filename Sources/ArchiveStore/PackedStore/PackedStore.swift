@@ -181,23 +181,30 @@ package final class PackedStore: ArchiveStore {
     }
 
     /// Implementation: as ``fetch(forKey:)``.
-    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
         let (key, digest) = try self.key(key)
-        return try reading { log throws(StoreError) in
-            func stored() throws(StoreError) -> StoredArchive? {
+        typealias Source = (log: PackedLog, found: PackedLog.Found, dictionary: PresetDictionary?)
+        // Inflated when the record is found for good: what was given to `body` cannot be taken back.
+        let source = try reading { log throws(StoreError) -> Source? in
+            func source() throws(StoreError) -> Source? {
                 guard let found = try log.find(key, digest, .whole) else { return nil }
-                let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
-                return StoredArchive(archive: archive, information: information(found, key.string, log))
+                return (log, found, try log.dictionary(of: found.record, found.bytes))
             }
             do throws(StoreError) {
-                return try stored()
+                return try source()
             } catch {
                 guard error.code == .corrupted else { throw error }
                 // Saved over meanwhile, its blocks may have been given back.
                 try log.catchUp()
-                return try stored()
+                return try source()
             }
         }
+        guard let (log, found, dictionary) = source else { return nil }
+        try log.inflate(found, dictionary, limit: maximumArchiveByteCount, pieces: body)
+        return information(found, key.string, log)
     }
 
     /// Implementation: as ``fetch(forKey:)``.

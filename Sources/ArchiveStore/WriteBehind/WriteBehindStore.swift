@@ -170,12 +170,16 @@ package final class WriteBehindStore: ArchiveStore {
         return try below.fetch(forKey: key)
     }
 
-    package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) {
-            return StoredArchive(archive: found.archive, information: found.information)
+            _ = body(found.archive)
+            return found.information
         }
-        return try below.peek(forKey: key)
+        return try below.peek(forKey: key, pieces: body)
     }
 
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {

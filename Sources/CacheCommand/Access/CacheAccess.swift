@@ -8,9 +8,6 @@ package protocol CacheAccess {
     /// The entries that have not expired, in any order.
     func entries() throws -> [CacheEntry]
 
-    /// What is saved for `key`; `nil` if nothing is or it has expired.
-    func value(forKey key: String) throws -> RecordValue?
-
     func statistics() throws -> CacheStatistics
 
     /// Removes the entry for `key`; `false` if there is none.
@@ -30,8 +27,12 @@ package protocol CacheAccess {
     /// The entries of a part, expired or not, or why one cannot be read.
     func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>]
 
-    /// The entry for `key` with its archive, expired or not; `nil` if there is none. Changes nothing.
-    func peek(_ key: String) throws(CacheError) -> StoredArchive?
+    /// Reads the entry for `key`, expired or not, and gives its archive to `body` in pieces, until that returns `false`.
+    /// Changes nothing.
+    ///
+    /// - Returns: `nil` if there is none.
+    /// - Throws: `.corrupted` if it is damaged, which may show after some pieces were given.
+    func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation?
 
     /// Removes this very entry; `false` if it is not there any more.
     func remove(_ entry: EntryInformation) throws -> Bool

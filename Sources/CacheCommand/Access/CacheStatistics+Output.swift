@@ -6,8 +6,8 @@ extension CacheStatistics {
         .object(
             Record(fields: [
                 RecordField(name: "entries", value: .int(Int64(entryCount))),
-                RecordField(name: "bytes", value: .int(Int64(byteCount))),
-                RecordField(name: "archiveBytes", value: .int(Int64(archiveByteCount))),
+                RecordField(name: "size", value: .int(Int64(byteCount))),
+                RecordField(name: "archiveSize", value: .int(Int64(archiveByteCount))),
                 RecordField(name: "expired", value: .int(Int64(expiredCount))),
                 RecordField(name: "damaged", value: .int(Int64(damagedCount))),
                 RecordField(name: "oldest", value: oldest.map(RecordValue.date) ?? .null),

@@ -18,8 +18,8 @@ package struct CompactSummary: Sendable, Equatable {
         .object(
             Record(fields: [
                 RecordField(name: "expired", value: .int(Int64(expiredCount))),
-                RecordField(name: "bytesBefore", value: .int(Int64(bytesBefore))),
-                RecordField(name: "bytesAfter", value: .int(Int64(bytesAfter))),
+                RecordField(name: "sizeBefore", value: .int(Int64(bytesBefore))),
+                RecordField(name: "sizeAfter", value: .int(Int64(bytesAfter))),
             ])
         )
     }

@@ -11,6 +11,17 @@ package struct CacheSelection: Sendable, Equatable {
         self.layout = layout
     }
 
+    /// What selects it on a command line, to stand in messages.
+    var commandText: String {
+        let place =
+            switch location {
+            case .root(let path): " --root \(ShellText(path))"
+            case .app(let name): " --app \(ShellText(name))"
+            case .standard: ""
+            }
+        return "--cache \(ShellText(name))\(place)"
+    }
+
     /// - Parameter hasLayout: whether the subcommand takes a layout, since it may make the cache.
     init(_ arguments: ParsedArguments, hasLayout: Bool = false) throws(ArgumentError) {
         layout = hasLayout ? try arguments.value(of: Options.layout) : nil

@@ -47,7 +47,7 @@ package enum Command: Sendable, Equatable {
         case .trim: self = .trim(try TrimOptions(arguments))
         case .compact: self = .compact(try CompactOptions(arguments))
         case .clear: self = .clear(try ClearOptions(arguments))
-        case .dump: self = .dump(DumpOptions(arguments))
+        case .dump: self = .dump(try DumpOptions(arguments))
         case .help:
             let topic = arguments.operands.first
             self = .help(HelpText(subcommand: try topic.map(Self.subcommand)))

@@ -17,6 +17,15 @@ enum Options {
         ),
         expected: "the name of a cache"
     )
+    static let entryCache = ValueOption.text(
+        OptionDeclaration(
+            name: "cache",
+            placeholder: "NAME",
+            meaning: "Cache whose entry for a key is meant",
+            standard: "a file is meant"
+        ),
+        expected: "the name of a cache"
+    )
     static let root = ValueOption.text(
         OptionDeclaration(name: "root", placeholder: "DIR", meaning: "Directory that holds the app's caches"),
         expected: "a directory"
@@ -117,7 +126,7 @@ enum Options {
     )
     static let dryRun = OptionDeclaration(
         name: "dry-run",
-        meaning: "Read and check every record, but save nothing and touch no cache"
+        meaning: "Read and check every record as without it, --max-size aside, but save nothing and touch no cache"
     )
     static let skipInvalid = OptionDeclaration(
         name: "skip-invalid",
@@ -165,6 +174,16 @@ enum Options {
     static let long = OptionDeclaration(
         name: "long",
         meaning: "Show when each entry was stored, expires, and its size"
+    )
+    static let null = OptionDeclaration(
+        name: "null",
+        letter: "0",
+        meaning: "Print the keys as they are, with a NUL behind each, for programs"
+    )
+    static let nullKeys = OptionDeclaration(
+        name: "null",
+        letter: "0",
+        meaning: "With - for KEY: keys on standard input are as they are, with a NUL behind each"
     )
     static let yes = OptionDeclaration(name: "yes", meaning: "Do not ask")
 }

@@ -26,7 +26,7 @@ struct ParsedArguments: Sendable, Equatable {
         try check()
     }
 
-    /// Whether `option`, which takes no value, is given.
+    /// Whether `option` is given.
     func has(_ option: OptionDeclaration) -> Bool {
         assertDeclared(option)
         return options[option.name] != nil

@@ -26,6 +26,7 @@ extension Subcommand {
         summary: "Save records from a file or from standard input into a cache",
         discussion:
             "A record that cannot be taken is reported with its line and skipped; the exit code is then 1. "
+            + "Nulls are kept: an optional reads them as nil. A whole number of more than 64 bits is refused. "
             + "Ctrl-C stops; what has been saved stays saved, and --resume goes on from there.",
         operand: OperandDeclaration(
             placeholder: "SOURCE",
@@ -66,30 +67,6 @@ extension Subcommand {
         ]
     )
 
-    private static let listDeclaration = CommandDeclaration(
-        subcommand: .list,
-        summary: "Print the keys of a cache, one per line, escaped",
-        options: selection + [Options.long, Options.json],
-        exclusive: location,
-        examples: [
-            CommandExample(
-                arguments: ["list", "--cache", "cities", "--long"],
-                meaning: "See what is stored until when"
-            )
-        ]
-    )
-
-    private static let getDeclaration = CommandDeclaration(
-        subcommand: .get,
-        summary: "Print one record of a cache as JSON",
-        operand: OperandDeclaration(placeholder: "KEY", arity: .one, meaning: "The key it was saved for"),
-        options: selection + [Options.json],
-        exclusive: location,
-        examples: [
-            CommandExample(arguments: ["get", "362", "--cache", "cities"], meaning: "Look at one city")
-        ]
-    )
-
     private static let statsDeclaration = CommandDeclaration(
         subcommand: .stats,
         summary: "Print how much a cache holds",
@@ -99,21 +76,6 @@ extension Subcommand {
             CommandExample(
                 arguments: ["stats", "--cache", "cities", "--json"],
                 meaning: "Feed a monitor"
-            )
-        ]
-    )
-
-    private static let removeDeclaration = CommandDeclaration(
-        subcommand: .remove,
-        summary: "Remove entries from a cache",
-        discussion: "The exit code is 1 if one of the keys had no entry.",
-        operand: OperandDeclaration(placeholder: "KEY", arity: .many, meaning: "The keys to remove"),
-        options: selection + [Options.json],
-        exclusive: location,
-        examples: [
-            CommandExample(
-                arguments: ["remove", "--cache", "cities", "--", "362", "-1"],
-                meaning: "Remove two entries; behind -- a key may begin with a dash"
             )
         ]
     )
@@ -143,16 +105,6 @@ extension Subcommand {
                 arguments: ["clear", "--cache", "cities", "--yes"],
                 meaning: "Empty the cache from a script"
             )
-        ]
-    )
-
-    private static let dumpDeclaration = CommandDeclaration(
-        subcommand: .dump,
-        summary: "Print a keyed archive or a cache's entry file as a tree",
-        operand: OperandDeclaration(placeholder: "FILE", arity: .one, meaning: "The file to look into"),
-        options: [Options.json],
-        examples: [
-            CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive")
         ]
     )
 

@@ -4,8 +4,8 @@ extension Subcommand {
         subcommand: .verify,
         summary: "Read every entry of a cache whole, and tell which are damaged",
         discussion:
-            "Checks each entry's checksum, inflates it, and reads its archive as dump does. Nothing is changed "
-            + "without --repair. The exit code is 1 if an entry is damaged or cannot be read, repaired or not.",
+            "Checks each entry's checksum, inflates it, and reads its archive as dump does; of an archive above 16 MiB "
+            + "only the beginning. Nothing is changed without --repair. The exit code is 1 if an entry is damaged or cannot be read, repaired or not.",
         options: selection + [Options.repair, Options.json],
         exclusive: location,
         examples: [

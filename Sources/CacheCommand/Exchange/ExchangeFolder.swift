@@ -118,24 +118,37 @@ final class ExchangeFolder {
     /// - Throws: `.unwritable`, with `EEXIST` if the name is taken.
     @discardableResult
     func write(_ bytes: [UInt8], as name: String) throws(CommandFailure) -> AppendedFile {
-        // Left by an export that was killed.
-        try removeFile(Self.draftName)
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC
-        let draft = openat(descriptor, Self.draftName, flags, 0o600)
-        guard draft >= 0 else { throw .unwritable(path: path(of: Self.draftName), errno: errno) }
-        let file = AppendedFile(draft, path: path(of: name))
+        let file = try beginFile(name)
         do throws(CommandFailure) {
             try file.append(bytes)
-            try giveName(name)
+            try endFile(name)
         } catch {
-            unlinkat(descriptor, Self.draftName, 0)
+            giveUpFile()
             throw error
         }
         return file
     }
 
-    /// A second name and the loss of the first, since a rename would take the place of what has the name.
-    private func giveName(_ name: String) throws(CommandFailure) {
+    /// Begins a file of that name, `0600`, which is not there before ``endFile(_:)``: one at a time.
+    func beginFile(_ name: String) throws(CommandFailure) -> AppendedFile {
+        // Left by an export that was killed.
+        try removeFile(Self.draftName)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC
+        let draft = openat(descriptor, Self.draftName, flags, 0o600)
+        guard draft >= 0 else { throw .unwritable(path: path(of: Self.draftName), errno: errno) }
+        return AppendedFile(draft, path: path(of: name))
+    }
+
+    /// Removes what was written of the file that was begun.
+    func giveUpFile() { unlinkat(descriptor, Self.draftName, 0) }
+
+    /// Gives the file that was begun its name.
+    ///
+    /// Implementation: a second name and the loss of the first, since a rename would take the place of what has the
+    /// name.
+    ///
+    /// - Throws: `.unwritable`, with `EEXIST` if the name is taken.
+    func endFile(_ name: String) throws(CommandFailure) {
         if linkat(descriptor, Self.draftName, descriptor, name, 0) == 0 {
             unlinkat(descriptor, Self.draftName, 0)
             return

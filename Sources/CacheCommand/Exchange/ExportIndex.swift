@@ -2,19 +2,20 @@ import Foundation
 
 // The index of an export: a file of one JSON object per line. The first line says what it is:
 //
-//     {"format":"typed-cache export","version":1}
+//     {"format":"typed-cache export","version":2}
 //
 // and each other one stands for an entry:
 //
 //     file, key                           strings
-//     storedAt                            seconds since 2001 in UTC, as archives have dates
-//     expiresAt                           as storedAt; missing means never
+//     storedAt                            a date, ISO 8601
+//     expiresAt                           likewise; missing means never
 //     idleTime                            seconds; missing means that reading moves nothing
 //     staleWhileRevalidate, staleIfError  seconds; missing means none
 //     loadTime                            seconds; missing means that it was not loaded
 //     tags                                strings; missing means none
 //
-// Infinite times are the strings "Infinity" and "-Infinity". Other fields are ignored.
+// A date that has no exact text, before the year 0000 say, is a number of seconds since 2001 in UTC; in version 1 every
+// date is. Infinite times are the strings "Infinity" and "-Infinity". Other fields are ignored.
 enum ExportIndex {
     static let fileName = "index.ndjson"
     static let header = Record(fields: [
@@ -22,7 +23,7 @@ enum ExportIndex {
         RecordField(name: "version", value: .int(version)),
     ])
     private static let format = "typed-cache export"
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     /// What the longest key, file name and tags take, all of it escaped, and some more.
     static let limits = RecordLimits(bytes: 64 << 10, depth: 8, values: 4_096)
@@ -52,6 +53,6 @@ enum ExportIndex {
         guard header["format"] == .string(format), case .int(let number)? = header["version"] else {
             throw .noHeader
         }
-        guard number == version else { throw .unknownVersion }
+        guard (1...version).contains(number) else { throw .unknownVersion }
     }
 }

@@ -25,8 +25,14 @@ struct ExportedEntry: Sendable, Equatable {
             if let seconds { record.fields.append(RecordField(name: name, value: .double(seconds))) }
         }
         func addTime(_ name: String, _ seconds: Double) { if seconds != 0 { add(name, seconds) } }
-        add("storedAt", attributes.storedAt.timeIntervalSinceReferenceDate)
-        add("expiresAt", attributes.expiresAt?.timeIntervalSinceReferenceDate)
+        func add(_ name: String, _ date: Date) {
+            // Another date than the entry's would not do: one that has no exact text is a number.
+            let text = InstantText.exactText(date).map(RecordValue.string)
+            let value = text ?? .double(date.timeIntervalSinceReferenceDate)
+            record.fields.append(RecordField(name: name, value: value))
+        }
+        add("storedAt", attributes.storedAt)
+        if let date = attributes.expiresAt { add("expiresAt", date) }
         add("idleTime", attributes.idleTime)
         addTime("staleWhileRevalidate", attributes.staleWhileRevalidate)
         addTime("staleIfError", attributes.staleIfError)
@@ -45,13 +51,10 @@ struct ExportedEntry: Sendable, Equatable {
             throw RejectedRecord(reason: "its file must be the name of one in the directory, not a path")
         }
         key = try Self.string("key", record)
-        guard let storedAt = try Self.seconds("storedAt", record) else {
+        guard let storedAt = try Self.date("storedAt", record) else {
             throw RejectedRecord(reason: "storedAt is missing")
         }
-        var attributes = EntryAttributes(
-            storedAt: Date(timeIntervalSinceReferenceDate: storedAt),
-            expiresAt: try Self.seconds("expiresAt", record).map { Date(timeIntervalSinceReferenceDate: $0) }
-        )
+        var attributes = EntryAttributes(storedAt: storedAt, expiresAt: try Self.date("expiresAt", record))
         attributes.idleTime = try Self.time("idleTime", record)
         attributes.staleWhileRevalidate = try Self.time("staleWhileRevalidate", record) ?? 0
         attributes.staleIfError = try Self.time("staleIfError", record) ?? 0
@@ -71,6 +74,15 @@ struct ExportedEntry: Sendable, Equatable {
             throw RejectedRecord(reason: "\(name) must be a string")
         }
         return text
+    }
+
+    private static func date(_ name: String, _ record: Record) throws(RejectedRecord) -> Date? {
+        if case .string(let text)? = record[name], let date = InstantText.date(from: text) { return date }
+        do throws(RejectedRecord) {
+            return try seconds(name, record).map { Date(timeIntervalSinceReferenceDate: $0) }
+        } catch {
+            throw RejectedRecord(reason: "\(name) must be a date such as 2024-05-01T12:30:00Z")
+        }
     }
 
     private static func seconds(_ name: String, _ record: Record) throws(RejectedRecord) -> Double? {

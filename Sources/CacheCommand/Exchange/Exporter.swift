@@ -39,30 +39,51 @@ struct Exporter {
                 summary.expired += 1
                 return
             }
-            let stored: StoredArchive?
-            do throws(EntryFinding) {
-                stored = try walk.whole(listed)
-            } catch {
+            do {
+                try export(listed, index, &summary)
+            } catch let finding as EntryFinding {
                 summary.failed += 1
-                reporter.complain(error.prose)
-                return
-            }
-            guard let stored else { return }
-            let key = stored.information.key
-            guard let name = freeName(for: key) else {
+                reporter.complain(finding.prose)
+            } catch let rejection as RejectedRecord {
                 summary.failed += 1
-                reporter.complain("'\(SafeText(key, limit: 200))': something else has the name of its file")
-                return
+                reporter.complain(rejection.reason)
             }
-            // The line comes first, so that every file of an export is in its index, whenever it ends.
-            let entry = ExportedEntry(file: name, key: key, attributes: stored.information.attributes)
-            try index.append(ExportIndex.line(entry.record))
-            try folder.write(stored.archive, as: name)
-            summary.exported += 1
-            summary.byteCount += stored.archive.count
         }
         summary.signal = walk.interruption.signal
         return summary
+    }
+
+    /// Writes one entry, its archive as it is inflated.
+    ///
+    /// - Throws: ``EntryFinding`` or ``RejectedRecord`` if it cannot be exported, and others may be.
+    private func export(
+        _ listed: Result<EntryInformation, CacheError>,
+        _ index: AppendedFile,
+        _ summary: inout ExportSummary
+    ) throws {
+        let key: String
+        do throws(CacheError) { key = try listed.get().key } catch { throw EntryFinding(error) }
+        guard let name = freeName(for: key) else {
+            throw RejectedRecord(reason: "'\(SafeText(key, limit: 200))': something else has the name of its file")
+        }
+        let file = try folder.beginFile(name)
+        var byteCount = 0
+        do {
+            let entry = try walk.read(listed) { piece in
+                try file.append(piece)
+                byteCount += piece.count
+            }
+            guard let entry else { return folder.giveUpFile() }
+            // The line comes first, so that every file of an export is in its index, whenever it ends.
+            let exported = ExportedEntry(file: name, key: key, attributes: entry.attributes)
+            try index.append(ExportIndex.line(exported.record))
+            try folder.endFile(name)
+        } catch {
+            folder.giveUpFile()
+            throw error
+        }
+        summary.exported += 1
+        summary.byteCount += byteCount
     }
 
     private func freeName(for key: String) -> String? {
@@ -93,7 +114,7 @@ struct ExportSummary: Sendable, Equatable {
         .object(
             Record(fields: [
                 RecordField(name: "exported", value: .int(Int64(exported))),
-                RecordField(name: "bytes", value: .int(Int64(byteCount))),
+                RecordField(name: "size", value: .int(Int64(byteCount))),
                 RecordField(name: "expired", value: .int(Int64(expired))),
                 RecordField(name: "failed", value: .int(Int64(failed))),
                 RecordField(name: "interrupted", value: .bool(signal != nil)),

@@ -16,6 +16,17 @@ struct Importer {
     /// The time since some moment in the past.
     let now: () -> Duration
 
+    /// Whether a directory has an index, be it one of no entries, or a file that is taken for an archive by its name.
+    static func holdsAny(_ folder: ExchangeFolder) throws -> Bool {
+        var holdsAny = folder.contains(ExportIndex.fileName)
+        if holdsAny { return true }
+        try folder.forEachName { name in
+            holdsAny = ArchiveFileName.isArchive(name)
+            return !holdsAny
+        }
+        return holdsAny
+    }
+
     /// - Throws: what reading the directory or saving in the cache throws; what has been saved stays.
     func run(reporter: inout EntryReporter) throws -> ImportSummary {
         var summary = ImportSummary()
@@ -124,7 +135,7 @@ struct Importer {
             throw RejectedRecord(reason: "\(file) \(error.phrase)")
         }
         do throws(ArchiveError) {
-            _ = try ArchiveTree(bytes)
+            try ArchiveTree.check(bytes)
         } catch {
             let place = error.offset.map { ", at byte \($0)" } ?? ""
             throw RejectedRecord(reason: "\(file) is no keyed archive: \(error.message)\(place)")

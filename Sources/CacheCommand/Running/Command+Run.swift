@@ -1,3 +1,5 @@
+import KeyedArchive
+
 extension Command {
     /// Does what the command says.
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
@@ -7,7 +9,7 @@ extension Command {
         case .list(let options):
             return try list(options, environment)
         case .get(let options):
-            return try get(options, environment)
+            return try GetCommand(options: options).run(in: environment)
         case .stats(let options):
             return try stats(options, environment)
         case .verify(let options):
@@ -17,7 +19,7 @@ extension Command {
         case .import(let options):
             return try ImportCommand(options: options).run(in: environment)
         case .remove(let options):
-            return try remove(options, environment)
+            return try RemoveCommand(options: options).run(in: environment)
         case .trim(let options):
             return try trim(options, environment)
         case .compact(let options):
@@ -25,7 +27,12 @@ extension Command {
         case .clear(let options):
             return try clear(options, environment)
         case .dump(let options):
-            let outline = try environment.backend.dump(options.path)
+            let outline =
+                switch options.source {
+                case .file(let path): try environment.backend.dump(path)
+                case .entry(let key, let cache):
+                    ArchiveOutline(try environment.backend.open(cache).tree(of: key, at: environment.date()))
+                }
             try environment.output.write(options.writesJSON ? Self.line(outline.json) : outline.description)
         case .help(let text):
             try environment.output.write(text.description)
@@ -40,7 +47,9 @@ extension Command {
             $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
         }
         if options.writesJSON {
-            try environment.output.write(Self.line(.array(entries.map(\.json)), isIndented: true))
+            try JSONWriter.write(.array(entries.map(\.json)), isIndented: true, to: environment.output)
+        } else if options.isNull {
+            for entry in entries { try environment.output.write("\(entry.key)\0") }
         } else if options.isLong {
             try environment.output.write(CacheEntry.table(entries).description)
         } else {
@@ -49,36 +58,10 @@ extension Command {
         return .success
     }
 
-    private func get(_ options: KeyOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
-        let key = options.keys[0]
-        guard let value = try environment.backend.open(options.cache).value(forKey: key) else {
-            throw CommandFailure.noEntry(key: key)
-        }
-        try environment.output.write(Self.line(value, isIndented: !options.writesJSON))
-        return .success
-    }
-
     private func stats(_ options: StatsOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
         let statistics = try environment.backend.open(options.cache).statistics()
         try environment.output.write(options.writesJSON ? Self.line(statistics.json) : statistics.prose)
         return .success
-    }
-
-    private func remove(_ options: KeyOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
-        let cache = try environment.backend.open(options.cache)
-        var missing: [String] = []
-        for key in options.keys where try !cache.remove(key) { missing.append(key) }
-        for key in missing {
-            environment.errors.report(CommandFailureMessage(CommandFailure.noEntry(key: key)))
-        }
-        if options.writesJSON {
-            let fields = [
-                RecordField(name: "removed", value: .int(Int64(options.keys.count - missing.count))),
-                RecordField(name: "missing", value: .array(missing.map(RecordValue.string))),
-            ]
-            try environment.output.write(Self.line(.object(Record(fields: fields))))
-        }
-        return missing.isEmpty ? .success : .failure
     }
 
     private func trim(_ options: TrimOptions, _ environment: CommandEnvironment) throws -> ExitStatus {

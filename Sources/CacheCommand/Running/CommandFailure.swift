@@ -1,4 +1,5 @@
 import KeyedArchive
+import TypedCache
 
 /// Why a command that was understood could not be done: facts alone, the sentence is `CommandFailureMessage`'s.
 enum CommandFailure: Error, Sendable {
@@ -6,8 +7,7 @@ enum CommandFailure: Error, Sendable {
     case noEntry(key: String)
     /// There is nobody to ask whether to clear the cache.
     case unconfirmed
-    /// There is no cache of that name in the directory.
-    case noCache(name: String, directory: String)
+    case noCache(MissingCache)
     /// The name of a type that records cannot be saved as.
     case unusableType(String)
     /// A file is no keyed archive, or a damaged one.
@@ -20,8 +20,14 @@ enum CommandFailure: Error, Sendable {
     case notEmpty(path: String)
     /// Something that no export wrote has the name of an export's index.
     case foreignIndex(path: String)
+    /// There is neither an index nor an archive in the directory that is to be imported.
+    case nothingToImport(path: String)
     /// An export's index cannot be read.
     case unreadableIndex(path: String, ExportIndex.Fault)
-    /// An archive refers to the same parts so often that it cannot be written out.
-    case tooEntangled
+    /// An entry's bytes are not those that were saved, or cannot be read.
+    case unreadableEntry(key: String, CacheError)
+    /// An entry is whole, and no keyed archive.
+    case unsoundEntry(key: String, ArchiveError)
+    /// An entry's archive refers to itself, or to the same parts so often that it cannot be written out.
+    case entangled(key: String, CacheSelection)
 }

@@ -4,8 +4,9 @@ struct ImportCommand {
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let interruption = environment.trapSignals()
-        // First, so that no cache is made for a directory that is not there.
+        // First, so that no cache is made for a directory that is not there, or has nothing for it.
         let folder = try ExchangeFolder(path: options.path, creating: false)
+        guard try Importer.holdsAny(folder) else { throw CommandFailure.nothingToImport(path: options.path) }
         let importer = Importer(
             folder: folder,
             cache: options.isDryRun ? nil : try environment.backend.openOrCreate(options.cache),

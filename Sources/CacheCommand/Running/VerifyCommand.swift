@@ -11,11 +11,11 @@ struct VerifyCommand {
         var summary = VerifySummary()
         defer { reporter.finish() }
         try walk.run(reporter: &reporter) { listed, _ in
-            do throws(EntryFinding) {
-                guard let stored = try walk.whole(listed) else { return }
-                if stored.information.isExpired(at: date) { summary.expired += 1 } else { summary.sound += 1 }
-            } catch {
-                summary.findings.append(error)
+            do {
+                guard let entry = try walk.read(listed) else { return }
+                if entry.isExpired(at: date) { summary.expired += 1 } else { summary.sound += 1 }
+            } catch let finding as EntryFinding {
+                summary.findings.append(finding)
             }
         }
         reporter.finish()

@@ -6,7 +6,8 @@ struct WarmCommand {
         let interruption = environment.trapSignals()
         var (source, size) = try openSource(environment, interruption)
         let sink: any RecordSink =
-            options.isDryRun ? DiscardingSink() : try environment.backend.sink(for: options)
+            options.isDryRun
+            ? try environment.backend.checkingSink(for: options) : try environment.backend.sink(for: options)
         let warmer = Warmer(options, sink: sink, interruption: interruption, now: environment.now)
         var reporter = WarmReporter(
             output: environment.output,

@@ -9,15 +9,41 @@ struct JSONWriter {
     /// Whether every element and field has a line of its own.
     let isIndented: Bool
     private var text = ""
+    /// Where text goes as it becomes long; `nil` keeps all of it.
+    private let output: (any TextOutput)?
+    private var failure: OutputError?
 
-    private init(isIndented: Bool) {
+    /// How much text is held where it goes to an output, in bytes.
+    private static let mostHeld = 64 << 10
+
+    private init(isIndented: Bool, output: (any TextOutput)? = nil) {
         self.isIndented = isIndented
+        self.output = output
     }
 
     static func text(_ value: RecordValue, isIndented: Bool) -> String {
         var writer = JSONWriter(isIndented: isIndented)
         writer.append(value, depth: 0)
         return writer.text
+    }
+
+    /// Writes the text and a line feed, a piece at a time.
+    static func write(_ value: RecordValue, isIndented: Bool, to output: any TextOutput) throws(OutputError) {
+        var writer = JSONWriter(isIndented: isIndented, output: output)
+        writer.append(value, depth: 0)
+        if let failure = writer.failure { throw failure }
+        try output.write(writer.text + "\n")
+    }
+
+    /// Hands over what is held, if it is much.
+    private mutating func spill() {
+        guard let output, text.utf8.count >= Self.mostHeld else { return }
+        do throws(OutputError) {
+            if failure == nil { try output.write(text) }
+        } catch {
+            failure = error
+        }
+        text = ""
     }
 
     private mutating func append(_ value: RecordValue, depth: Int) {
@@ -37,10 +63,23 @@ struct JSONWriter {
                 writer.append(field.value, depth: depth + 1)
             }
         case .date(let date): appendQuoted(InstantText.text(date))
-        case .data(let data): appendQuoted(data.base64EncodedString())
+        case .data(let data): append(data)
         case .url(let url): appendQuoted(url.absoluteString)
         case .uuid(let uuid): appendQuoted(uuid.uuidString)
         }
+    }
+
+    private mutating func append(_ data: Data) {
+        text += "\""
+        var rest = data[...]
+        while !rest.isEmpty {
+            // A multiple of 3, so that the pieces' texts together are the whole's.
+            let piece = rest.prefix(48 << 10)
+            text += piece.base64EncodedString()
+            rest = rest.dropFirst(piece.count)
+            spill()
+        }
+        text += "\""
     }
 
     private mutating func append(_ number: Double) {
@@ -65,6 +104,7 @@ struct JSONWriter {
             if index > 0 { text += "," }
             startLine(depth: depth + 1)
             appendElement(&self, element)
+            spill()
         }
         if !elements.isEmpty { startLine(depth: depth) }
         text += closing
@@ -86,6 +126,7 @@ struct JSONWriter {
             case _ where scalar.isHostile: appendEscaped(scalar)
             default: text.unicodeScalars.append(scalar)
             }
+            spill()
         }
         text += "\""
     }

@@ -35,4 +35,32 @@ package struct SafeText: CustomStringConvertible {
         default: nil
         }
     }
+
+    /// The text that comes out as `escaped`; `nil` if none does.
+    static func unescaped(_ escaped: String) -> String? {
+        var text = ""
+        var rest = escaped.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\" else {
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            switch rest.popFirst() {
+            case "\\": text += "\\"
+            case "n": text += "\n"
+            case "r": text += "\r"
+            case "t": text += "\t"
+            case "u":
+                // Digits alone: a number's text may have a sign.
+                guard rest.popFirst() == "{", let end = rest.firstIndex(of: "}"),
+                    rest[..<end].allSatisfy(\.properties.isASCIIHexDigit),
+                    let number = UInt32(String(rest[..<end]), radix: 16), let meant = Unicode.Scalar(number)
+                else { return nil }
+                text.unicodeScalars.append(meant)
+                rest = rest[rest.index(after: end)...]
+            default: return nil
+            }
+        }
+        return text
+    }
 }

@@ -38,23 +38,62 @@ struct EntryWalk {
         }
     }
 
-    /// The whole of an entry that was listed, its archive parsed; `nil` if it is gone.
-    func whole(_ listed: Result<EntryInformation, CacheError>) throws(EntryFinding) -> StoredArchive? {
+    /// Archives of up to so many bytes are held whole and parsed. Larger ones only pass through, so that no entry takes
+    /// more memory than it takes on disk: import parses them.
+    static let largestParsed = 16 << 20
+
+    /// Reads all of an entry that was listed, and sees whether it is a keyed archive.
+    ///
+    /// - Parameter sink: is given the archive's bytes in their order; of one that is damaged, it may have been given
+    ///   the beginning.
+    /// - Returns: `nil` if the entry is gone.
+    /// - Throws: ``EntryFinding``, and what `sink` throws.
+    func read(
+        _ listed: Result<EntryInformation, CacheError>,
+        into sink: ([UInt8]) throws -> Void = { _ in }
+    ) throws -> EntryInformation? {
         let entry: EntryInformation
         do throws(CacheError) { entry = try listed.get() } catch { throw EntryFinding(error) }
-        let stored: StoredArchive?
+        var held: [UInt8] = []
+        var isLarge = false
+        var failure: (any Error)?
+        func take(_ piece: [UInt8]) throws {
+            if !isLarge, held.count + piece.count > Self.largestParsed {
+                isLarge = true
+                try sink(held)
+                held = []
+            }
+            if isLarge {
+                try sink(piece)
+            } else {
+                if held.isEmpty { try ArchiveTree.check(beginning: piece) }
+                held += piece
+            }
+        }
+        let information: EntryInformation?
         do throws(CacheError) {
-            stored = try cache.peek(entry.key)
+            information = try cache.peek(entry.key) { piece in
+                do {
+                    try take(piece)
+                } catch {
+                    failure = error
+                }
+                return failure == nil
+            }
         } catch {
             throw EntryFinding(error, key: entry.key, entry: entry)
         }
-        guard let stored else { return nil }
-        do throws(ArchiveError) {
-            _ = try ArchiveTree(stored.archive)
-        } catch {
-            throw EntryFinding(error, stored.information)
+        guard let information else { return nil }
+        do {
+            if let failure { throw failure }
+            if !isLarge {
+                try ArchiveTree.check(held)
+                try sink(held)
+            }
+        } catch let error as ArchiveError {
+            throw EntryFinding(error, information)
         }
-        return stored
+        return information
     }
 }
 

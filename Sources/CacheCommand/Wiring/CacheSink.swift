@@ -2,19 +2,20 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
+/// What a cache is told of each record besides its key.
+struct RecordContent: Sendable {
+    /// The class that records have in their archives; `nil` makes them dictionaries.
+    let type: ArchivedClass?
+    let expiration: Expiration
+    let tags: Set<String>
+
+    func stored(_ record: Record) -> StoredRecord { StoredRecord(record: record, type: type) }
+}
+
 /// Saves records in a cache on disk, so that an app which fetches their type finds them.
 struct CacheSink: RecordSink {
-    private let cache: Cache<StoredRecord>
-    private let type: ArchivedClass?
-    private let expiration: Expiration
-    private let tags: Set<String>
-
-    init(_ cache: Cache<StoredRecord>, type: ArchivedClass?, expiration: Expiration, tags: Set<String>) {
-        self.cache = cache
-        self.type = type
-        self.expiration = expiration
-        self.tags = tags
-    }
+    let cache: Cache<StoredRecord>
+    let content: RecordContent
 
     var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
@@ -22,13 +23,36 @@ struct CacheSink: RecordSink {
 
     func save(_ record: Record, forKey key: String) throws {
         do throws(CacheError) {
-            let stored = StoredRecord(record: record, type: type)
-            try cache.save(stored, forKey: key, expiration: expiration, tags: tags)
+            let stored = content.stored(record)
+            try cache.save(stored, forKey: key, expiration: content.expiration, tags: content.tags)
         } catch {
-            switch error.code {
-            case .encodingFailed, .tooLarge: throw RejectedRecord(reason: error.message)
-            default: throw error
-            }
+            throw RejectedRecord.error(error)
         }
+    }
+}
+
+/// Checks records as ``CacheSink`` does, and saves nothing.
+struct CheckingSink: RecordSink {
+    let content: RecordContent
+
+    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    func contains(_ key: String) -> Bool { false }
+
+    func save(_ record: Record, forKey key: String) throws {
+        do throws(CacheError) {
+            let stored = content.stored(record)
+            try Cache.check(stored, forKey: key, expiration: content.expiration, tags: content.tags)
+        } catch {
+            throw RejectedRecord.error(error)
+        }
+    }
+}
+
+extension RejectedRecord {
+    /// The rejection of one record; the error itself if the next record would meet it as well.
+    fileprivate static func error(_ error: CacheError) -> any Error {
+        guard error.code == .encodingFailed || error.code == .tooLarge else { return error }
+        return RejectedRecord(reason: error.message)
     }
 }

@@ -26,12 +26,6 @@ struct DiskCacheAccess: CacheAccess {
         return entries
     }
 
-    func value(forKey key: String) throws -> RecordValue? {
-        guard let archive = try cache.archive(forKey: key) else { return nil }
-        var reader = try ArchiveRecord(ArchiveTree(archive))
-        return try reader.value()
-    }
-
     func statistics() throws -> CacheStatistics {
         var statistics = CacheStatistics()
         try forEachEntry { entry in
@@ -73,7 +67,9 @@ struct DiskCacheAccess: CacheAccess {
         try cache.entries(inPart: part)
     }
 
-    func peek(_ key: String) throws(CacheError) -> StoredArchive? { try cache.peek(forKey: key) }
+    func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
+        try cache.peek(forKey: key, pieces: body)
+    }
 
     func remove(_ entry: EntryInformation) throws -> Bool { try cache.remove(entry) }
 

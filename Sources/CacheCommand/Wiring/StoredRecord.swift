@@ -14,8 +14,9 @@ struct StoredRecord: Encoded {
 /// Archives a record as an object of a class that this process does not have.
 ///
 /// The archive is the one that the class itself, or a Codable type of its name, would write: numbers and
-/// Booleans inline, all else as objects, and no key where there is no value.
-final class RecordWrapper: NSObject, WrapperEncoder, ArchiveNamed {
+/// Booleans inline, all else as objects. Nulls are kept: nil under the key of a field, `NSNull` in dictionaries and
+/// arrays, both of which an optional reads as nil.
+final class RecordWrapper: NSObject, WrapperEncoder, ArchiveNamed, ArchiveChecking {
     private let stored: StoredRecord?
 
     init(_ stored: StoredRecord) { self.stored = stored }
@@ -33,7 +34,7 @@ final class RecordWrapper: NSObject, WrapperEncoder, ArchiveNamed {
     func encode(with coder: NSCoder) {
         for field in stored?.record.fields ?? [] {
             switch field.value {
-            case .null: break
+            case .null: coder.encode(nil as Any?, forKey: field.name)
             case .bool(let value): coder.encode(value, forKey: field.name)
             case .int(let value): coder.encode(value, forKey: field.name)
             case .double(let value): coder.encode(value, forKey: field.name)
@@ -43,9 +44,18 @@ final class RecordWrapper: NSObject, WrapperEncoder, ArchiveNamed {
         }
     }
 
+    /// Reads the archive as any program can, with the record's class unknown: that is refused for names of fields that
+    /// were made to share a hash.
+    static func check(archive: [UInt8]) throws(ArchiveError) {
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: Data(archive))
+        unarchiver.keepsUnknownClasses = true
+        _ = unarchiver.decodeObject(forKey: "root")
+        try unarchiver.finishDecoding()
+    }
+
     private static func dictionary(_ record: Record) -> [String: Any] {
         var dictionary: [String: Any] = [:]
-        for field in record.fields where field.value != .null { dictionary[field.name] = object(field.value) }
+        for field in record.fields { dictionary[field.name] = object(field.value) }
         return dictionary
     }
 

@@ -17,32 +17,44 @@ package struct TypedCacheBackend: CacheBackend {
         DiskCacheAccess(try cache(selection, create: true, disk: DiskSettings(layout: selection.diskLayout)))
     }
 
-    package func sink(for options: WarmOptions) throws -> any RecordSink {
+    package func checkingSink(for options: WarmOptions) throws -> any RecordSink {
+        CheckingSink(content: try content(of: options))
+    }
+
+    /// What the options say of each record.
+    private func content(of options: WarmOptions) throws -> RecordContent {
         if let type = options.typeName, ArchivedClass.isIntrinsic(type) || !(1...1_024).contains(type.utf8.count) {
             throw CommandFailure.unusableType(type)
         }
-        return CacheSink(
-            try cache(
-                options.cache,
-                create: true,
-                disk: DiskSettings(layout: options.cache.diskLayout, byteLimit: options.maxSize?.bytes)
-            ),
+        return RecordContent(
             type: options.typeName.map { ArchivedClass(name: $0) },
             expiration: options.timeToLive.map { .after($0.duration) } ?? .never,
             tags: options.tag.map { [$0] } ?? []
         )
     }
 
+    package func sink(for options: WarmOptions) throws -> any RecordSink {
+        let content = try content(of: options)
+        return CacheSink(
+            cache: try cache(
+                options.cache,
+                create: true,
+                disk: DiskSettings(layout: options.cache.diskLayout, byteLimit: options.maxSize?.bytes)
+            ),
+            content: content
+        )
+    }
+
     package func dump(_ path: String) throws -> ArchiveOutline {
-        let bytes: [UInt8]
+        let data: Data
         do {
-            bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
             throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
         }
-        let archive = try CacheEntryFile.archive(in: bytes, path: path) ?? bytes
+        let archive = try CacheEntryFile.archive(in: data, path: path) ?? data
         do throws(ArchiveError) {
-            return ArchiveOutline(try ArchiveTree(archive))
+            return ArchiveOutline(try ArchiveTree(sharing: archive))
         } catch {
             throw CommandFailure.unsoundArchive(path: path, error)
         }
@@ -58,6 +70,14 @@ package struct TypedCacheBackend: CacheBackend {
         case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
         case .fileReadNoPermission: return EACCES
         default: return EIO
+        }
+    }
+
+    /// The app whose name differs from the selected one's in case only.
+    private static func appAlike(_ selection: CacheSelection, _ directory: URL) -> String? {
+        guard case .app(let name) = selection.location else { return nil }
+        return CacheListing.folders(in: directory.deletingLastPathComponent()).first {
+            $0 != name && $0.lowercased() == name.lowercased()
         }
     }
 
@@ -85,9 +105,14 @@ package struct TypedCacheBackend: CacheBackend {
             )
         } catch {
             if !create, error.errorNumber == ENOENT, let path = error.path {
+                let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
                 throw CommandFailure.noCache(
-                    name: selection.name,
-                    directory: URL(fileURLWithPath: path).deletingLastPathComponent().path
+                    MissingCache(
+                        selection: selection,
+                        directory: directory.path,
+                        others: CacheListing.names(in: directory),
+                        app: Self.appAlike(selection, directory)
+                    )
                 )
             }
             throw error

@@ -15,6 +15,7 @@ extension Array: ArchiveCollection {
 extension Set: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.collection(.of(NSSet.self)) { members in
+            archiver.willHash(self.count)
             for element in self { members.append(archiver.hashed(element)) }
         }
     }
@@ -23,6 +24,7 @@ extension Set: ArchiveCollection {
 extension Dictionary: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.dictionary(.of(NSDictionary.self)) { keys, values in
+            archiver.willHash(self.count)
             for key in self.keys { keys.append(archiver.hashed(key)) }
             for value in self.values { values.append(archiver.uid(of: value)) }
         }
@@ -47,6 +49,7 @@ extension NSSet: ArchiveCollection {
         if let counted = self as? NSCountedSet { return counted.archiveCounts(into: archiver) }
         let info = ArchivedClass.of(self is NSMutableSet ? NSMutableSet.self : NSSet.self)
         return archiver.collection(info, of: self) { members in
+            archiver.willHash(self.count)
             for element in self { members.append(archiver.hashed(element)) }
         }
     }
@@ -56,6 +59,7 @@ extension NSDictionary: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         let info = ArchivedClass.of(self is NSMutableDictionary ? NSMutableDictionary.self : NSDictionary.self)
         return archiver.dictionary(info, of: self) { keys, values in
+            archiver.willHash(self.count)
             let entries = self.map { ($0.key, $0.value) }
             for entry in entries { keys.append(archiver.hashed(entry.0)) }
             for entry in entries { values.append(archiver.uid(of: entry.1)) }

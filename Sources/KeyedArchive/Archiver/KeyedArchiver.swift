@@ -22,10 +22,8 @@ public final class KeyedArchiver: NSCoder {
     private var finished: Data?
     private var securely: Bool
     /// Whether a reader may refuse this archive: for objects that refer to themselves, for collections that share
-    /// others, or for large sets and dictionaries, whose members may share a hash.
+    /// others, or for a large set or dictionary, whose members may share a hash.
     var mayBeRefused = false
-    /// How many members of sets and keys of dictionaries there are.
-    private var hashedCount = 0
     /// Whether there is a delegate to ask about every object.
     private(set) var asksDelegate = false
     /// The object that is about to be encoded in another one's place.
@@ -161,12 +159,16 @@ public final class KeyedArchiver: NSCoder {
         return asksDelegate ? askDelegate(about: value, handler) : handler.encode(value, self)
     }
 
+    /// Notes how many members a set has, or keys a dictionary, before they are written: a reader counts the hashes of
+    /// so many, each collection's by themselves.
+    func willHash(_ count: Int) {
+        if count > HashCrowd.limit { mayBeRefused = true }
+    }
+
     /// The place of a set's member or a dictionary's key, which whoever decodes it must hash.
     ///
     /// Collections are refused: an archive from elsewhere could hold some that take for ever to compare.
     func hashed(_ value: Any) -> ArchiveWriter.UID {
-        hashedCount += 1
-        if hashedCount > HashCrowd.limit { mayBeRefused = true }
         let base = (value as? AnyHashable)?.base ?? value
         if ArchiveHandler.for(type(of: base)).isCollection {
             record(

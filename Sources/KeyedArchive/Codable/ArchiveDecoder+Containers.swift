@@ -81,7 +81,7 @@ final class ArchivedFields {
         _ unarchiver: KeyedUnarchiver,
         _ reference: BinaryPropertyList.Reference,
         _ path: CodingPath?,
-        dictionariesToo: Bool
+        root: Any.Type?
     ) throws {
         self.unarchiver = unarchiver
         self.path = path
@@ -96,7 +96,10 @@ final class ArchivedFields {
         }
         scope = ArchiveScope(fields)
         if let entries = try unarchiver.dictionaryEntries(of: fields, at: target) {
-            guard dictionariesToo else { throw unarchiver.mismatch([String: Any].self, path) }
+            if let root {
+                let text = "the root is a dictionary, not \(ArchivedClass.of(root).name)"
+                throw DecodingError.typeMismatch(root, unarchiver.context(text, path))
+            }
             var values: [String: BinaryPropertyList.Reference] = [:]
             for (key, value) in entries {
                 guard let name = try unarchiver.object(at: key) as? String else { continue }
@@ -131,9 +134,9 @@ struct ArchivedKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         _ unarchiver: KeyedUnarchiver,
         _ reference: BinaryPropertyList.Reference,
         _ path: CodingPath?,
-        dictionariesToo: Bool
+        root: Any.Type?
     ) throws {
-        fields = try ArchivedFields(unarchiver, reference, path, dictionariesToo: dictionariesToo)
+        fields = try ArchivedFields(unarchiver, reference, path, root: root)
     }
 
     var codingPath: [any CodingKey] { CodingPath.keys(fields.path) }

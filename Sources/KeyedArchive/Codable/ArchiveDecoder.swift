@@ -44,6 +44,14 @@ extension KeyedUnarchiver {
             // What was recorded inside has its place already.
             throw unarchiver.error == nil ? unarchiver.source.located(error) : error
         } catch let error as DecodingError {
+            // The root's class says more than the first value that was not there.
+            if !unarchiver.rootIsChecked, let root = try unarchiver.value(of: KeyedArchiver.rootKey) {
+                do throws(ArchiveError) {
+                    try unarchiver.checkClass(at: root, is: T.self)
+                } catch {
+                    throw unarchiver.source.located(error)
+                }
+            }
             throw ArchiveError(error)
         } catch {
             throw ArchiveError(.decodingFailed, "\(ArchivedClass.of(T.self).name) threw", cause: error)
@@ -204,7 +212,7 @@ struct ArchiveDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if let root { try unarchiver.checkClass(at: reference, is: root) }
         return KeyedDecodingContainer(
-            try ArchivedKeyedContainer<Key>(unarchiver, reference, path, dictionariesToo: root == nil)
+            try ArchivedKeyedContainer<Key>(unarchiver, reference, path, root: root)
         )
     }
 

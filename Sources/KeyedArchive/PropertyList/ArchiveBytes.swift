@@ -6,8 +6,8 @@ import Foundation
 /// reads. This is a place in memory and a length, and a number of any width is one checked read.
 ///
 /// Why the pointer is safe: the bytes neither move nor change, nor are they freed, while a value of this type is
-/// in use. Either it holds them itself, as `owner`, whose life is extended beyond each read; or whoever made it
-/// by `init(borrowing:)` keeps them. Offsets come from the input: each read is checked against `count` here,
+/// in use. Either it holds them itself, as `owner`, whose life is extended beyond each read; or the caller of an
+/// `init(borrowing:)` keeps them. Offsets come from the input: each read is checked against `count` here,
 /// whoever calls.
 struct ArchiveBytes: Sendable {
     let count: Int
@@ -30,6 +30,12 @@ struct ArchiveBytes: Sendable {
     ///
     /// Whoever asks must keep the buffer, and not change it, for as long as the bytes are in use.
     init(borrowing buffer: borrowing RawBuffer<UInt8>) { self.init(buffer, nil) }
+
+    /// The bytes of a buffer that is valid for as long as this is in use: inside of the call that lends it.
+    init?(borrowing buffer: UnsafeBufferPointer<UInt8>) {
+        guard let start = buffer.baseAddress else { return nil }
+        (base, count, owner) = (start, buffer.count, nil)
+    }
 
     /// Bytes that never change, which is why they may be shared unchecked.
     private final class Owner: @unchecked Sendable {

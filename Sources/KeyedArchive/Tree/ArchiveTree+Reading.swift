@@ -14,12 +14,38 @@ extension ArchiveTree {
     }
 
     package init(_ bytes: [UInt8]) throws(ArchiveError) {
-        let source = try ArchiveSource(bytes)
-        var reader = ArchiveTreeReader(source)
-        do throws(ArchiveError) {
-            self = try reader.read()
-        } catch {
-            throw source.located(error)
+        self = try ArchiveTreeReader.reading(bytes) { reader throws(ArchiveError) in try reader.read() }
+    }
+
+    /// As ``init(_:)``, but data in the tree shares the archive's memory, and keeps all of it alive: for a tree that is
+    /// looked at and let go.
+    package init(sharing archive: Data) throws(ArchiveError) {
+        let tree = archive.withUnsafeBytes { buffer in
+            Result { () throws(ArchiveError) in
+                try ArchiveTreeReader.reading(buffer.bindMemory(to: UInt8.self), shared: archive) {
+                    reader throws(ArchiveError) in try reader.read()
+                }
+            }
+        }
+        self = try tree.get()
+    }
+
+    /// Checks what opening an archive checks, and makes no tree: takes four bytes for each object.
+    ///
+    /// - Throws: as ``init(_:)``.
+    package static func check(_ bytes: [UInt8]) throws(ArchiveError) {
+        try ArchiveTreeReader.reading(bytes, isTrial: true) { reader throws(ArchiveError) in try reader.check() }
+    }
+
+    /// Whether an archive may begin with these bytes, at least one.
+    ///
+    /// - Throws: `.unknownFormat` if neither a binary property list nor XML does.
+    package static func check(beginning bytes: [UInt8]) throws(ArchiveError) {
+        let magic = BinaryPropertyList.magic
+        if bytes.starts(with: magic) || magic.starts(with: bytes) { return }
+        // XML: white space, a byte order mark, or a bracket.
+        guard let first = bytes.first, [0x09, 0x0A, 0x0D, 0x20, 0x3C, 0xEF, 0xFE, 0xFF].contains(first) else {
+            throw ArchiveError(.unknownFormat, "neither a binary nor an XML property list", offset: 0)
         }
     }
 }
@@ -30,11 +56,44 @@ private struct ArchiveTreeReader {
     private let source: ArchiveSource
     private let list: BinaryPropertyList
     private var budget: Int
+    /// What data is a part of; `nil`: it is copied.
+    private let shared: Data?
+    /// Whether values are checked and not kept.
+    private let isTrial: Bool
 
-    init(_ source: ArchiveSource) {
+    private init(_ source: ArchiveSource, shared: Data?, isTrial: Bool) {
         self.source = source
         list = source.list
         budget = ArchiveLimits().references(in: source.list.bytes.count)
+        self.shared = source.isBinary ? shared : nil
+        self.isTrial = isTrial
+    }
+
+    /// Has `body` read bytes where they are.
+    static func reading<Result>(
+        _ bytes: [UInt8],
+        isTrial: Bool = false,
+        _ body: (inout ArchiveTreeReader) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        try bytes.withUnsafeBufferPointer { buffer throws(ArchiveError) in
+            try reading(buffer, isTrial: isTrial, body)
+        }
+    }
+
+    /// - Parameter bytes: all that is read is copied from them, so that nothing refers to them afterwards.
+    static func reading<Result>(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        shared: Data? = nil,
+        isTrial: Bool = false,
+        _ body: (inout ArchiveTreeReader) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        let source = try ArchiveSource(ArchiveBytes(borrowing: bytes) ?? ArchiveBytes(copying: []))
+        var reader = ArchiveTreeReader(source, shared: shared, isTrial: isTrial)
+        do throws(ArchiveError) {
+            return try body(&reader)
+        } catch {
+            throw source.located(error)
+        }
     }
 
     mutating func read() throws(ArchiveError) -> ArchiveTree {
@@ -45,11 +104,30 @@ private struct ArchiveTreeReader {
         }
         for (place, object) in tree.objects.enumerated() {
             guard case .instance(let instance) = object else { continue }
-            guard case .classDescription = tree.objects[instance.classPlace] else {
-                throw corrupted("object of something that is no class", list.element(source.objects, place))
-            }
+            guard case .classDescription = tree.objects[instance.classPlace] else { throw classless(place) }
         }
         return tree
+    }
+
+    mutating func check() throws(ArchiveError) {
+        _ = try fields(source.top, depth: 0)
+        let (isClass, isValue) = (UInt32.max, UInt32.max - 1)
+        var classPlaces: [UInt32] = []
+        classPlaces.reserveCapacity(source.objects.count)
+        for index in 0..<source.objects.count {
+            switch try object(list.element(source.objects, index)) {
+            case .instance(let instance): classPlaces.append(UInt32(instance.classPlace))
+            case .classDescription: classPlaces.append(isClass)
+            case .empty, .value: classPlaces.append(isValue)
+            }
+        }
+        for (place, classPlace) in classPlaces.enumerated() where classPlace < isValue {
+            guard classPlaces[Int(classPlace)] == isClass else { throw classless(place) }
+        }
+    }
+
+    private func classless(_ place: Int) -> ArchiveError {
+        corrupted("object of something that is no class", list.element(source.objects, place))
     }
 
     private mutating func spend(_ units: Int) throws(ArchiveError) {
@@ -94,13 +172,14 @@ private struct ArchiveTreeReader {
     ) throws(ArchiveError) -> [ArchiveTree.Field] {
         var made: [ArchiveTree.Field] = []
         try spend(fields.count)
-        made.reserveCapacity(fields.count)
+        if !isTrial { made.reserveCapacity(fields.count) }
         for index in 0..<fields.count {
             let key = list.key(fields, index)
             guard let name = try list.string(key) else { throw corrupted("key that is no string", key) }
             try spend(name.utf8.count + 1)
             if name == left { continue }
-            made.append(ArchiveTree.Field(key: name, value: try value(list.value(fields, index), depth: depth)))
+            let value = try value(list.value(fields, index), depth: depth)
+            if !isTrial { made.append(ArchiveTree.Field(key: name, value: value)) }
         }
         return made
     }
@@ -123,13 +202,17 @@ private struct ArchiveTreeReader {
         case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let range):
             try spend(range.count)
+            if isTrial { return .null }
+            if let shared { return .data(shared[(shared.startIndex + range.lowerBound)...].prefix(range.count)) }
             return .data(list.bytes.data(in: range))
         case .ascii(let range):
             try spend(range.count)
-            return .string(try list.string(ascii: range))
+            let text = try list.string(ascii: range)
+            return isTrial ? .null : .string(text)
         case .utf16(let range):
             try spend(range.count)
-            return .string(try list.string(utf16: range))
+            let text = try list.string(utf16: range)
+            return isTrial ? .null : .string(text)
         case .uid(let uid):
             _ = try source.reference(ofObject: uid)
             return .reference(Int(uid))
@@ -144,7 +227,10 @@ private struct ArchiveTreeReader {
         depth: Int
     ) throws(ArchiveError) -> [ArchiveTree.Value] {
         var members: [ArchiveTree.Value] = []
-        for index in 0..<run.count { members.append(try value(list.element(run, index), depth: depth + 1)) }
+        for index in 0..<run.count {
+            let member = try value(list.element(run, index), depth: depth + 1)
+            if !isTrial { members.append(member) }
+        }
         return members
     }
 }

@@ -22,6 +22,9 @@ struct ArchiveSource: Sendable {
         self.origin = origin
     }
 
+    /// Whether the list's bytes are the archive's own: those of XML are made from it.
+    var isBinary: Bool { origin == nil }
+
     /// An error that is about this archive, with its offset in the archive as it came.
     func located(_ error: ArchiveError) -> ArchiveError { origin?.located(error, in: list) ?? error }
 

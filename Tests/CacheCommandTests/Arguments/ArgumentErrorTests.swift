@@ -29,7 +29,7 @@ struct ArgumentErrorTests {
             ("get --cache c", "KEY is missing; see typed-cache help get"),
             ("get a b --cache c", "unexpected argument 'b'; see typed-cache help get"),
             ("remove --cache c", "KEY is missing; see typed-cache help remove"),
-            ("dump", "FILE is missing; see typed-cache help dump"),
+            ("dump", "FILE|KEY is missing; see typed-cache help dump"),
             ("warm s --cache c", "--key FIELD is missing; see typed-cache help warm"),
             (
                 "stats --cache c --app a --root r",

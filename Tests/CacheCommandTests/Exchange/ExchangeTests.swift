@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import KeyedArchive
 import Testing
 
 @testable import CacheCommand
@@ -55,11 +56,80 @@ struct ExchangeTests {
         let index = try String(contentsOfFile: folder + "/index.ndjson", encoding: .utf8)
         #expect(
             index == """
-                {"format":"typed-cache export","version":1}
-                {"file":"a%2Fb.plist","key":"a/b","storedAt":700000000.0}
+                {"format":"typed-cache export","version":2}
+                {"file":"a%2Fb.plist","key":"a/b","storedAt":"2023-03-08T20:26:40Z"}
 
                 """
         )
+    }
+
+    @Test(
+        "Dates are text that people read, or numbers where that would round; both are read, as a former index has them"
+    )
+    func dates() throws {
+        let archive = try DiskCache.archive("x")
+        var attributes = DiskCache.attributes(expiresAt: Date(timeIntervalSinceReferenceDate: 9e8 + 0.1234567))
+        try cache.save(archive, "near", attributes)
+        attributes = DiskCache.attributes(expiresAt: Date(timeIntervalSinceReferenceDate: 1e12))
+        try cache.save(archive, "far", attributes)
+        #expect(cache.run("export", folder).status == .success)
+        let path = folder + "/index.ndjson"
+        let index = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(index.contains(#""storedAt":"2023-03-08T20:26:40Z","expiresAt":"2029-07-09T16:00:00.123456"#))
+        #expect(index.contains(#""storedAt":"2023-03-08T20:26:40Z","expiresAt":1000000000000.0}"#))
+        #expect(other.run("import", folder).status == .success)
+        #expect(try other.contents() == cache.contents())
+
+        let former = """
+            {"format":"typed-cache export","version":1}
+            {"file":"near.plist","key":"near","storedAt":700000000.0,"expiresAt":\(9e8 + 0.1234567)}
+            {"file":"far.plist","key":"far","storedAt":700000000,"expiresAt":1000000000000.0}
+
+            """
+        try Data(former.utf8).write(to: URL(fileURLWithPath: path))
+        #expect(other.run("clear", "--yes").status == .success)
+        #expect(other.run("import", folder).status == .success)
+        #expect(try other.contents() == cache.contents())
+    }
+
+    @Test("A directory with nothing to import is told, and no cache is made; an export of no entries is fine")
+    func nothing() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/notes.txt"))
+        for options in [[], ["--dry-run"]] {
+            let run = ToolRun(["import", folder] + options + other.options, on: DiskCache.backend)
+            #expect(run.status == .failure && run.output.text.isEmpty)
+            #expect(
+                run.errors.text
+                    == "typed-cache: there is nothing to import in \(folder): no index.ndjson, no .plist and no .archive\n"
+            )
+        }
+        #expect(!FileManager.default.fileExists(atPath: workspace.root + "/other"))
+        try cache.save(DiskCache.archive("x"), "x")
+        _ = cache.run("remove", "x")
+        #expect(cache.run("export", folder, "--force").status == .success)
+        let none = other.run("import", folder)
+        #expect(none.status == .success && none.output.text == "0 entries imported, 0 expired, 0 invalid\n")
+    }
+
+    @Test("A large entry is written as it is read, and one that is no archive leaves neither a file nor a line")
+    func damagedLarge() throws {
+        // Above 16 MiB only the beginning is looked at, but for an import.
+        let bytes = [UInt8](try KeyedArchiver.archivedData(withRootObject: Data(count: 40 << 20)))
+        try cache.save(Array("bplist00".utf8) + [UInt8](repeating: 0, count: 40 << 20), "not an archive")
+        try cache.save(bytes, "large")
+        let verify = cache.run("verify")
+        #expect(verify.output.text == "2 sound, 0 expired, 0 damaged\n")
+        #expect(cache.run("export", folder).status == .success)
+        let imported = other.run("import", folder)
+        #expect(imported.status == .failure && imported.output.text == "1 entries imported, 0 expired, 1 invalid\n")
+        #expect(imported.errors.text.contains("is no keyed archive"))
+        try cache.save([UInt8](repeating: 0, count: 40 << 20), "zeros")
+        let export = cache.run("export", folder, "--force")
+        #expect(export.status == .failure && export.errors.text.contains("'zeros': no keyed archive: "))
+        #expect(try names() == ["index.ndjson", "large.plist", "not%20an%20archive.plist"])
+        let index = try String(contentsOfFile: folder + "/index.ndjson", encoding: .utf8)
+        #expect(!index.contains("zeros"))
     }
 
     @Test("Expired entries are left out, or written with --all, and not imported once they are of no use")

@@ -127,7 +127,8 @@ struct HostileImportTests {
     @Test(
         "A directory of other indices is refused",
         arguments: [
-            "", "{}\n", "junk", #"{"format":"typed-cache export","version":2}"#, #"{"format":"x","version":1}"#,
+            "", "{}\n", "junk", #"{"format":"typed-cache export","version":3}"#,
+            #"{"format":"typed-cache export","version":0}"#, #"{"format":"x","version":1}"#,
         ]
     )
     func headers(header: String) throws {

@@ -19,6 +19,28 @@ struct InstantTextTests {
         }
     }
 
+    @Test("An exact text gives the very same date again, or there is none", arguments: [5, 6])
+    func exactText(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<5_000 {
+            // Any double of the years 2001 to 2128, half of a year after 2001 aside.
+            let seconds =
+                Double.random(in: 2e7...4e9, using: &generator) * (Bool.random(using: &generator) ? 1 : -1)
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            let text = try #require(InstantText.exactText(date))
+            #expect(InstantText.date(from: text) == date, "\(text)")
+        }
+        for seconds in [1e300, -1e300, .infinity, -.infinity, 2.5e11 + 3e9, -6.4e10, 1e-12, 0.1 + 1e-15] {
+            #expect(InstantText.exactText(Date(timeIntervalSinceReferenceDate: seconds)) == nil, "\(seconds)")
+        }
+        let forms = [
+            (0, "2001-01-01T00:00:00Z"), (0.5, "2001-01-01T00:00:00.5Z"), (-0.25, "2000-12-31T23:59:59.75Z"),
+        ]
+        for (seconds, text) in forms {
+            #expect(InstantText.exactText(Date(timeIntervalSinceReferenceDate: seconds)) == text)
+        }
+    }
+
     @Test("Foundation's calendar agrees", arguments: [3, 4])
     func agreesWithFoundation(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

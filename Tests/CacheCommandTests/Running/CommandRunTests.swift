@@ -44,7 +44,7 @@ struct CommandRunTests {
         let json = ToolRun(["stats", "--json"] + cache, on: backend).output.text
         #expect(
             json.hasPrefix(
-                #"{"entries":2,"bytes":3072,"archiveBytes":4096,"expired":0,"damaged":0,"oldest":"1970-01-01T00:00:00Z","#
+                #"{"entries":2,"size":3072,"archiveSize":4096,"expired":0,"damaged":0,"oldest":"1970-01-01T00:00:00Z","#
             )
         )
     }
@@ -88,7 +88,7 @@ struct CommandRunTests {
         #expect(prose.status == .success)
         #expect(prose.output.text == "2 expired entries removed, 4.0 KiB before, 3.0 KiB now\n")
         let json = ToolRun(["compact", "--json"] + cache, on: backend)
-        #expect(json.output.text == #"{"expired":2,"bytesBefore":4096,"bytesAfter":3072}"# + "\n")
+        #expect(json.output.text == #"{"expired":2,"sizeBefore":4096,"sizeAfter":3072}"# + "\n")
     }
 
     @Test("A cache is cleared when someone says so, and not otherwise")

@@ -40,10 +40,13 @@ struct DiskCache {
         var contents: [[UInt8]: Content] = [:]
         for part in 0..<cache.partCount {
             for entry in try cache.entries(inPart: part) {
-                let stored = try cache.peek(entry.get().key)
-                guard let stored else { continue }
-                let content = Content(archive: stored.archive, attributes: stored.information.attributes)
-                contents[Array(stored.information.key.utf8)] = content
+                var archive: [UInt8] = []
+                let found = try cache.peek(entry.get().key) { piece in
+                    archive += piece
+                    return true
+                }
+                guard let found else { continue }
+                contents[Array(found.key.utf8)] = Content(archive: archive, attributes: found.attributes)
             }
         }
         return contents

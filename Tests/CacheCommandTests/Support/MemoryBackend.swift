@@ -39,6 +39,8 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return self
     }
 
+    func checkingSink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+
     func dump(_ path: String) throws -> ArchiveOutline {
         guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
         let picture = Data(repeating: 7, count: 2_048)
@@ -74,8 +76,6 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         }
     }
 
-    func value(forKey key: String) -> RecordValue? { records[key].map(RecordValue.object) }
-
     func statistics() -> CacheStatistics {
         let stored = saved.isEmpty ? nil : Date(timeIntervalSince1970: 0)
         return CacheStatistics(
@@ -102,7 +102,21 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     var partCount: Int { 0 }
     func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] { [] }
-    func peek(_ key: String) -> StoredArchive? { nil }
+    func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
+        guard let record = records[key] else { return nil }
+        let encoder = StoredRecord(record: record, type: nil).encoder
+        guard case .success(let archive) = Result(catching: { try KeyedArchiver.archive(encoder).bytes }) else {
+            return nil
+        }
+        _ = body(archive)
+        return EntryInformation(
+            key: key,
+            attributes: EntryAttributes(storedAt: Date(timeIntervalSince1970: 0)),
+            archiveByteCount: archive.count,
+            storedByteCount: archive.count,
+            identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+    }
     func remove(_ entry: EntryInformation) -> Bool { false }
     func removeDamaged() -> Int { 0 }
     func save(_ archive: [UInt8], forKey key: String, attributes: EntryAttributes, replaces: Bool) -> Bool { false }
@@ -110,4 +124,10 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
     func compact() -> CompactSummary {
         CompactSummary(expiredCount: 2, bytesBefore: 4_096, bytesAfter: 1_536 * saved.count)
     }
+}
+
+/// Takes every record and saves none.
+struct DiscardingSink: RecordSink {
+    func save(_ record: Record, forKey key: String) {}
+    func contains(_ key: String) -> Bool { false }
 }

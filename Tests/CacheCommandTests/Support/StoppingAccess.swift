@@ -16,10 +16,10 @@ final class StoppingAccess: CacheAccess {
         self.didPeek = didPeek
     }
 
-    func peek(_ key: String) throws(CacheError) -> StoredArchive? {
+    func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
         count += 1
         defer { didPeek(count) }
-        return try base.peek(key)
+        return try base.peek(key, pieces: body)
     }
 
     var partCount: Int { base.partCount }
@@ -38,7 +38,6 @@ final class StoppingAccess: CacheAccess {
     }
     func compact() throws -> CompactSummary { try base.compact() }
     func entries() throws -> [CacheEntry] { try base.entries() }
-    func value(forKey key: String) throws -> RecordValue? { try base.value(forKey: key) }
     func statistics() throws -> CacheStatistics { try base.statistics() }
     func remove(_ key: String) throws -> Bool { try base.remove(key) }
     func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) { try base.trim(to: size) }
@@ -52,5 +51,6 @@ struct StoppingBackend: CacheBackend {
     func open(_ selection: CacheSelection) -> any CacheAccess { access }
     func openOrCreate(_ selection: CacheSelection) -> any CacheAccess { access }
     func sink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+    func checkingSink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
     func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
 }

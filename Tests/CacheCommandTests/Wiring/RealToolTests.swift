@@ -104,7 +104,7 @@ import Testing
         func size() throws -> (entries: Int, bytes: Int) {
             let stats = try RealTool.run(cache("stats", "--json"))
             let object = try JSONSerialization.jsonObject(with: Data(stats.output.utf8)) as? [String: Any]
-            return (object?["entries"] as? Int ?? -1, object?["bytes"] as? Int ?? -1)
+            return (object?["entries"] as? Int ?? -1, object?["size"] as? Int ?? -1)
         }
 
         let (process, output, errors) = try RealTool.start(warm())

@@ -49,6 +49,16 @@ import Testing
 
     private func warm(_ source: String, _ options: String..., expecting status: CacheCommand.ExitStatus = .success)
     {
+        _ = warm(source, options, expecting: status)
+    }
+
+    /// - Returns: what the command wrote to standard error.
+    @discardableResult
+    private func warm(
+        _ source: String,
+        _ options: [String],
+        expecting status: CacheCommand.ExitStatus = .success
+    ) -> String {
         let errors = MemoryErrors(columns: nil)
         let environment = CommandEnvironment(
             output: MemoryOutput(),
@@ -63,6 +73,7 @@ import Testing
         )
         let arguments = ["warm", source, "--cache", "c", "--root", workspace.root] + options
         #expect(CommandLineTool(environment).run(arguments) == status, "\(errors.text)")
+        return errors.text
     }
 
     private func cache<Value: Encoded>(_ type: Value.Type) throws -> Cache<Value>
@@ -93,6 +104,45 @@ import Testing
                 )
         )
         #expect(try places.fetch(forKey: "b") == Place(name: "b", height: 0.5, visitors: -2))
+    }
+
+    struct Journey: Codable, Encoded, Equatable {
+        struct Stop: Codable, Equatable {
+            var name: String?
+            var minutes: Int?
+        }
+        var id: String
+        var note: String?
+        var first: Stop?
+        var last: Stop?
+        var stops: [Stop?]?
+        var fares: [String: Double?]?
+    }
+
+    @Test("Nulls are kept wherever they stand, and optionals read them as nil")
+    func nulls() throws {
+        let text =
+            #"{"id":"a","note":null,"first":{"name":null,"minutes":5},"last":null,"#
+            + #""stops":[null,{"name":"x","minutes":null}],"fares":{"day":null,"week":9.5}}"#
+        let source = try workspace.file("journeys.ndjson", text + "\n")
+        let disk = DiskCache(workspace)
+        warm(source, "--key", "id", "--type", ArchivedClass.of(Journey.self).name)
+        let journey = Journey(
+            id: "a",
+            first: .init(minutes: 5),
+            stops: [nil, .init(name: "x")],
+            fares: ["day": nil, "week": 9.5]
+        )
+        #expect(try cache(Journey.self).fetch(forKey: "a") == journey)
+        for isTyped in [true, false] {
+            if !isTyped { warm(source, "--key", "id") }
+            let printed = disk.run("get", "a", "--json").output.text
+            let (left, right) = try (
+                JSONSerialization.jsonObject(with: Data(printed.utf8)) as? NSDictionary,
+                JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
+            )
+            #expect(left != nil && left == right, "\(printed)")
+        }
     }
 
     @Test("Declared fields of CSV arrive as what they were declared")
@@ -136,6 +186,43 @@ import Testing
         #expect(throws: CacheError.self) { try cache(Place.self).fetch(forKey: "a") }
         warm(source, "--key", "name")
         #expect(try cache([String: String].self).fetch(forKey: "a") == ["name": "a", "height": "1"])
+    }
+
+    @Test(
+        "A record may have any number of members, typed or not",
+        arguments: [[], ["--type", "app.W"], ["--dry-run"], ["--dry-run", "--type", "app.W"]]
+    )
+    func manyMembers(options: [String]) throws {
+        let objects = (0..<600).map { #"{"a":\#($0),"b":2,"c":3,"d":4}"# }.joined(separator: ",")
+        let fields = (0..<3_000).map { #""f\#($0)":\#($0)"# }.joined(separator: ",")
+        let source = try workspace.file(
+            "many.ndjson",
+            "{\"id\":\"list\",\"list\":[\(objects)]}\n{\"id\":\"flat\",\(fields)}\n{\"id\":\"inner\",\"o\":{\(fields)}}\n"
+        )
+        warm(source, ["--key", "id"] + options)
+        guard !options.contains("--dry-run") else { return }
+        let disk = DiskCache(workspace)
+        #expect(disk.run("get", "list").output.text.contains(#""a": 599,"#))
+        #expect(disk.run("get", "flat").output.text.contains(#""f2999": 2999"#))
+        #expect(disk.run("get", "inner").output.text.contains(#""f2999": 2999"#))
+    }
+
+    @Test(
+        "Names that were made to share a hash are refused in words, by a dry run too",
+        arguments: [[], ["--dry-run"]]
+    )
+    func crowdedNames(options: [String]) throws {
+        // Foundation hashes the two ends and the middle of long strings.
+        let end = String(repeating: "x", count: 60)
+        let fields = (0..<1_025).map { #""\#(end)\#(10_000 + $0)\#(end)\#(end)\#(end)":1"# }
+        let source = try workspace.file(
+            "crowd.ndjson",
+            "{\"id\":\"c\",\"o\":{\(fields.joined(separator: ","))}}\n{\"id\":\"d\"}\n"
+        )
+        let errors = warm(source, ["--key", "id"] + options, expecting: .failure)
+        #expect(errors.contains("line 1: ") && errors.contains("share a hash"), "\(errors)")
+        #expect(errors.contains("1 \(options.isEmpty ? "saved" : "valid"), 1 invalid"))
+        _ = warm(source, ["--key", "id", "--type", "app.W"] + options, expecting: .failure)
     }
 
     @Test("Records with names of Foundation's classes would be no records")

@@ -9,7 +9,7 @@ enum InstantText {
     static func date(from text: String) -> Date? {
         var rest = Array(text.utf8)[...]
         guard let days = days(&rest) else { return nil }
-        if rest.isEmpty { return Date(timeIntervalSince1970: Double(days) * 86_400) }
+        if rest.isEmpty { return date(days: days, minutes: 0, seconds: 0) }
         guard take("T", &rest) || take(" ", &rest) else { return nil }
         guard let hour = number(2, &rest), take(":", &rest), let minute = number(2, &rest) else { return nil }
         var second = 0.0
@@ -20,8 +20,30 @@ enum InstantText {
         guard hour < 24, minute < 60, second < 60, let offset = offset(&rest), rest.isEmpty else {
             return nil
         }
-        let minutes = days * 1_440 + hour * 60 + minute - offset
-        return Date(timeIntervalSince1970: Double(minutes) * 60 + second)
+        return date(days: days, minutes: hour * 60 + minute - offset, seconds: second)
+    }
+
+    /// From 2001 on, as dates count, so that nothing is rounded twice.
+    private static func date(days: Int, minutes: Int, seconds: Double) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double((days - daysTo2001) * 86_400 + minutes * 60) + seconds)
+    }
+
+    private static let daysTo2001 = 11_323
+
+    /// `date` in UTC with as many digits as it takes to read the same date again; `nil` if nine are too few, or its
+    /// year is not one of 0000 to 9999.
+    static func exactText(_ date: Date) -> String? {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard seconds >= -63_145_526_400, seconds < 252_423_993_599 else { return nil }
+        var whole = seconds.rounded(.down)
+        var nanoseconds = ((seconds - whole) * 1e9).rounded()
+        if nanoseconds == 1e9 { (whole, nanoseconds) = (whole + 1, 0) }
+        let start = text(Date(timeIntervalSinceReferenceDate: whole))
+        if nanoseconds == 0 { return whole == seconds ? start : nil }
+        let digits = padded(Int(nanoseconds), 9)
+        let fraction = digits[...(digits.lastIndex { $0 != "0" } ?? digits.startIndex)]
+        let made = start.dropLast() + "." + fraction + "Z"
+        return self.date(from: String(made)) == date ? String(made) : nil
     }
 
     /// `date` in UTC, to the millisecond if it has any: `2024-05-01T10:30:00Z`.

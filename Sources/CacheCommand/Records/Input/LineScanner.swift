@@ -1,5 +1,6 @@
-/// Every line is a record.
+/// Every line is a record; or every text with another byte behind it, as lines are counted then.
 struct LineScanner: FrameScanner {
+    var terminator = UInt8(ascii: "\n")
     private(set) var lineFeeds = 0
     var leadingLineFeeds: Int { 0 }
 
@@ -10,7 +11,7 @@ struct LineScanner: FrameScanner {
     mutating func end(in bytes: Span<UInt8>, from index: Int, to end: Int) -> Int? {
         var position = index
         while position < end {
-            if bytes[position] == UInt8(ascii: "\n") {
+            if bytes[position] == terminator {
                 lineFeeds = 1
                 return position
             }

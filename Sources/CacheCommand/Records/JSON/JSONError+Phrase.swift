@@ -11,6 +11,8 @@ extension JSONError.Code {
         case .badLiteral: "this is neither true, false nor null"
         case .badNumber: "this is not a JSON number"
         case .numberOutOfRange: "this number is too large"
+        case .integerOutOfRange:
+            "this whole number takes more than 64 bits; write it as a string, or as a decimal such as 1.5e20"
         case .controlCharacter: "a control character in a string must be escaped"
         case .badEscape: "this escape sequence is not JSON"
         case .loneSurrogate: "half of a surrogate pair is missing"

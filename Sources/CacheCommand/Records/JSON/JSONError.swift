@@ -10,6 +10,7 @@ struct JSONError: Error, Sendable, Equatable {
         case badLiteral
         case badNumber
         case numberOutOfRange
+        case integerOutOfRange
         case controlCharacter
         case badEscape
         case loneSurrogate

@@ -26,7 +26,13 @@ extension JSONParser {
             number.isWhole = false
             try exponent(bytes, into: &number)
         }
-        if number.isWhole, let value = number.wholeValue { return value }
+        if number.isWhole {
+            // The nearest double would be another number.
+            guard let value = number.wholeValue else {
+                throw JSONError(code: .integerOutOfRange, offset: start)
+            }
+            return value
+        }
         if let value = exactDouble(number) { return .double(value) }
         let text = Self.text(bytes.extracting(start..<position)) ?? ""
         guard let value = Double(text), value.isFinite else {

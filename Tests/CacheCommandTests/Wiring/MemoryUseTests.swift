@@ -1,0 +1,82 @@
+import Foundation
+import KeyedArchive
+import Testing
+
+@testable import CacheCommand
+
+/// What a large entry takes of memory while the command works on it, as a multiple of its archive.
+@Suite(.serialized) struct MemoryUseTests {
+    private static let byteCount = 64 << 20
+
+    private let workspace: Workspace
+    private let cache: DiskCache
+
+    init() throws {
+        workspace = try Workspace()
+        cache = DiskCache(workspace)
+    }
+
+    /// The most memory that the command had at once, in bytes; `nil` if there is no Python to ask.
+    ///
+    /// Python starts it, since a process begins with the peak of the one that started it.
+    private func peak(_ arguments: [String]) throws -> Int? {
+        let script = """
+            import resource, subprocess, sys
+            run = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+            print(run.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+            """
+        let python = Process()
+        python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        python.arguments = try ["python3", "-c", script, RealTool.executable.path] + arguments
+        let output = Pipe()
+        python.standardOutput = output
+        try python.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        python.waitUntilExit()
+        if python.terminationStatus == 127 { return nil }
+        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        try #require(numbers.count == 2)
+        #expect(numbers[0] == 0, "\(arguments)")
+        #if canImport(Darwin)
+            return numbers[1]
+        #else
+            return numbers[1] << 10
+        #endif
+    }
+
+    @Test("Memory holds an archive once, and not at all where it only passes through", arguments: [true, false])
+    func largeEntry(isCompressible: Bool) throws {
+        let data =
+            if isCompressible {
+                Data(count: Self.byteCount)
+            } else {
+                try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom")).read(upToCount: Self.byteCount)
+            }
+        try cache.save(
+            [UInt8](KeyedArchiver.archivedData(withRootObject: #require(data), requiringSecureCoding: false)),
+            "large"
+        )
+        let folder = workspace.url.appending(path: "out").path
+        guard let base = try peak(["--version"]) else {
+            print("skipped: there is no python3 here")
+            return
+        }
+        // What is on disk is held once, too: next to nothing, or as much again.
+        let stored = isCompressible ? 0.0 : 1.0
+        let bounds: [(words: [String], multiple: Double)] = [
+            (["verify"] + cache.options, 0.5),
+            (["export", folder] + cache.options, 0.5),
+            (["get", "large"] + cache.options, 1.5),
+            (["dump", "large"] + cache.options, 1.5),
+            (["import", folder, "--dry-run"] + cache.options, 1.5 - stored),
+            (["import", folder, "--cache", "other", "--root", workspace.root], 1.5),
+        ]
+        for (words, multiple) in bounds {
+            let bytes = try #require(try peak(words)) - base
+            let limit = Int((multiple + stored) * Double(Self.byteCount))
+            #expect(bytes < limit, "\(words[0]): \(bytes >> 20) MiB of \(limit >> 20)")
+        }
+        let other = DiskCache(workspace, "other")
+        #expect(try other.contents() == cache.contents())
+    }
+}
