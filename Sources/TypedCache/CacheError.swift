@@ -99,12 +99,12 @@ extension CacheError {
         let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
         self.init(
             isAnotherType && isOutermost ? .typeMismatch : .decodingFailed,
-            error.description,
+            error.detail,
             cause: error
         )
     }
 
     init(encoding error: ArchiveError) {
-        self.init(.encodingFailed, error.description, cause: error)
+        self.init(.encodingFailed, error.detail, cause: error)
     }
 }

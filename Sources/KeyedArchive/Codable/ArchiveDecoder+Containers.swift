@@ -92,11 +92,13 @@ final class ArchivedFields {
             )
         }
         guard case .dictionary(let fields) = try unarchiver.source.list.object(target) else {
-            throw unarchiver.mismatch([String: Any].self, path)
+            throw unarchiver.mismatch([String: Any].self, reference, path, asked: "an object with keys")
         }
         scope = ArchiveScope(fields)
         if let entries = try unarchiver.dictionaryEntries(of: fields, at: target) {
-            guard dictionariesToo else { throw unarchiver.mismatch([String: Any].self, path) }
+            guard dictionariesToo else {
+                throw unarchiver.mismatch([String: Any].self, reference, path, asked: "an object with keys")
+            }
             var values: [String: BinaryPropertyList.Reference] = [:]
             for (key, value) in entries {
                 guard let name = try unarchiver.object(at: key) as? String else { continue }
@@ -252,7 +254,7 @@ struct ArchivedArrayContainer: UnkeyedDecodingContainer {
         _ path: CodingPath?
     ) throws {
         guard let members = try unarchiver.arrayMembers(at: reference) else {
-            throw unarchiver.mismatch([Any].self, path)
+            throw unarchiver.mismatch([Any].self, reference, path, asked: "an array")
         }
         self.unarchiver = unarchiver
         self.members = members
