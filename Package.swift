@@ -1,15 +1,20 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
+
+let apple: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .visionOS]
 
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
+    // A later SDK may deprecate anything; that is no reason not to build.
+    .treatWarning("DeprecatedDeclaration", as: .warning, .when(platforms: apple)),
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
 // A map of the package: from the bottom layer to the top; arrows point down only.
 let package = Package(
     name: "typed-cache",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    // No watchOS: its builds include one with 32-bit integers, and offsets and limits here take 64.
+    platforms: [.macOS(.v15), .macCatalyst(.v18), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
@@ -17,12 +22,8 @@ let package = Package(
         .executable(name: "typed-cache", targets: ["typed-cache"]),
     ],
     targets: [
-        // zlib, the one system library.
-        .systemLibrary(
-            name: "CZlib",
-            pkgConfig: "zlib",
-            providers: [.apt(["libz-dev"]), .brew(["zlib"])]
-        ),
+        // zlib, the one system library. Not by pkg-config, which may name another package manager's header.
+        .systemLibrary(name: "CZlib", providers: [.apt(["libz-dev"])]),
 
         // Where the current thread's stack ends.
         .target(name: "CStack"),
@@ -33,11 +34,19 @@ let package = Package(
         // The layout of Swift's objects, for references to objects that are still being decoded.
         .target(name: "CInstance"),
 
+        // Objective-C: coding that may raise exceptions, and objects that are referred to before they are
+        // initialized. Empty where there is no Objective-C.
+        .target(name: "CCoding"),
+
         // Calls for files that Swift does not see.
         .target(name: "CFiles"),
 
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
-        .target(name: "KeyedArchive", dependencies: ["CStack", "CInstance"], swiftSettings: strict),
+        .target(
+            name: "KeyedArchive",
+            dependencies: ["CStack", "CInstance", .target(name: "CCoding", condition: .when(platforms: apple))],
+            swiftSettings: strict
+        ),
 
         // What a full tier gives up. Knows neither keys nor values.
         .target(name: "Eviction", swiftSettings: strict),

@@ -42,7 +42,7 @@ install_packages() {
 
 require_swift() {
     if ! command -v swift >/dev/null; then
-        echo "Swift is missing: version 6.2 or later, from https://www.swift.org/install" >&2
+        echo "Swift is missing: version 6.3 or later, from https://www.swift.org/install" >&2
         return 1
     fi
 }

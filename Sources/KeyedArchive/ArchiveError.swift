@@ -74,8 +74,11 @@ public struct ArchiveError: Error, Sendable {
 }
 
 extension ArchiveError: CustomStringConvertible, LocalizedError {
-    public var description: String {
-        var text = "\(code): \(message)"
+    public var description: String { "\(code): \(detail)" }
+
+    /// The message and the place, without the code, for an error that has a code of its own.
+    package var detail: String {
+        var text = message
         if !keyPath.isEmpty { text += ", at \(keyPath.joined(separator: "."))" }
         if let offset { text += ", byte \(offset)" }
         return text

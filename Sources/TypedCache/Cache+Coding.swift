@@ -15,7 +15,7 @@ extension Cache {
 
     static func decode(_ archive: [UInt8]) throws(CacheError) -> Value {
         do throws(ArchiveError) {
-            return try Value.Wrapper.unarchive(archive)
+            return try Value.Wrapper.unarchive(archive, for: Value.self)
         } catch {
             throw CacheError(decoding: error)
         }
@@ -55,7 +55,7 @@ extension Cache {
         do throws(ArchiveError) {
             let archived = try KeyedArchiver.archive(value.encoder)
             // What cannot be fetched again is not saved.
-            if archived.mayBeRefused { try Value.Wrapper.check(archived.bytes) }
+            if archived.mayBeRefused { try Value.Wrapper.check(archived.bytes, for: Value.self) }
             archive = archived.bytes
         } catch {
             throw CacheError(encoding: error)

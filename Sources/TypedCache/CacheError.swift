@@ -98,15 +98,15 @@ extension CacheError {
         let isAnotherType = error.code == .typeMismatch || error.code == .classNotAllowed
         let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
         guard isAnotherType, isOutermost else {
-            self.init(.decodingFailed, error.description, cause: error)
+            self.init(.decodingFailed, error.detail, cause: error)
             return
         }
         let advice =
             "typed-cache dump KEY --cache NAME shows what was saved; typed-cache warm --type NAME saves records as a type"
-        self.init(.typeMismatch, "\(error.description); \(advice)", cause: error)
+        self.init(.typeMismatch, "\(error.detail); \(advice)", cause: error)
     }
 
     init(encoding error: ArchiveError) {
-        self.init(.encodingFailed, error.description, cause: error)
+        self.init(.encodingFailed, error.detail, cause: error)
     }
 }

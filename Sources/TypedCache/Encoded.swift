@@ -12,11 +12,38 @@ import KeyedArchive
 /// Any other type names a wrapper class that adopts `NSCoding` for it; see ``WrapperEncoder``.
 ///
 /// Values are archived and decoded on any thread, so the conformance must not belong to an actor.
+///
+/// A Codable type that was renamed, or moved to another module, gives its `formerNames`, and entries that were saved
+/// before are read as before: see <doc:CodableValues>.
 public protocol Encoded: SendableMetatype {
     /// The class that is archived in the value's place.
     associatedtype Wrapper: WrapperEncoder
     /// The value, wrapped. Called once per save, on the caller's thread.
     var encoder: Wrapper { get }
+    /// The names that a Codable type had before, with their modules: `Player.Album`. None by default.
+    ///
+    /// Asked for only where an entry has another name than the present one.
+    static var formerNames: [String] { get }
+}
+
+extension Encoded {
+    public static var formerNames: [String] { [] }
+
+    /// All names that archives have for the type, the present one first: for the former names of generic types, which
+    /// contain the names of their arguments.
+    public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
+}
+
+// For classes that are their own wrappers, which have all of this twice.
+extension Encoded where Self: FormerlyNamed {
+    public static var formerNames: [String] { [] }
+    public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
+}
+
+/// The former names of a type that is encoded. `Encoded` itself cannot refine the protocol: conditional conformances,
+/// of `Array` say, would have to repeat it.
+private enum FormerNames<Value: Encoded>: FormerlyNamed {
+    static var formerNames: [String] { Value.formerNames }
 }
 
 /// A class that archives a value of another type, or of its own.
@@ -26,7 +53,10 @@ public protocol Encoded: SendableMetatype {
 /// extension EncodableCoordinate: WrapperEncoder { var value: Coordinate? { coordinate } }
 /// extension Coordinate: Encoded { var encoder: EncodableCoordinate { .init(coordinate: self) } }
 /// ```
-public protocol WrapperEncoder: NSCoding, SendableMetatype {
+///
+/// A wrapper that was renamed, or moved to another module, gives its `formerNames`; so does a class among
+/// ``allowedClasses``, if it adopts `FormerlyNamed`.
+public protocol WrapperEncoder: NSCoding, FormerlyNamed, SendableMetatype {
     associatedtype Value
     /// The value that was wrapped or unarchived; `nil` if the archive held none.
     var value: Value? { get }
@@ -68,9 +98,13 @@ extension CodableWrapper: CodableRepresenting {
 
 extension WrapperEncoder {
     /// Wrapper and value of an archive, however the wrapper stands in it.
-    static func unarchive(_ archive: [UInt8]) throws(ArchiveError) -> Value {
+    static func unarchive<Cached: Encoded>(
+        _ archive: [UInt8],
+        for cached: Cached.Type
+    ) throws(ArchiveError) -> Value {
         if let representing = Self.self as? any CodableRepresenting.Type {
-            if let value = try decode(representing, archive) as? Value { return value }
+            let value = try decode(representing, formerNames: FormerNames<Cached>.self, archive)
+            if let value = value as? Value { return value }
         } else if let value = try KeyedUnarchiver.unarchive(Self.self, allowing: allowedClasses, from: archive)
             .value
         {
@@ -82,11 +116,11 @@ extension WrapperEncoder {
 
 extension WrapperEncoder {
     /// Sees whether an archive can be unarchived: not every cycle can, say.
-    static func check(_ archive: [UInt8]) throws(ArchiveError) {
+    static func check<Cached: Encoded>(_ archive: [UInt8], for cached: Cached.Type) throws(ArchiveError) {
         if let checking = Self.self as? any ArchiveChecking.Type {
             try checking.check(archive: archive)
         } else if Self.self is any CodableRepresenting.Type {
-            _ = try unarchive(archive)
+            _ = try unarchive(archive, for: cached)
         } else {
             try KeyedUnarchiver.check(Self.self, allowing: allowedClasses, archive)
         }
@@ -101,6 +135,10 @@ package protocol ArchiveChecking {
     static func check(archive: [UInt8]) throws(ArchiveError)
 }
 
-private func decode<T: CodableRepresenting>(_ type: T.Type, _ archive: [UInt8]) throws(ArchiveError) -> Any {
-    try KeyedUnarchiver.unarchive(decoding: T.Represented.self, from: archive)
+private func decode<T: CodableRepresenting>(
+    _ type: T.Type,
+    formerNames: any FormerlyNamed.Type,
+    _ archive: [UInt8]
+) throws(ArchiveError) -> Any {
+    try KeyedUnarchiver.unarchive(decoding: T.Represented.self, formerNames: formerNames, from: archive)
 }

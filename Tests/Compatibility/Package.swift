@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // What docs/compatibility.md says of this package and of Foundation, tried out; Scripts/compatibility runs it.

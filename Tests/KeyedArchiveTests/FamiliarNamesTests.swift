@@ -7,6 +7,16 @@ import Testing
 private typealias NSKeyedArchiver = KeyedArchiver
 private typealias NSKeyedUnarchiver = KeyedUnarchiver
 
+// Apple's calls for collections take classes that support secure coding only.
+private final class Title: NSObject, NSSecureCoding {
+    static let supportsSecureCoding = true
+    let text: String
+
+    init(_ text: String) { self.text = text }
+    init?(coder: NSCoder) { text = coder.decodeObject(forKey: "text") as? String ?? "" }
+    func encode(with coder: NSCoder) { coder.encode(text, forKey: "text") }
+}
+
 @Suite struct FamiliarNamesTests {
     @Test func rootsByClassAndByKey() throws {
         let data = try NSKeyedArchiver.archivedData(withRootObject: Base(title: "t"), requiringSecureCoding: false)
@@ -54,8 +64,8 @@ private typealias NSKeyedUnarchiver = KeyedUnarchiver
         archiver.encode(Float(1.5), forKey: "float")
         let bytes: [UInt8] = [1, 2, 3]
         archiver.encodeBytes(bytes, length: 3, forKey: "bytes")
-        archiver.encode([Base(title: "a")], forKey: "bases")
-        archiver.encode(["k": Base(title: "v")], forKey: "table")
+        archiver.encode([Title("a")], forKey: "titles")
+        archiver.encode(["k": Title("v")], forKey: "table")
         archiver.encode(NSPoint(x: 3, y: 4), forKey: "corner")
         archiver.encodeRootObject("unkeyed")
         archiver.encode("second")
@@ -72,18 +82,18 @@ private typealias NSKeyedUnarchiver = KeyedUnarchiver
         #expect(unarchiver.decodeInt64(forKey: "int64") == 8)
         #expect(unarchiver.decodeFloat(forKey: "float") == 1.5)
         #expect(unarchiver.withDecodedUnsafeBytes(forKey: "bytes") { $0.map { Array($0) } } == [1, 2, 3])
-        #expect(unarchiver.decodeArrayOfObjects(ofClass: Base.self, forKey: "bases")?.first?.title == "a")
-        #expect(unarchiver.decodeArrayOfObjects(ofClasses: [Base.self], forKey: "bases")?.count == 1)
+        #expect(unarchiver.decodeArrayOfObjects(ofClass: Title.self, forKey: "titles")?.first?.text == "a")
+        #expect(unarchiver.decodeArrayOfObjects(ofClasses: [Title.self], forKey: "titles")?.count == 1)
         let table = unarchiver.decodeDictionary(
             withKeyClass: NSString.self,
-            objectClass: Base.self,
+            objectClass: Title.self,
             forKey: "table"
         )
-        #expect(table?["k"]?.title == "v")
+        #expect(table?["k"]?.text == "v")
         #expect(unarchiver.decodePoint(forKey: "corner") == NSPoint(x: 3, y: 4))
         #expect(unarchiver.decodeObject() as? String == "unkeyed")
         #expect(unarchiver.decodeObject() as? String == "second")
-        #expect(unarchiver.decodeArrayOfObjects(ofClass: Point.self, forKey: "bases") == nil)
+        #expect(unarchiver.decodeArrayOfObjects(ofClass: Secure.self, forKey: "titles") == nil)
         #expect(unarchiver.error != nil)
     }
 

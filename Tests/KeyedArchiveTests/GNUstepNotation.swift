@@ -23,7 +23,13 @@ final class GNUstepSample: NSObject, NSCoding {
         wide = coder.decodeInt64(forKey: "$wide")
         ratio = coder.decodeFloat(forKey: "ratio")
         share = coder.decodeDouble(forKey: "share")
-        bytes = coder.withDecodedUnsafeBufferPointer(forKey: "bytes") { $0.map(Array.init) ?? [] }
+        #if canImport(Darwin)
+            var count = 0
+            let start = coder.decodeBytes(forKey: "bytes", returnedLength: &count)
+            bytes = Array(UnsafeBufferPointer(start: start, count: count))
+        #else
+            bytes = coder.withDecodedUnsafeBufferPointer(forKey: "bytes") { $0.map(Array.init) ?? [] }
+        #endif
         child = coder.decodeObject(forKey: "child") as? GNUstepSample
         content = coder.decodeObject(forKey: "content")
         unkeyed = coder.decodeObject()

@@ -13,8 +13,7 @@ import TypedCache
     /// Beside the bundle that holds these tests.
     static var executable: URL {
         get throws {
-            let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            let tool = folder.appending(path: "CacheWorker")
+            let tool = ReadmeTests.products.appending(path: "CacheWorker")
             try #require(FileManager.default.isExecutableFile(atPath: tool.path), "no worker at \(tool.path)")
             return tool
         }

@@ -56,7 +56,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Where the package was built for this test.
-    private static var products: URL {
+    static var products: URL {
         #if canImport(Darwin)
             Bundle(for: Marker.self).bundleURL.deletingLastPathComponent()
         #else

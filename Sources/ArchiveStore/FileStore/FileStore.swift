@@ -35,7 +35,7 @@ package final class FileStore: ArchiveStore {
     /// Whom to ask and tell.
     let user = Mutex(StoreUserReference())
     /// Where entries are given up before room is needed, and lists are written anew.
-    let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility)
+    let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
     ///

@@ -82,7 +82,7 @@ final class DraftSession: Sendable {
 
     /// Writes `bytes` to a new draft; nothing is left behind if that fails.
     ///
-    /// - Parameter synchronized: Whether to wait until the bytes are on the device, not only with the system.
+    /// - Parameter synchronized: Whether the bytes reach the device before anything that is written later.
     func write(_ bytes: [UInt8], synchronized: Bool = false) throws(StoreError) -> (
         name: String, status: FileStatus
     ) {
@@ -107,7 +107,7 @@ final class DraftSession: Sendable {
             let file = try directory.makeFile(draft)
             do throws(SystemError) {
                 try body(file)
-                if synchronized { try file.synchronize() }
+                if synchronized { try file.synchronizeBeforeRename() }
                 let status = try file.status()
                 try file.closeChecked()
                 return (draft, status)

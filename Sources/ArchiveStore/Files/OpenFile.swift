@@ -94,7 +94,8 @@ struct OpenFile: ~Copyable {
             }
         } catch {
             switch error.number {
-            case EOPNOTSUPP, ENOSYS, EINVAL: return
+            // Darwin says ENOTSUP, a number of its own there, or ENOTTY.
+            case EOPNOTSUPP, ENOTSUP, ENOTTY, ENOSYS, EINVAL: return
             default: throw error
             }
         }
@@ -102,7 +103,7 @@ struct OpenFile: ~Copyable {
 
     /// Gives an empty file so many bytes of blocks, which are its length from then on.
     ///
-    /// Throws `EOPNOTSUPP` where the file system knows no such thing.
+    /// Throws `EOPNOTSUPP`, on Darwin also `ENOTSUP` or `ENOTTY`, where the file system knows no such thing.
     func allocate(_ byteCount: Int) throws(SystemError) {
         _ = try layer.call(.write, name) { allocate_blocks(descriptor, Int64(byteCount)) }
     }
@@ -176,6 +177,22 @@ struct OpenFile: ~Copyable {
             #endif
             return fsync(descriptor)
         }
+    }
+
+    /// Has what was written reach the device before anything that is written later, a rename say.
+    ///
+    /// Waits for the device, where its system has no order without waiting.
+    func synchronizeBeforeRename() throws(SystemError) {
+        #if canImport(Darwin)
+            do throws(SystemError) {
+                _ = try layer.call(.synchronize, name) { fcntl(descriptor, F_BARRIERFSYNC) }
+            } catch {
+                guard [ENOTSUP, EINVAL, ENOTTY].contains(error.number) else { throw error }
+                try synchronize()
+            }
+        #else
+            try synchronize()
+        #endif
     }
 
     /// Takes the advisory lock of this open file (`flock`), as only one open file can have it.

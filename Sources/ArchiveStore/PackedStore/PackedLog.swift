@@ -129,7 +129,7 @@ final class PackedLog: Sendable {
     let commits = Mutex(Commits())
     /// Whoever changes the log has this first, so that nobody waits for the directory's lock with what readers need.
     let lease = Mutex(Lease())
-    let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated)
+    let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated, autoreleaseFrequency: .workItem)
 
     /// Opens the log in a directory.
     ///

@@ -38,7 +38,7 @@ package final class PackedStore: ArchiveStore {
     /// Whom to ask and tell.
     let user = Mutex(StoreUserReference())
     /// Where room is made before it is needed, and the index is written.
-    let upkeep = DispatchQueue(label: "packed-store-upkeep", qos: .utility)
+    let upkeep = DispatchQueue(label: "packed-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
     let isUpkeepDue = Atomic<Bool>(false)
     /// Whoever makes room on a full volume has this; taken before the log is locked, never while it is.
     let squeezing = Mutex<Void>(())

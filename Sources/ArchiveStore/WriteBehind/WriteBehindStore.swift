@@ -15,7 +15,11 @@ package final class WriteBehindStore: ArchiveStore {
     private let below: any ArchiveStore
     private let byteLimit: Int
     private let state = Mutex(Deferred())
-    private let worker = DispatchQueue(label: "typed-cache.write-behind", qos: .userInitiated)
+    private let worker = DispatchQueue(
+        label: "typed-cache.write-behind",
+        qos: .userInitiated,
+        autoreleaseFrequency: .workItem
+    )
 
     /// - Parameter byteLimit: how many bytes of archives wait at most; a save that would exceed it waits itself. An
     ///   archive that is larger waits alone.

@@ -81,7 +81,7 @@ final class ArchiveHandler: @unchecked Sendable {
             guard let value = value as? T else { return unsupported(T.self, archiver) }
             switch value.archivedForm {
             case .object(let info):
-                return archiver.encode(instance: value, as: info) { value.encode(with: archiver) }
+                return archiver.encode(instance: value, as: info) { archiver.encodeFields(of: value) }
             case .replacement(let other):
                 return archiver.uid(of: other)
             }
@@ -110,7 +110,7 @@ final class ArchiveHandler: @unchecked Sendable {
             let object = reference(of: value)
             guard let value = instance(object, of: T.self) else { return unsupported(T.self, archiver) }
             if !isSecure, archiver.requiresSecureCoding { return insecure(info, archiver) }
-            return archiver.encode(instance: object, as: info) { value.encode(with: archiver) }
+            return archiver.encode(instance: object, as: info) { archiver.encodeFields(of: value) }
         }
     }
 

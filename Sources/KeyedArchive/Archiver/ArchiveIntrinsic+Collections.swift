@@ -37,7 +37,7 @@ extension AnyHashable: ArchiveIntrinsic {
 
 extension NSArray: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        let info = ArchivedClass.of(self is NSMutableArray ? NSMutableArray.self : NSArray.self)
+        let info = ArchivedClass.of(isMutable(self, NSMutableArray.self) ? NSMutableArray.self : NSArray.self)
         return archiver.collection(info, of: self) { members in
             for element in self { members.append(archiver.uid(of: element)) }
         }
@@ -47,7 +47,7 @@ extension NSArray: ArchiveCollection {
 extension NSSet: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         if let counted = self as? NSCountedSet { return counted.archiveCounts(into: archiver) }
-        let info = ArchivedClass.of(self is NSMutableSet ? NSMutableSet.self : NSSet.self)
+        let info = ArchivedClass.of(isMutable(self, NSMutableSet.self) ? NSMutableSet.self : NSSet.self)
         return archiver.collection(info, of: self) { members in
             archiver.willHash(self.count)
             for element in self { members.append(archiver.hashed(element)) }
@@ -57,7 +57,9 @@ extension NSSet: ArchiveCollection {
 
 extension NSDictionary: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        let info = ArchivedClass.of(self is NSMutableDictionary ? NSMutableDictionary.self : NSDictionary.self)
+        let info = ArchivedClass.of(
+            isMutable(self, NSMutableDictionary.self) ? NSMutableDictionary.self : NSDictionary.self
+        )
         return archiver.dictionary(info, of: self) { keys, values in
             archiver.willHash(self.count)
             let entries = self.map { ($0.key, $0.value) }

@@ -21,7 +21,7 @@ extension Substring: ArchiveIntrinsic {
 extension NSString: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         let text = String(self)
-        guard self is NSMutableString else { return archiver.string(text) }
+        guard isMutable(self, NSMutableString.self) else { return archiver.string(text) }
         return archiver.place(of: self) { uid in
             archiver.fillObject(uid, .of(NSMutableString.self), [("NS.string", archiver.writer.string(text))])
         }
@@ -106,7 +106,7 @@ extension Data: ArchiveIntrinsic {
 
 extension NSData: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        guard self is NSMutableData else { return Data(referencing: self).archive(into: archiver) }
+        guard isMutable(self, NSMutableData.self) else { return Data(referencing: self).archive(into: archiver) }
         return archiver.place(of: self) { uid in
             let bytes = UnsafeRawBufferPointer(start: bytes, count: length)
             archiver.fillObject(uid, .of(NSMutableData.self), [("NS.data", archiver.writer.scalar(bytes))])
@@ -182,6 +182,17 @@ extension Optional: ArchiveIntrinsic {
         case .some(let value): archiver.uid(of: value)
         }
     }
+}
+
+/// Whether an object of a class cluster is of the mutable kind.
+@inline(__always)
+func isMutable<Mutable: NSObject>(_ object: NSObject, _ mutable: Mutable.Type) -> Bool {
+    #if canImport(Darwin)
+        // Those of CoreFoundation are of one class, a mutable one, and tell apart for coders only.
+        return isSubclass(object.classForCoder, of: mutable)
+    #else
+        return object is Mutable
+    #endif
 }
 
 extension KeyedArchiver {

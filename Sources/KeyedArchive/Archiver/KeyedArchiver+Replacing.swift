@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(Darwin)
+    import CCoding
+#endif
+
 // What is archived in an object's place: what the object wants, then what the delegate wants.
 
 extension KeyedArchiver {
@@ -19,7 +23,7 @@ extension KeyedArchiver {
         defer { leave() }
         return fill(object, found) { uid in
             writer.pushScope()
-            object.encode(with: self)
+            encodeFields(of: object)
             if hasFailed { return }
             let cls: AnyClass = object.classForKeyedArchiver ?? T.self
             writer.popObject(uid, class: cls == T.self ? info : .of(cls))
@@ -47,6 +51,19 @@ extension KeyedArchiver {
         let uid = body()
         if uid != place { writer.fill(place, asIn: uid) }
         return uid
+    }
+
+    /// Has an object encode itself; an exception of Objective-C's that it raises is recorded.
+    @inline(__always)
+    func encodeFields(of object: some NSCoding) {
+        #if canImport(Darwin)
+            if let raised = coding_encode(object, self) {
+                let name = ClassNames.name(of: type(of: object))
+                record(ArchiveError(.encodingFailed, "the encode(with:) of \(name) raised \(raised.name.rawValue)"))
+            }
+        #else
+            object.encode(with: self)
+        #endif
     }
 
     func askDelegate(about value: Any, _ handler: ArchiveHandler) -> ArchiveWriter.UID {

@@ -13,23 +13,10 @@ extension KeyedArchiver {
         withRootObject object: Any,
         requiringSecureCoding: Bool = false
     ) throws(ArchiveError) -> Data {
-        let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
-        archiver.encode(object, forKey: rootKey)
-        return try archiver.finish { $0.finishedData() }
-    }
-
-    /// Archives one object graph into a file, which is replaced as a whole or not at all.
-    ///
-    /// Blocks on disk I/O.
-    ///
-    /// - Throws: ``ArchiveError`` as `archivedData(withRootObject:requiringSecureCoding:)` does, and with code `.io`
-    ///   and the cause if the file cannot be written.
-    public static func archiveRootObject(_ object: Any, toFile path: String) throws(ArchiveError) {
-        let data = try archivedData(withRootObject: object)
-        do {
-            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw ArchiveError(.io, "the archive could not be written", cause: error)
+        try withAutoreleasePool { () throws(ArchiveError) in
+            let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
+            archiver.encode(object, forKey: rootKey)
+            return try archiver.finish { $0.finishedData() }
         }
     }
 }

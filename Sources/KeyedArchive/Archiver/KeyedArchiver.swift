@@ -64,9 +64,11 @@ public final class KeyedArchiver: NSCoder {
     ///
     /// - Returns: the archive, and whether a reader may refuse it, which is seen by trying.
     package static func archive(_ object: Any) throws(ArchiveError) -> (bytes: [UInt8], mayBeRefused: Bool) {
-        let archiver = KeyedArchiver()
-        archiver.encode(object, forKey: rootKey)
-        return (try archiver.finish { $0.finishedBytes() }, archiver.mayBeRefused)
+        try withAutoreleasePool { () throws(ArchiveError) in
+            let archiver = KeyedArchiver()
+            archiver.encode(object, forKey: rootKey)
+            return (try archiver.finish { $0.finishedBytes() }, archiver.mayBeRefused)
+        }
     }
 
     package static let rootKey = "root"
@@ -301,6 +303,9 @@ public final class KeyedArchiver: NSCoder {
 
     public override func encode(_ value: Bool, forKey key: String) { set(key, writer.scalar(value)) }
     public override func encode(_ value: Int, forKey key: String) { set(key, writer.scalar(Int64(value))) }
+    #if canImport(Darwin)
+        public override func encodeCInt(_ value: Int32, forKey key: String) { encode(value, forKey: key) }
+    #endif
     public override func encode(_ value: Int32, forKey key: String) { set(key, writer.scalar(Int64(value))) }
     public override func encode(_ value: Int64, forKey key: String) { set(key, writer.scalar(value)) }
     public override func encode(_ value: Float, forKey key: String) { set(key, writer.scalar(value)) }
@@ -326,9 +331,12 @@ public final class KeyedArchiver: NSCoder {
         append(writer.reference(to: conditional(object)))
     }
     public override func encode(_ data: Data) { encode(data as Any?) }
-    public override func encodePropertyList(_ list: Any) { encode(list as Any?) }
-    /// Encodes a value of a property list, as `encode(_:forKey:)` does.
-    public func encodePropertyList(_ list: Any, forKey key: String) { encode(list as Any?, forKey: key) }
+    #if os(macOS) || !canImport(Darwin)
+        public override func encodePropertyList(_ list: Any) { encode(list as Any?) }
+    #else
+        /// Encodes a value of a property list, as `encode(_:)` does.
+        public func encodePropertyList(_ list: Any) { encode(list as Any?) }
+    #endif
 
     public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
         append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))

@@ -92,7 +92,7 @@ final class ArchivedFields {
             )
         }
         guard case .dictionary(let fields) = try unarchiver.source.list.object(target) else {
-            throw unarchiver.mismatch([String: Any].self, path)
+            throw unarchiver.mismatch([String: Any].self, reference, path, asked: "an object with keys")
         }
         scope = ArchiveScope(fields)
         if let entries = try unarchiver.dictionaryEntries(of: fields, at: target) {
@@ -255,7 +255,7 @@ struct ArchivedArrayContainer: UnkeyedDecodingContainer {
         _ path: CodingPath?
     ) throws {
         guard let members = try unarchiver.arrayMembers(at: reference) else {
-            throw unarchiver.mismatch([Any].self, path)
+            throw unarchiver.mismatch([Any].self, reference, path, asked: "an array")
         }
         self.unarchiver = unarchiver
         self.members = members

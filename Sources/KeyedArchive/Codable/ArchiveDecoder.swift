@@ -19,18 +19,22 @@ extension KeyedUnarchiver {
         try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: data))
     }
 
+    /// - Parameter formerNames: more names that the root's class may have.
     package static func unarchive<T: Decodable>(
         decoding type: T.Type,
+        formerNames: (any FormerlyNamed.Type)? = nil,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: bytes))
+        try unarchive(decoding: type, formerNames: formerNames, in: UnarchiverMemoryPool.take(copying: bytes))
     }
 
     private static func unarchive<T: Decodable>(
         decoding type: T.Type,
+        formerNames: (any FormerlyNamed.Type)? = nil,
         in memory: UnarchiverMemory
     ) throws(ArchiveError) -> T {
         let unarchiver = try KeyedUnarchiver(memory, nil, [])
+        unarchiver.formerNames = formerNames
         do {
             guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
                 throw ArchiveError(.missingValue, "the archive has no root object")
@@ -54,7 +58,9 @@ extension KeyedUnarchiver {
             }
             throw ArchiveError(error)
         } catch {
-            throw ArchiveError(.decodingFailed, "\(ArchivedClass.of(T.self).name) threw", cause: error)
+            let name = ArchivedClass.of(T.self).name
+            let thrown = ClassNames.name(of: Swift.type(of: error))
+            throw ArchiveError(.decodingFailed, "the init(from:) of \(name) threw a \(thrown)", cause: error)
         }
     }
 
@@ -71,7 +77,9 @@ extension KeyedUnarchiver {
             return
         }
         let name = try className(uid)
-        if try intrinsic(of: uid) == nil {
+        if try intrinsic(of: uid) == nil, !isFormerName(name, of: type),
+            formerNames?.formerNames.contains(name) != true
+        {
             throw ArchiveError(
                 .typeMismatch,
                 "the root is \(printable(name)), not \(ArchivedClass.of(type).name)",
@@ -98,7 +106,7 @@ extension KeyedUnarchiver {
         if let dictionary = type as? any UnarchivableDictionary.Type,
             let value = try dictionary.make(self, reference, path)
         {
-            guard let typed = value as? T else { throw mismatch(type, path) }
+            guard let typed = value as? T else { throw mismatch(type, reference, path) }
             return typed
         }
         return try T(from: ArchiveDecoder(self, reference, path, root: isRoot ? type : nil))
@@ -113,7 +121,7 @@ extension KeyedUnarchiver {
         guard let value = try object(at: reference) else {
             throw DecodingError.valueNotFound(type, context("nil, where a \(type) is asked for", path))
         }
-        guard let typed = value as? T else { throw mismatch(type, path) }
+        guard let typed = value as? T else { throw mismatch(type, reference, path) }
         return typed
     }
 
@@ -127,7 +135,7 @@ extension KeyedUnarchiver {
             if try isAbsent(reference) {
                 throw DecodingError.valueNotFound(T.self, context("nil, where a \(T.self) is asked for", path))
             }
-            throw mismatch(T.self, path)
+            throw mismatch(T.self, reference, path)
         }
         guard let value = convert(number) else {
             let cause = misfit(number, T.self, reference)
@@ -144,8 +152,15 @@ extension KeyedUnarchiver {
         return false
     }
 
-    func mismatch(_ type: Any.Type, _ path: CodingPath?) -> DecodingError {
-        DecodingError.typeMismatch(type, context("no \(type) here", path))
+    /// The error for a value of another type than the one asked for.
+    func mismatch(
+        _ type: Any.Type,
+        _ reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?,
+        asked: String? = nil
+    ) -> DecodingError {
+        let cause = mismatch(asked ?? "\(type)", reference)
+        return DecodingError.typeMismatch(type, context(cause.message, path, cause))
     }
 
     func context(
@@ -267,14 +282,14 @@ extension Dictionary: UnarchivableDictionary where Value: Decodable {
     ) throws -> Any? {
         guard Key.self == String.self || Key.self == Int.self else { return nil }
         guard let entries = try unarchiver.dictionaryEntries(at: reference) else {
-            throw unarchiver.mismatch(Self.self, path)
+            throw unarchiver.mismatch(Self.self, reference, path)
         }
         var dictionary: [Key: Value] = [:]
         dictionary.reserveCapacity(entries.count)
         for (keyReference, valueReference) in entries {
             // `as? Int` too: integers arrive as NSNumber, which bridges.
             guard let key = try unarchiver.object(at: keyReference) as? Key else {
-                throw unarchiver.mismatch(Key.self, path)
+                throw unarchiver.mismatch(Key.self, keyReference, path)
             }
             let path = CodingPath(path, ArchiveKey(stringValue: "\(key)"))
             dictionary[key] = try unarchiver.decode(Value.self, at: valueReference, path)

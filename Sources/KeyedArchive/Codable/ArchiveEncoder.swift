@@ -60,7 +60,9 @@ extension KeyedArchiver {
                 )
             )
         } catch {
-            record(ArchiveError(.encodingFailed, "\(ClassNames.name(of: type)) threw", cause: error))
+            let thrown = ClassNames.name(of: Swift.type(of: error))
+            let name = ClassNames.name(of: type)
+            record(ArchiveError(.encodingFailed, "the encode(to:) of \(name) threw a \(thrown)", cause: error))
         }
         return nil
     }

@@ -91,7 +91,7 @@ extension KeyedUnarchiver {
         let object = try object(at: reference)
         if let error = error as? ArchiveError { throw error }
         guard let object else {
-            throw ArchiveError(.decodingFailed, "an object of \(ClassNames.name(of: T.self)) refused to be decoded")
+            throw refusal(of: "what is asked for as \(ClassNames.name(of: T.self))", reference)
         }
         guard let typed = object as? T else { throw mismatch(ClassNames.name(of: T.self), reference) }
         return typed
@@ -111,7 +111,8 @@ extension KeyedUnarchiver {
         } catch let error as DecodingError {
             throw ArchiveError(error)
         } catch {
-            throw ArchiveError(.decodingFailed, "\(T.self) threw", cause: error)
+            let thrown = ClassNames.name(of: Swift.type(of: error))
+            throw ArchiveError(.decodingFailed, "the init(from:) of \(T.self) threw a \(thrown)", cause: error)
         }
     }
 }

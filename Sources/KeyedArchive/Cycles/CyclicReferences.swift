@@ -2,7 +2,12 @@ import Foundation
 
 /// Objects that were referred to before they were complete, and references that are delivered when all objects are.
 struct CyclicReferences {
-    #if !canImport(Darwin)
+    #if canImport(Darwin)
+        /// The objects whose `initWithCoder:` is running, each inside the one before.
+        private var allocated: [(uid: UInt32, object: AnyObject)] = []
+        /// Those of them that parts refer to.
+        fileprivate var early: [UInt32: AnyObject] = [:]
+    #else
         fileprivate var early: [UInt32: EarlyInstance] = [:]
     #endif
     fileprivate var waiting: [WaitingReference] = []
@@ -19,13 +24,7 @@ struct CyclicReferences {
     var isTrial = false
 
     /// Whether no object that is still being decoded was handed out.
-    var isEmpty: Bool {
-        #if canImport(Darwin)
-            true
-        #else
-            early.isEmpty
-        #endif
-    }
+    var isEmpty: Bool { early.isEmpty }
 
     var isWaiting: Bool { !waiting.isEmpty }
 
@@ -45,13 +44,22 @@ struct CyclicReferences {
     }
 
     func isHandedOut(_ uid: UInt32) -> Bool {
-        if handedOutCollections.contains(uid) { return true }
-        #if canImport(Darwin)
-            return false
-        #else
-            return early[uid] != nil
-        #endif
+        handedOutCollections.contains(uid) || early[uid] != nil
     }
+
+    #if canImport(Darwin)
+        var allocatedCount: Int { allocated.count }
+
+        mutating func allocate(_ object: Any, _ uid: UInt32) { allocated.append((uid, object as AnyObject)) }
+
+        mutating func release(downTo count: Int) { allocated.removeLast(allocated.count - count) }
+
+        fileprivate mutating func handOutObject(_ uid: UInt32) -> AnyObject? {
+            guard let found = allocated.last(where: { $0.uid == uid })?.object else { return nil }
+            early[uid] = found
+            return found
+        }
+    #endif
 }
 
 /// A reference whose object is delivered when the graph is complete.
@@ -72,7 +80,9 @@ extension KeyedUnarchiver {
         if depth == cycles.objectDepth, let collection = cycles.handOutCollection(uid) {
             return collection
         }
-        #if !canImport(Darwin)
+        #if canImport(Darwin)
+            if let object = cycles.handOutObject(uid) { return object }
+        #else
             if let known = cycles.early[uid] { return known.object }
             if case .dictionary(let fields) = try source.list.object(reference),
                 case .coding(let type) = try resolvedClass(of: fields, at: reference), let cls = type as? AnyClass
@@ -91,7 +101,15 @@ extension KeyedUnarchiver {
 
     /// Makes an object that was just decoded what its parts refer to, if they do.
     func complete(_ uid: UInt32, _ value: inout Any?) throws(ArchiveError) {
-        #if !canImport(Darwin)
+        #if canImport(Darwin)
+            guard let early = cycles.early.removeValue(forKey: uid), !hasFailed else { return }
+            guard let value, (value as AnyObject) === early else {
+                throw ArchiveError(
+                    .cyclicReference,
+                    "the init(coder:) of \(ClassNames.name(of: type(of: early))) refused or returned another object, and its parts refer to it"
+                )
+            }
+        #else
             guard let early = cycles.early[uid] else { return }
             // After an error nobody gets to see the graph. One that comes up here leaves it as handed out.
             if !hasFailed { try early.complete(from: &value, isTrial: cycles.isTrial) }

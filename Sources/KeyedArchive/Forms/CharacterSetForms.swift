@@ -23,7 +23,8 @@ extension CharacterSet: ArchiveCollection {
 
 extension NSCharacterSet: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        let type: AnyClass = self is NSMutableCharacterSet ? NSMutableCharacterSet.self : NSCharacterSet.self
+        let type: AnyClass =
+            isMutable(self, NSMutableCharacterSet.self) ? NSMutableCharacterSet.self : NSCharacterSet.self
         return archiver.form(type, of: self) { archiver.encode(characters: self as CharacterSet) }
     }
 }

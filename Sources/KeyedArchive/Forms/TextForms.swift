@@ -11,8 +11,9 @@ import Foundation
 
 extension NSAttributedString: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        let isMutable = self is NSMutableAttributedString
-        let type: AnyClass = isMutable ? NSMutableAttributedString.self : NSAttributedString.self
+        let type: AnyClass =
+            isMutable(self, NSMutableAttributedString.self)
+            ? NSMutableAttributedString.self : NSAttributedString.self
         return archiver.form(type, of: self) {
             archiver.encode(string, forKey: "NSString")
             let runs = AttributeRuns(self)

@@ -15,7 +15,7 @@ extension ArchivedObject: ArchiveIntrinsic {
                 archiver.writer.set(stored: field.key, reference)
             }
             // The class comes after the contents, as with every object.
-            let place = archiver.place(of: classDescription)
+            let place = archiver.place(of: describedClass)
             archiver.writer.set(stored: "$class", archiver.writer.reference(to: place))
             archiver.writer.popDictionary(uid)
         }

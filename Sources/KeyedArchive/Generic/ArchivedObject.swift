@@ -58,18 +58,18 @@ public final class ArchivedObject: NSObject {
         case null
     }
 
-    /// What the archive says of the object's class.
-    public let classDescription: ArchiveTree.ClassDescription
+    /// The class that the archive names for the object. (`classDescription` is a property of `NSObject` on macOS.)
+    public let describedClass: ArchiveTree.ClassDescription
     /// The object's fields but the class, in their order.
     public var fields: [Field]
 
     /// Makes an object of a class that this process need not have, to be archived.
     ///
     /// - Parameters:
-    ///   - classDescription: what the archive is to say of the object's class.
+    ///   - describedClass: what the archive is to say of the object's class.
     ///   - fields: each key once; none is `$class`.
-    public init(classDescription: ArchiveTree.ClassDescription, fields: [Field] = []) {
-        self.classDescription = classDescription
+    public init(describedClass: ArchiveTree.ClassDescription, fields: [Field] = []) {
+        self.describedClass = describedClass
         self.fields = fields
         super.init()
     }
@@ -97,6 +97,6 @@ public final class ArchivedObject: NSObject {
     /// The class and the names of the fields.
     public override var description: String {
         let names = fields.map { ShownText.plain($0.name) }.joined(separator: ", ")
-        return "<\(ShownText.plain(classDescription.name)): \(names)>"
+        return "<\(ShownText.plain(describedClass.name)): \(names)>"
     }
 }

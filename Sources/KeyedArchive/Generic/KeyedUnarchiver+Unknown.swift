@@ -11,7 +11,7 @@ extension KeyedUnarchiver {
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ArchivedObject {
         let description = try classDescription(classUID(of: found, at: reference))
-        let object = ArchivedObject(classDescription: description)
+        let object = ArchivedObject(describedClass: description)
         // Known before its fields are, so that they may lead back to it.
         objects.end(uid, .decoded(object, size: 1))
         object.fields = try keptFields(found, depth: 0, without: "$class")
@@ -107,10 +107,6 @@ extension KeyedUnarchiver {
         if let object = try object(uid) { return object }
         // Kept as nil, it would be gone from the archive that this object is written to.
         if let error = error as? ArchiveError { throw error }
-        throw ArchiveError(
-            .decodingFailed,
-            "an object that one of an unknown class refers to could not be decoded",
-            offset: try source.list.offset(of: reference)
-        )
+        throw refusal(of: "what an object of an unknown class refers to", reference)
     }
 }

@@ -6,9 +6,14 @@ import Synchronization
 /// A top-level class is `Module.Class`, a Foundation class its Objective-C name, a class nested in a class
 /// `_TtCC6Module5Outer5Inner`. Generic and private classes are named as Swift prints them, less the parts that
 /// differ from run to run; such names are recognised only where the class itself is expected.
-/// `NSStringFromClass` and `NSClassFromString` trap or fail for most of these on Linux.
+/// `NSStringFromClass` and `NSClassFromString` trap or fail for most of these on Linux. On Apple platforms names are
+/// Objective-C's; a class that `@objc` renames is found by its name in Swift too, but only on the way in.
 enum ClassNames {
     static func name(of type: Any.Type) -> String {
+        #if canImport(Darwin)
+            // It knows the names that `@objc(Name)` gives, as Foundation's archiver does.
+            if let cls = type as? AnyClass { return NSStringFromClass(cls) }
+        #endif
         if type is AnyClass, let mangled = _mangledTypeName(type) {
             if let path = nominalPath(mangled) {
                 if path.count == 2, path[0].name == "Foundation" {
@@ -35,14 +40,25 @@ enum ClassNames {
     /// hostile input.
     static func resolve(_ name: String) -> AnyClass? {
         if let found = resolved.withLock({ $0[name] }) { return found.type }
-        guard let query = runtimeName(name) else { return nil }
-        let found: AnyClass? = _typeByName(query) as? AnyClass
+        guard let found = lookedUp(name) else { return nil }
         resolved.withLock { table in
             // Names come from archives, so the table must not grow with every name that somebody makes up.
             if table.count >= 4_096 { table.removeAll(keepingCapacity: true) }
-            table[name] = Resolved(type: found)
+            table[name] = found
         }
-        return found
+        return found.type
+    }
+
+    /// What the runtime knows of a name; `nil` for names that it is not asked about.
+    private static func lookedUp(_ name: String) -> Resolved? {
+        #if canImport(Darwin)
+            // Objective-C's own names have no module; by Swift's a class is found whatever `@objc` calls it.
+            if isIdentifier(name[...]), name.utf8.count <= 1_024, !name.hasPrefix("_T") {
+                return Resolved(type: NSClassFromString(name))
+            }
+        #endif
+        guard let query = runtimeName(name) else { return nil }
+        return Resolved(type: _typeByName(query) as? AnyClass)
     }
 
     private struct Resolved: @unchecked Sendable {

@@ -23,6 +23,9 @@ struct ExpectedClasses {
         return found
     }
 
+    /// The one of the classes that had a name before.
+    func find(former name: String) -> AnyClass? { classes.first { isFormerName(name, of: $0) } }
+
     func allows(_ cls: AnyClass) -> Bool {
         classes.contains { isSubclass(cls, of: $0) }
     }
@@ -55,6 +58,13 @@ struct ExpectedClasses {
         return bridged.map(allows) ?? false
     }
 }
+
+/// The class that a type is, or `nil`.
+///
+/// A function, because `NSCoding` is a protocol of classes on Apple platforms: there, a cast of `any NSCoding.Type`
+/// that is written out gets a warning that it always succeeds.
+@inline(__always)
+func anyClass(_ type: Any.Type) -> AnyClass? { type as? AnyClass }
 
 func isSubclass(_ cls: AnyClass, of other: AnyClass) -> Bool {
     var next: AnyClass? = cls

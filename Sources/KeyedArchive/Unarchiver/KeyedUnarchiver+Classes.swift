@@ -39,7 +39,7 @@ extension KeyedUnarchiver {
         if let known = classes[uid] {
             guard case .coding(let type) = known else { return known }
             // What was allowed for one key need not be for another.
-            if let cls = type as? AnyClass, isAllowed(cls) { return known }
+            if let cls = anyClass(type), isAllowed(cls) { return known }
         }
         let resolved: ResolvedClass
         if let found = try expectedClass(uid) {
@@ -62,21 +62,25 @@ extension KeyedUnarchiver {
     }
 
     /// The class for an object, looked for in this order: what the user says that its name stands for, the classes
-    /// of the process, the names that the archive offers in its place, the delegate, and its superclasses.
+    /// of the process, former names of those expected, the names that the archive offers in its place, the delegate,
+    /// and its superclasses.
     private func lookedUpClass(
         _ uid: UInt32,
         of reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ResolvedClass {
         let name = try className(uid)
         if let found = try find(name) { return found }
+        if let renamed = expected.find(former: name), isAllowed(renamed), let type = Self.decodable(renamed) {
+            return .coding(type)
+        }
         // Whatever stands in for a class drops what only that class knows.
         for hint in keepsUnknownClasses ? [] : try names("$classhints", uid) {
             if let found = try find(hint) { return found }
         }
         let chain = try names("$classes", uid)
-        if let cls = delegate?.unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain) {
-            if isAllowed(cls), let type = Self.decodable(cls) { return .coding(type) }
-        }
+        let answer: AnyClass? = delegate?
+            .unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain)
+        if let answer, isAllowed(answer), let type = Self.decodable(answer) { return .coding(type) }
         if keepsUnknownClasses { return .unknown }
         if substitutesSuperclasses || Self.isFoundationsOwn(name) {
             for superclass in chain where superclass != name && superclass != "NSObject" {
@@ -85,9 +89,36 @@ extension KeyedUnarchiver {
         }
         throw ArchiveError(
             .classNotAllowed,
-            "class \(printable(name)) is not among those expected here",
+            refusal(of: name, answer: answer),
             offset: try source.list.offset(of: reference)
         )
+    }
+
+    /// Why no class may be instantiated for a name, and what would allow it.
+    ///
+    /// - Parameter answer: the class that the delegate gave.
+    private func refusal(of name: String, answer: AnyClass?) -> String {
+        let shown = printable(name)
+        if let answer { return "class \(shown): the delegate gave \(reason(against: answer))" }
+        if let given = givenClasses.find(name) {
+            return "class \(shown): setClass(_:forClassName:) gave it \(reason(against: given))"
+        }
+        if let found = expected.find(name) ?? expected.find(former: name) {
+            return "class \(reason(against: found))"
+        }
+        return "class \(shown) is not among those expected here; name it with classes: or allowing:, "
+            + "or give its name to a class that is expected with setClass(_:forClassName:)"
+    }
+
+    private func reason(against cls: AnyClass) -> String {
+        let name = ClassNames.name(of: cls)
+        if !(allowsAnyClass || expected.allows(cls)) {
+            return "\(name), which is not among those expected here; name that with classes: or allowing:"
+        }
+        if requiresSecureCoding, !isSecure(cls) {
+            return "\(name), which does not support secure coding, as the unarchiver requires"
+        }
+        return "\(name), which does not adopt NSCoding"
     }
 
     /// What a name stands for, if that may be instantiated.

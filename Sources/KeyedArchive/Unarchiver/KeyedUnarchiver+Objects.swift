@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(Darwin)
+    import CCoding
+#endif
+
 extension KeyedUnarchiver {
     /// The object that a value refers to, `nil` if it refers to nothing.
     func resolve(
@@ -60,7 +64,7 @@ extension KeyedUnarchiver {
         case .coding(let type):
             let outer = cycles.owner
             cycles.owner = uid
-            value = instance(of: type, fields)
+            value = instance(of: type, fields, uid)
             cycles.owner = outer
             if value == nil { cycles.drop(uid) }
             // One object, however often it is referred to, is never taken for several.
@@ -124,7 +128,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields) -> Any? {
+    func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
         let outer = (scope, thrown, expected.intrinsicsToo, cycles.objectDepth)
         scope = ArchiveScope(fields)
         cycles.objectDepth = depth
@@ -132,13 +136,35 @@ extension KeyedUnarchiver {
         // What the object asks for without naming a class may be any value.
         expected.intrinsicsToo = true
         defer { (scope, thrown, expected.intrinsicsToo, cycles.objectDepth) = outer }
-        guard let made = type.init(coder: self) else {
+        #if canImport(Darwin)
+            let made = guarded(type, uid)
+        #else
+            let made = type.init(coder: self)
+        #endif
+        guard let made else {
             // It refused, most likely because of what an accessor threw.
             if let thrown { record(thrown) }
             return nil
         }
         return made
     }
+
+    #if canImport(Darwin)
+        /// Has an object of a class decode itself; an exception that it raises is recorded.
+        private func guarded(_ type: any NSCoding.Type, _ uid: UInt32) -> Any? {
+            guard let cls = anyClass(type) else { return nil }
+            var raised: NSException?
+            let outer = (depth, cycles.allocatedCount)
+            let made = coding_decode(cls, self, { cycles.allocate($0, uid) }, &raised)
+            cycles.release(downTo: outer.1)
+            guard let raised else { return made }
+            // What was under way inside was left without a chance to count down.
+            depth = outer.0
+            let name = ClassNames.name(of: cls)
+            record(ArchiveError(.decodingFailed, "the init(coder:) of \(name) raised \(raised.name.rawValue)"))
+            return nil
+        }
+    #endif
 
     private func askDelegate(about value: Any?, _ uid: UInt32) throws(ArchiveError) -> Any? {
         guard let value, !hasFailed, let delegate,

@@ -36,7 +36,9 @@ extension KeyedUnarchiver {
         guard data.count <= ArchiveLimits().byteCount else {
             throw ArchiveError(.limitExceeded, "an archive of more than \(ArchiveLimits().byteCount) bytes")
         }
-        return try KeyedUnarchiver(UnarchiverMemoryPool.take(copying: data), type, classes).root()
+        return try withAutoreleasePool { () throws(ArchiveError) in
+            try KeyedUnarchiver(UnarchiverMemoryPool.take(copying: data), type, classes).root()
+        }
     }
 
     @usableFromInline
@@ -47,140 +49,38 @@ extension KeyedUnarchiver {
         )
     }
 
-    /// Unarchives the object under the key `root`, which must be of one of the classes or bridge to one.
-    ///
-    /// With collections among the classes, their members must be of one of the classes too.
-    ///
-    /// - Returns: the object; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
-    public static func unarchivedObject(
-        ofClasses classes: [AnyClass],
-        from data: Data
-    ) throws(ArchiveError) -> Any? {
-        let unarchiver = try KeyedUnarchiver(forReadingFrom: data)
-        let object = unarchiver.decodeObject(amongClasses: classes, forKey: KeyedArchiver.rootKey)
-        return try unarchiver.checkedRoot(object)
-    }
-
-    /// Unarchives an array whose members are of one class.
-    ///
-    /// - Returns: the array; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
-    public static func unarchivedArrayOfObjects<T: NSObject & NSCoding>(
-        ofClass type: T.Type,
-        from data: Data
-    ) throws(ArchiveError) -> [T]? {
-        try cast(unarchivedObject(ofClasses: [NSArray.self, type], from: data), to: [T].self)
-    }
-
-    /// Unarchives an array whose members are of some classes.
-    ///
-    /// - Returns: the array; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
-    public static func unarchivedArrayOfObjects(
-        ofClasses classes: [AnyClass],
-        from data: Data
-    ) throws(ArchiveError) -> [Any]? {
-        try cast(unarchivedObject(ofClasses: [NSArray.self] + classes, from: data), to: [Any].self)
-    }
-
-    /// Unarchives a dictionary whose keys and values are of one class each.
-    ///
-    /// - Returns: the dictionary; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
-    public static func unarchivedDictionary<Key: NSObject & NSCopying & NSCoding, Value: NSObject & NSCoding>(
-        ofKeyClass keyType: Key.Type,
-        objectClass valueType: Value.Type,
-        from data: Data
-    ) throws(ArchiveError) -> [Key: Value]? {
-        let classes: [AnyClass] = [NSDictionary.self, keyType, valueType]
-        return try cast(unarchivedObject(ofClasses: classes, from: data), to: [Key: Value].self)
-    }
-
-    /// Unarchives a dictionary whose keys and values are of some classes.
-    ///
-    /// - Returns: the dictionary; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
-    public static func unarchivedDictionary(
-        ofKeyClasses keyTypes: [AnyClass],
-        objectClasses valueTypes: [AnyClass],
-        from data: Data
-    ) throws(ArchiveError) -> [AnyHashable: Any]? {
-        let classes = [NSDictionary.self] + keyTypes + valueTypes
-        return try cast(unarchivedObject(ofClasses: classes, from: data), to: [AnyHashable: Any].self)
-    }
-
-    /// Unarchives the object under the key `root`, of any of the classes named or a property-list type.
-    ///
-    /// - Returns: the object; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
-    public static func unarchiveObject(
-        with data: Data,
-        allowing classes: [AnyClass] = []
-    ) throws(ArchiveError) -> Any? {
-        try unarchivedRoot(nil, allowing: classes, from: data)
-    }
-
-    /// Unarchives the object under the key `root` of the archive in a file. Blocks on disk I/O.
-    ///
-    /// - Returns: the object; `nil` if it is nil that was archived.
-    /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`, and `.io` with the cause if the file cannot be read.
-    public static func unarchiveObject(
-        withFile path: String,
-        allowing classes: [AnyClass] = []
-    ) throws(ArchiveError) -> Any? {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw ArchiveError(.io, "the archive could not be read", cause: error)
-        }
-        return try unarchiveObject(with: data, allowing: classes)
-    }
-
-    /// The same as ``unarchiveObject(with:allowing:)``.
-    public static func unarchiveTopLevelObjectWithData(
-        _ data: Data,
-        allowing classes: [AnyClass] = []
-    ) throws(ArchiveError) -> Any? {
-        try unarchiveObject(with: data, allowing: classes)
-    }
-
     package static func unarchive<T>(
         _ type: T.Type,
         allowing classes: [AnyClass] = [],
         from bytes: [UInt8],
         isTrial: Bool = false
     ) throws(ArchiveError) -> T {
-        let memory = UnarchiverMemoryPool.take(copying: bytes)
-        let unarchiver = try KeyedUnarchiver(memory, type as? AnyClass, classes)
-        unarchiver.cycles.isTrial = isTrial
-        guard let root = try unarchiver.root() else {
+        let found = try withAutoreleasePool { () throws(ArchiveError) in
+            let memory = UnarchiverMemoryPool.take(copying: bytes)
+            let unarchiver = try KeyedUnarchiver(memory, type as? AnyClass, classes)
+            unarchiver.cycles.isTrial = isTrial
+            return try unarchiver.root()
+        }
+        guard let root = found else {
             throw ArchiveError(.missingValue, "the root is nil, where \(ClassNames.name(of: T.self)) is asked for")
         }
         guard let object = root as? T else { throw mismatch(root, type) }
         return object
     }
 
-    private func root() throws(ArchiveError) -> Any? {
+    func root() throws(ArchiveError) -> Any? {
         try checkedRoot(decodeObject(forKey: KeyedArchiver.rootKey))
     }
 
     /// What was decoded as the root, or the reason why there is nothing.
-    private func checkedRoot(_ object: Any?) throws(ArchiveError) -> Any? {
+    func checkedRoot(_ object: Any?) throws(ArchiveError) -> Any? {
         if let error = error as? ArchiveError { throw error }
         if let object { return object }
         guard let reference = try value(of: KeyedArchiver.rootKey) else {
             throw ArchiveError(.missingValue, "the archive has no root object")
         }
         if try isNull(reference) { return nil }
-        throw ArchiveError(.decodingFailed, "the root object refused to be decoded")
-    }
-
-    private static func cast<T>(_ object: Any?, to type: T.Type) throws(ArchiveError) -> T? {
-        guard let object else { return nil }
-        guard let typed = object as? T else { throw mismatch(object, type) }
-        return typed
+        throw refusal(of: "the root", reference)
     }
 }
 

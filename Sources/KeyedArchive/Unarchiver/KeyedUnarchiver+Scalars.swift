@@ -113,6 +113,16 @@ extension KeyedUnarchiver {
         return ArchiveError(.typeMismatch, "\(stored), where \(asked) is asked for", offset: place(of: reference))
     }
 
+    /// The error for an object whose own `init(coder:)` returned `nil`, or that its delegate dropped.
+    func refusal(of place: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
+        let stored = (try? kind(of: reference)) ?? "something unreadable"
+        return ArchiveError(
+            .decodingFailed,
+            "\(place), \(stored), refused to be decoded: there is nil in its place",
+            offset: self.place(of: reference)
+        )
+    }
+
     /// The error for a number that the type asked for cannot hold.
     func misfit(
         _ number: ArchivedNumber,

@@ -35,6 +35,8 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) private var nesting = NestingLimit()
     /// Whether the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var rootIsChecked = false
+    /// More names that it may have.
+    @exclusivity(unchecked) var formerNames: (any FormerlyNamed.Type)?
     @exclusivity(unchecked) private var referenceBudget: Int
     @exclusivity(unchecked) private var byteBudget: Int
     /// How much the members hold that were decoded so far of the innermost collection, each counted as often as
@@ -45,6 +47,9 @@ public final class KeyedUnarchiver: NSCoder {
     /// Objects that were referred to before they were complete, and references that wait until all are.
     @exclusivity(unchecked) var cycles = CyclicReferences()
     @exclusivity(unchecked) private var securely = false
+    #if canImport(Darwin)
+        private var keptBytes: [NSData] = []
+    #endif
 
     /// Whether there is a delegate to ask about every object.
     @exclusivity(unchecked) private(set) var asksDelegate = false
@@ -259,7 +264,31 @@ public final class KeyedUnarchiver: NSCoder {
     #if canImport(Darwin)
         // The methods that take classes end here.
         public override func __decodeObject(ofClasses classes: Set<AnyHashable>?, forKey key: String) -> Any? {
-            decodeObject(amongClasses: classes?.compactMap { $0.base as? AnyClass }, forKey: key)
+            decodeObject(amongClasses: classes.map(Self.classes(in:)), forKey: key)
+        }
+
+        public override func __decodeArrayOfObjects(
+            ofClasses classes: Set<AnyHashable>,
+            forKey key: String
+        ) -> [Any]? {
+            array(amongClasses: Self.classes(in: classes), forKey: key)
+        }
+
+        public override func __decodeDictionary(
+            withKeysOfClasses keyTypes: Set<AnyHashable>,
+            objectsOfClasses valueTypes: Set<AnyHashable>,
+            forKey key: String
+        ) -> [AnyHashable: Any]? {
+            dictionary(amongClasses: Self.classes(in: keyTypes) + Self.classes(in: valueTypes), forKey: key)
+        }
+
+        private static func classes(in set: Set<AnyHashable>) -> [AnyClass] {
+            set.compactMap { $0.base as? AnyClass }
+        }
+
+        public override var allowedClasses: Set<AnyHashable>? {
+            // A class is an object there, and an `NSObject` if its instances are.
+            Set(expected.classes.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
         }
     #else
         /// The object under a key if it is of one of the classes, with the members of collections of these too;
@@ -311,9 +340,61 @@ public final class KeyedUnarchiver: NSCoder {
     public override func decodeFloat(forKey key: String) -> Float { number(key, 0, \.float) }
     public override func decodeDouble(forKey key: String) -> Double { number(key, 0, \.double) }
 
-    #if !canImport(Darwin)
-        public override func decodeCInt(forKey key: String) -> Int32 { decodeInt32(forKey: key) }
+    public override func decodeCInt(forKey key: String) -> Int32 { decodeInt32(forKey: key) }
 
+    #if canImport(Darwin)
+        public override func decodeBytes(
+            forKey key: String,
+            returnedLength count: UnsafeMutablePointer<Int>?
+        ) -> UnsafePointer<UInt8>? {
+            guard let range = bytes(of: key) else {
+                count?.pointee = 0
+                return nil
+            }
+            let kept = keep(source.list.bytes.data(in: range))
+            count?.pointee = kept.length
+            return UnsafePointer(kept.bytes.assumingMemoryBound(to: UInt8.self))
+        }
+
+        public override func decodeBytes(
+            withReturnedLength count: UnsafeMutablePointer<Int>
+        ) -> UnsafeMutableRawPointer? {
+            let data = nextUnkeyed { reference throws(ArchiveError) -> Data? in
+                guard let target = try resolve(reference) else { return nil }
+                guard case .data(let range) = try source.list.object(target) else {
+                    throw mismatch("data", target)
+                }
+                return source.list.bytes.data(in: range)
+            }
+            count.pointee = data?.count ?? 0
+            return data.map { UnsafeMutableRawPointer(mutating: keep($0).bytes) }
+        }
+
+        /// Keeps bytes whose address is given out, until the unarchiver goes.
+        private func keep(_ data: Data) -> NSData {
+            let kept = NSData(data: data)
+            keptBytes.append(kept)
+            return kept
+        }
+
+        /// Calls `body` with the bytes of the data under a key, or with `nil`; they are valid inside only.
+        public func withDecodedUnsafeBufferPointer<Result>(
+            forKey key: String,
+            body: (UnsafeBufferPointer<UInt8>?) throws -> Result
+        ) rethrows -> Result {
+            guard let range = bytes(of: key) else { return try body(nil) }
+            return try source.list.bytes.withBytes(in: range) { try body($0) }
+        }
+
+        /// As ``withDecodedUnsafeBufferPointer(forKey:body:)``, without the type of the bytes.
+        public func withDecodedUnsafeBytes<Result>(
+            forKey key: String,
+            body: (UnsafeRawBufferPointer?) throws -> Result
+        ) rethrows -> Result {
+            guard let range = bytes(of: key) else { return try body(nil) }
+            return try source.list.bytes.withBytes(in: range) { try body(UnsafeRawBufferPointer($0)) }
+        }
+    #else
         public override func withDecodedUnsafeBufferPointer<Result>(
             forKey key: String,
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
@@ -358,7 +439,12 @@ public final class KeyedUnarchiver: NSCoder {
     }
 
     public override func decodeData() -> Data? { decodeObject() as? Data }
-    public override func decodePropertyList() -> Any? { decodeObject() }
+    #if os(macOS) || !canImport(Darwin)
+        public override func decodePropertyList() -> Any? { decodeObject() }
+    #else
+        /// The next value of a property list, as `decodeObject()` gives it.
+        public func decodePropertyList() -> Any? { decodeObject() }
+    #endif
     public override func decodePropertyList(forKey key: String) -> Any? { decodeObject(forKey: key) }
 
     public override func version(forClassName className: String) -> Int { NSNotFound }

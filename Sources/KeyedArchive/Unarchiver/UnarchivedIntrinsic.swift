@@ -150,11 +150,7 @@ extension KeyedUnarchiver {
         if let object { return object }
         // A failure inside was recorded, or an object's `init(coder:)` refused: no collection with a hole in it.
         if let error = error as? ArchiveError { throw error }
-        throw ArchiveError(
-            .decodingFailed,
-            "a member of a collection could not be decoded",
-            offset: try source.list.offset(of: reference)
-        )
+        throw refusal(of: "a member of a collection", reference)
     }
 
     func hashable(_ object: Any, _ scope: ArchiveScope) throws(ArchiveError) -> AnyHashable {

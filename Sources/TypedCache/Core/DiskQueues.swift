@@ -12,7 +12,12 @@ struct DiskQueues: Sendable {
 
     init(label: String) {
         queues = (0...Self.count).map { number in
-            let queue = DispatchQueue(label: "typed-cache.\(label).\(number)", qos: .userInitiated)
+            // On Apple platforms, Foundation's objects go when the work that made them is done.
+            let queue = DispatchQueue(
+                label: "typed-cache.\(label).\(number)",
+                qos: .userInitiated,
+                autoreleaseFrequency: .workItem
+            )
             queue.setSpecific(key: Self.current, value: number)
             return queue
         }

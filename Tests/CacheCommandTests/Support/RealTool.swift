@@ -15,12 +15,22 @@ struct RealTool {
     /// Beside the bundle that holds these tests.
     static var executable: URL {
         get throws {
-            let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            let tool = folder.appending(path: "typed-cache")
+            let tool = products.appending(path: "typed-cache")
             try #require(FileManager.default.isExecutableFile(atPath: tool.path), "no command at \(tool.path)")
             return tool
         }
     }
+
+    // On Apple platforms the process is one of the toolchain's.
+    private static var products: URL {
+        #if canImport(Darwin)
+            Bundle(for: Marker.self).bundleURL.deletingLastPathComponent()
+        #else
+            Bundle.main.bundleURL
+        #endif
+    }
+
+    private final class Marker {}
 
     static func start(_ arguments: [String], input: URL? = nil) throws -> (Process, output: Pipe, errors: URL) {
         let input = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice

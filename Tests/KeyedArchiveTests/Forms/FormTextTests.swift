@@ -256,7 +256,13 @@ final class Book: NSObject, NSCoding {
 final class Dose: Dimension, @unchecked Sendable {
     var note = ""
 
-    required init(symbol: String, converter: UnitConverter) { super.init(symbol: symbol, converter: converter) }
+    #if canImport(Darwin)
+        required override init(symbol: String, converter: UnitConverter) {
+            super.init(symbol: symbol, converter: converter)
+        }
+    #else
+        required init(symbol: String, converter: UnitConverter) { super.init(symbol: symbol, converter: converter) }
+    #endif
     required init(symbol: String) { super.init(symbol: symbol, converter: UnitConverterLinear(coefficient: 1)) }
 
     required init?(coder: NSCoder) {

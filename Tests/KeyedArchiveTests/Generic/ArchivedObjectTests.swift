@@ -45,9 +45,9 @@ private final class Document: NSObject, NSCoding {
 
     /// An object with every kind of value, which refers to others and, through them, to itself.
     private static func sample() -> ArchivedObject {
-        let space = ArchivedObject(classDescription: .init(name: "NSColorSpace"))
+        let space = ArchivedObject(describedClass: .init(name: "NSColorSpace"))
         let object = ArchivedObject(
-            classDescription: colour,
+            describedClass: colour,
             fields: [
                 .init(key: "NSColorSpace", value: .integer(1)),
                 .init(key: "NSRGB", value: .data(Data("0.5 0.5 1\0".utf8))),
@@ -87,7 +87,7 @@ private final class Document: NSObject, NSCoding {
         let tree = try ArchiveTree(data)
         let kept = try #require(unarchived(data) as? ArchivedObject)
         defer { empty(kept) }
-        #expect(kept.classDescription == Self.colour)
+        #expect(kept.describedClass == Self.colour)
         #expect(kept.fields.map(\.key) == object.fields.map(\.key))
         #expect(kept["$dollar"] as? String == "text")
         #expect(kept["NSColorSpace"] as? Int64 == 1)
@@ -116,7 +116,7 @@ private final class Document: NSObject, NSCoding {
 
     @Test func unknownObjectsInsideOfKnownOnes() throws {
         let object = Self.sample()
-        let blank = ArchivedObject(classDescription: Self.colour)
+        let blank = ArchivedObject(describedClass: Self.colour)
         defer { empty(object) }
         let document = Document(title: "a", background: object, others: [object, blank, object["list"] as Any])
         let data = try KeyedArchiver.archivedData(withRootObject: document)
@@ -135,7 +135,7 @@ private final class Document: NSObject, NSCoding {
     }
 
     @Test func membersOfSetsAndKeysOfDictionaries() throws {
-        let object = ArchivedObject(classDescription: Self.colour)
+        let object = ArchivedObject(describedClass: Self.colour)
         let data = try KeyedArchiver.archivedData(withRootObject: [object: Set([object])])
         let kept = try #require(unarchived(data) as? [AnyHashable: Any])
         let key = try #require(kept.keys.first?.base as? ArchivedObject)
@@ -147,7 +147,7 @@ private final class Document: NSObject, NSCoding {
         let kept = try #require(unarchived(data, [Point.self]) as? [Any])
         #expect(kept[0] is Point)
         let base = try #require(kept[1] as? ArchivedObject)
-        #expect(base.classDescription.chain == ["KeyedArchiveTests.Base", "NSObject"])
+        #expect(base.describedClass.chain == ["KeyedArchiveTests.Base", "NSObject"])
         #expect(base["title"] as? String == "b")
         // Who asks for certain classes gets those only.
         let unarchiver = try KeyedUnarchiver(forReadingFrom: data)
@@ -162,9 +162,9 @@ private final class Document: NSObject, NSCoding {
     }
 
     @Test func whatCannotBeDecodedIsNotDropped() throws {
-        let refusing = ArchivedObject(classDescription: .init(name: "KeyedArchiveTests.Base"))
+        let refusing = ArchivedObject(describedClass: .init(name: "KeyedArchiveTests.Base"))
         let outer = ArchivedObject(
-            classDescription: Self.colour,
+            describedClass: Self.colour,
             fields: [.init(key: "x", value: .object(refusing))]
         )
         let data = try KeyedArchiver.archivedData(withRootObject: outer)
@@ -175,7 +175,7 @@ private final class Document: NSObject, NSCoding {
 
     @Test func whatCannotBeWrittenIsAnError() throws {
         func code(_ fields: [ArchivedObject.Field]) -> ArchiveError.Code? {
-            let object = ArchivedObject(classDescription: Self.colour, fields: fields)
+            let object = ArchivedObject(describedClass: Self.colour, fields: fields)
             return KeyedArchiveTests.code { try KeyedArchiver.archivedData(withRootObject: object) }
         }
         #expect(code([.init(key: "$class", value: .integer(1))]) == .unsupportedType)
@@ -183,10 +183,10 @@ private final class Document: NSObject, NSCoding {
         var deep = ArchivedObject.Value.null
         for _ in 0..<300 { deep = .array([deep]) }
         #expect(code([.init(key: "x", value: deep)]) == .limitExceeded)
-        let outer = ArchivedObject(classDescription: Self.colour)
+        let outer = ArchivedObject(describedClass: Self.colour)
         var chain = outer
         for _ in 0..<2_000 {
-            let next = ArchivedObject(classDescription: Self.colour)
+            let next = ArchivedObject(describedClass: Self.colour)
             chain.fields = [.init(key: "next", value: .object(next))]
             chain = next
         }

@@ -62,7 +62,8 @@ struct CSVParser {
         guard position >= end || bytes[position] == UInt8(ascii: ",") else {
             throw .csv(.textAfterQuote, column: column)
         }
-        guard let string = JSONParser.text(text.span) else { throw .invalidUTF8 }
+        let whole = text[...]
+        guard let string = JSONParser.text(whole.span) else { throw .invalidUTF8 }
         return string
     }
 }

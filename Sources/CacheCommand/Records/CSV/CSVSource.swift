@@ -65,6 +65,7 @@ struct CSVSource: RecordSource {
 
     private func fields(of frame: Frame) throws(BadRecordReason) -> [String] {
         if frame.isTooLong { throw .tooLong(limit: limits.bytes) }
-        return try CSVParser.fields(reader.window.bytes.span.extracting(frame.range), limit: limits.values)
+        let record = reader.window.bytes[frame.range]
+        return try CSVParser.fields(record.span, limit: limits.values)
     }
 }

@@ -55,7 +55,8 @@ struct FrameReader<Scanner: FrameScanner> {
 
     private mutating func scan(from index: Int) -> Int? {
         // Held by a name of its own only here: when the window fills, its bytes must have one owner.
-        let bytes = window.bytes
+        // A slice, for on Apple platforms an array's own span is of later systems.
+        let bytes = window.bytes[...]
         return scanner.end(in: bytes.span, from: index, to: window.end)
     }
 

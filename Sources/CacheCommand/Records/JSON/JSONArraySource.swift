@@ -33,7 +33,8 @@ struct JSONArraySource: RecordSource {
             // Only an array without elements may have nothing between two of its marks.
             return isOnly ? try close(reads: reads) : .bad(BadRecord(line: frame.line, reason: .missingElement))
         }
-        return parser.outcome(buffer.span.extracting(start..<frame.range.upperBound), line: frame.line)
+        let element = buffer[start..<frame.range.upperBound]
+        return parser.outcome(element.span, line: frame.line)
     }
 
     private mutating func open() throws(SourceError) {

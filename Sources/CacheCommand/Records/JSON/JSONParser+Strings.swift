@@ -52,7 +52,8 @@ extension JSONParser {
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
-                guard let string = Self.text(text.span) else { throw error(.invalidUTF8) }
+                let whole = text[...]
+                guard let string = Self.text(whole.span) else { throw error(.invalidUTF8) }
                 position += 1
                 return string
             case UInt8(ascii: "\\"):

@@ -18,8 +18,8 @@ struct NDJSONSource: RecordSource {
             if frame.isTooLong {
                 return .bad(BadRecord(line: frame.line, reason: .tooLong(limit: limits.bytes)))
             }
-            let buffer = reader.window.bytes
-            let bytes = buffer.span.extracting(frame.range)
+            let record = reader.window.bytes[frame.range]
+            let bytes = record.span
             if JSONParser.isBlank(bytes) { continue }
             return parser.outcome(bytes, line: frame.line)
         }

@@ -1,0 +1,43 @@
+/// A type that archives know by other names too: it was renamed, or moved to another module.
+///
+/// ```swift
+/// struct Record: Codable, FormerlyNamed {
+///     static let formerNames = ["Player.Album"]
+///     var title: String
+/// }
+/// ```
+///
+/// An archive whose root is of a former name of the type asked for is read as one of the type's own name; so is an
+/// object of a class that is expected by one of its former names. New archives have the present name. Codable values
+/// inside others need no former names: their types are not compared.
+///
+/// A present name goes before a former one: if another class is expected that has the name now, the object is of that
+/// class.
+public protocol FormerlyNamed {
+    /// The type's names in archives of earlier versions, with their modules: `Player.Album`. None by default.
+    ///
+    /// Asked for only where an archive has another name than the present one.
+    static var formerNames: [String] { get }
+}
+
+extension FormerlyNamed {
+    public static var formerNames: [String] { [] }
+
+    /// All names that archives have for the type, the present one first.
+    ///
+    /// For the former names of generic types, which contain the names of their arguments:
+    ///
+    /// ```swift
+    /// extension Page: FormerlyNamed where Item: FormerlyNamed {
+    ///     static var formerNames: [String] { Item.archivedNames.map { "Player.Page<\($0)>" } }
+    /// }
+    /// ```
+    public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
+}
+
+/// Whether a type had a name before. A class does not have the former names of its superclass.
+func isFormerName(_ name: String, of type: Any.Type) -> Bool {
+    guard let renamed = type as? any FormerlyNamed.Type, renamed.formerNames.contains(name) else { return false }
+    guard let superclass = anyClass(type).flatMap(_getSuperclass) else { return true }
+    return !isFormerName(name, of: superclass)
+}

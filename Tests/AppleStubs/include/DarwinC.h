@@ -1,0 +1,218 @@
+// What this package uses of Darwin's C library, declared by hand: types and names as the manual pages of macOS
+// (sections 2 and 3) and POSIX.1-2017 have them. Numbers matter only where code computes with them.
+#ifndef DARWINC_H
+#define DARWINC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// types(5), intro(2)
+typedef int64_t off_t;
+typedef uint16_t mode_t;
+typedef uint16_t nlink_t;
+typedef int32_t dev_t;
+typedef uint64_t ino_t;
+typedef int32_t pid_t;
+typedef uint32_t uid_t;
+typedef uint32_t gid_t;
+typedef intptr_t ssize_t;
+typedef uint32_t sigset_t;
+typedef uint64_t rlim_t;
+typedef long time_t;
+
+struct timespec { time_t tv_sec; long tv_nsec; };
+
+// errno(2); the numbers differ from one another as Darwin's do
+#define EPERM 1
+#define ENOENT 2
+#define EINTR 4
+#define EIO 5
+#define ENXIO 6
+#define EBADF 9
+#define ENOMEM 12
+#define EACCES 13
+#define EEXIST 17
+#define EXDEV 18
+#define ENOTDIR 20
+#define EISDIR 21
+#define EINVAL 22
+#define EMFILE 24
+#define ENFILE 23
+#define ENOTTY 25
+#define EFBIG 27
+#define ENOSPC 28
+#define EROFS 30
+#define EMLINK 31
+#define EPIPE 32
+#define EAGAIN 35
+#define EWOULDBLOCK EAGAIN
+#define ENOTSUP 45
+#define ELOOP 62
+#define ENAMETOOLONG 63
+#define ENOTEMPTY 66
+#define EDQUOT 69
+#define ESTALE 70
+#define ENOSYS 78
+#define EOPNOTSUPP 102
+int *__error(void);
+char *strerror(int number);
+
+// stat(2): st_mode and st_nlink have 16 bits
+struct stat {
+    dev_t st_dev;
+    mode_t st_mode;
+    nlink_t st_nlink;
+    ino_t st_ino;
+    uid_t st_uid;
+    gid_t st_gid;
+    dev_t st_rdev;
+    struct timespec st_atimespec, st_mtimespec, st_ctimespec, st_birthtimespec;
+    off_t st_size;
+    int64_t st_blocks;
+    int32_t st_blksize;
+    uint32_t st_flags;
+    uint32_t st_gen;
+    int32_t st_lspare;
+    int64_t st_qspare[2];
+};
+int fstat(int descriptor, struct stat *status);
+int lstat(const char *path, struct stat *status);
+int stat(const char *path, struct stat *status);
+int fstatat(int descriptor, const char *path, struct stat *status, int flag);
+
+// open(2), fcntl(2), flock(2), unlinkat(2)
+#define O_RDONLY 0x0000
+#define O_WRONLY 0x0001
+#define O_RDWR 0x0002
+#define O_NONBLOCK 0x0004
+#define O_APPEND 0x0008
+#define O_NOFOLLOW 0x0100
+#define O_CREAT 0x0200
+#define O_TRUNC 0x0400
+#define O_EXCL 0x0800
+#define O_DIRECTORY 0x00100000
+#define O_CLOEXEC 0x01000000
+#define F_SETFD 2
+#define FD_CLOEXEC 1
+#define F_PREALLOCATE 42
+#define F_FULLFSYNC 51
+#define F_BARRIERFSYNC 85
+#define F_PUNCHHOLE 99
+#define F_ALLOCATEALL 4
+#define F_PEOFPOSMODE 3
+typedef struct fstore {
+    unsigned int fst_flags;
+    int fst_posmode;
+    off_t fst_offset, fst_length, fst_bytesalloc;
+} fstore_t;
+typedef struct fpunchhole {
+    unsigned int fp_flags, reserved;
+    off_t fp_offset, fp_length;
+} fpunchhole_t;
+#define LOCK_SH 1
+#define LOCK_EX 2
+#define LOCK_NB 4
+#define LOCK_UN 8
+#define AT_SYMLINK_NOFOLLOW 0x0020
+#define AT_REMOVEDIR 0x0080
+#define SEEK_SET 0
+#define SEEK_CUR 1
+#define SEEK_END 2
+#define STDIN_FILENO 0
+#define STDOUT_FILENO 1
+#define STDERR_FILENO 2
+int close(int descriptor);
+ssize_t read(int descriptor, void *bytes, size_t count);
+ssize_t write(int descriptor, const void *bytes, size_t count);
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset);
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
+off_t lseek(int descriptor, off_t offset, int from);
+int ftruncate(int descriptor, off_t length);
+int fsync(int descriptor);
+int flock(int descriptor, int operation);
+int renameat(int from_directory, const char *from, int to_directory, const char *to);
+int linkat(int from_directory, const char *from, int to_directory, const char *to, int flag);
+int unlinkat(int directory, const char *path, int flag);
+int unlink(const char *path);
+int mkdir(const char *path, mode_t mode);
+int mkdirat(int directory, const char *path, mode_t mode);
+int isatty(int descriptor);
+int pipe(int descriptors[2]);
+pid_t getpid(void);
+
+// directory(3), dir(5)
+typedef struct _DIR DIR;
+struct dirent {
+    uint64_t d_ino, d_seekoff;
+    uint16_t d_reclen, d_namlen;
+    uint8_t d_type;
+    char d_name[1024];
+};
+DIR *fdopendir(int descriptor);
+struct dirent *readdir(DIR *directory);
+int closedir(DIR *directory);
+
+// statvfs(3), getrlimit(2)
+struct statvfs {
+    unsigned long f_bsize, f_frsize;
+    unsigned int f_blocks, f_bfree, f_bavail, f_files, f_ffree, f_favail;
+    unsigned long f_fsid, f_flag, f_namemax;
+};
+int fstatvfs(int descriptor, struct statvfs *status);
+int statvfs(const char *path, struct statvfs *status);
+struct rlimit { rlim_t rlim_cur, rlim_max; };
+#define RLIMIT_NOFILE 8
+int getrlimit(int resource, struct rlimit *limit);
+
+// clock_gettime(3)
+typedef enum { _CLOCK_REALTIME = 0, _CLOCK_MONOTONIC_RAW_APPROX = 5, _CLOCK_MONOTONIC = 6 } clockid_t;
+uint64_t clock_gettime_nsec_np(clockid_t clock);
+int clock_gettime(clockid_t clock, struct timespec *time);
+
+// sigaction(2), sigprocmask(2), raise(3)
+typedef void (*sig_t)(int);
+typedef struct __siginfo siginfo_t;
+union __sigaction_u {
+    void (*__sa_handler)(int);
+    void (*__sa_sigaction)(int, siginfo_t *, void *);
+};
+struct sigaction {
+    union __sigaction_u __sigaction_u;
+    sigset_t sa_mask;
+    int sa_flags;
+};
+#define SIGINT 2
+#define SIGPIPE 13
+#define SIGTERM 15
+#define SIG_UNBLOCK 2
+#define SA_RESETHAND 0x0004
+int sigaction(int number, const struct sigaction *action, struct sigaction *former);
+int sigemptyset(sigset_t *set);
+int sigaddset(sigset_t *set, int number);
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *former);
+sig_t signal(int number, sig_t handler);
+int raise(int number);
+
+// pthread(3)
+typedef struct _opaque_pthread_t *pthread_t;
+pthread_t pthread_self(void);
+void *pthread_get_stackaddr_np(pthread_t thread);
+size_t pthread_get_stacksize_np(pthread_t thread);
+
+// poll(2), tty(4)
+struct pollfd { int fd; short events, revents; };
+typedef unsigned int nfds_t;
+#define POLLIN 0x0001
+#define POLLOUT 0x0004
+int poll(struct pollfd *descriptors, nfds_t count, int milliseconds);
+struct winsize { unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel; };
+
+// string(3), stdlib(3)
+int memcmp(const void *one, const void *other, size_t count);
+void *memchr(const void *bytes, int byte, size_t count);
+void free(void *memory);
+void *realloc(void *memory, size_t size);
+char *getcwd(char *path, size_t size);
+_Noreturn void exit(int status);
+
+#endif
