@@ -138,7 +138,9 @@ import Testing
 
         /// Where none fills a block, all of them are in few segments, and nothing stays in memory from one save to the
         /// next.
-        @Test(arguments: [Choice.head, .middle, .scattered, .most]) func removedEntriesGiveRoomWhereverTheyLie(choice: Choice) throws {
+        @Test(arguments: [Choice.head, .middle, .scattered, .most]) func removedEntriesGiveRoomWhereverTheyLie(
+            choice: Choice
+        ) throws {
             try SmallVolume.mount("size=4m") { path, _ in
                 func open() throws(StoreError) -> PackedStore {
                     try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
