@@ -3,6 +3,7 @@
 #include "CFiles.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 int punch_hole(int descriptor, int64_t offset, int64_t length) {
 #if defined(__linux__)
@@ -13,5 +14,15 @@ int punch_hole(int descriptor, int64_t offset, int64_t length) {
 #else
     errno = EOPNOTSUPP;
     return -1;
+#endif
+}
+
+int64_t next_data(int descriptor, int64_t offset) {
+#ifdef SEEK_DATA
+    int64_t found = (int64_t)lseek(descriptor, offset, SEEK_DATA);
+    return found == -1 && errno == EINVAL ? offset : found;
+#else
+    (void)descriptor;
+    return offset;
 #endif
 }

@@ -456,6 +456,10 @@ final class TestUser: StoreUser {
                 // Without a journal, what was saved first goes first.
                 if target == total / 2, !isLimited { #expect(removed.allSatisfy { (Int($0.key) ?? 0) >= 20 }) }
                 if target == total / 2 { #expect(after.byteCount > target - 1_000) }
+                // A record of 32 bytes for each entry that is left, and one for the journal's beginning.
+                if isLimited, target < total {
+                    #expect(try readFile(path + "/journal").count <= 32 * (after.count + 1))
+                }
             }
             #expect(FileManager.default.fileExists(atPath: path + "/journal") == isLimited)
         }

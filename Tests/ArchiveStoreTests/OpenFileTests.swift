@@ -26,4 +26,19 @@ import Testing
             try check(0, 1 << 33)
         }
     }
+
+    /// A file may seem to be endless; only what was written is worth reading.
+    @Test func tellsWhereItsBytesAre() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let directory = try Directory(path: path, layer: FileLayer())
+            let file = try directory.makeFile("a")
+            try file.truncate(to: 1 << 40)
+            #expect(try file.nextData(from: 0) == nil)
+            try file.write([1], at: 1 << 30)
+            let start = try #require(try file.nextData(from: 0))
+            #expect(start <= 1 << 30 && start > 1 << 30 - 1 << 22)
+            #expect(try file.nextData(from: 1 << 30) == 1 << 30)
+            #expect(try file.nextData(from: 1 << 31) == nil)
+        }
+    }
 }

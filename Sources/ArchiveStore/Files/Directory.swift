@@ -83,6 +83,16 @@ final class Directory: Sendable {
         }
     }
 
+    /// Why the file `name` may not be written; `nil` if it may.
+    func refusalToWrite(_ name: String) -> SystemError? {
+        do throws(SystemError) {
+            _ = try openFile(name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// The first bytes of the file `name`; `nil` if it is no regular file.
     func regularFile(_ name: String, _ byteCount: Int) throws(SystemError) -> [UInt8]? {
         let file = try file(name)

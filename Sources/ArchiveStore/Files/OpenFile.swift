@@ -101,6 +101,16 @@ struct OpenFile: ~Copyable {
         }
     }
 
+    /// Where the next bytes are from `offset` on that are no hole; `nil` if there are none.
+    func nextData(from offset: Int) throws(SystemError) -> Int? {
+        do throws(SystemError) {
+            return Int(try layer.call(.read, name) { next_data(descriptor, Int64(offset)) })
+        } catch {
+            if error.number == ENXIO { return nil }
+            throw error
+        }
+    }
+
     /// Gives an empty file so many bytes of blocks, which are its length from then on.
     ///
     /// Throws `EOPNOTSUPP`, on Darwin also `ENOTSUP` or `ENOTTY`, where the file system knows no such thing.

@@ -13,17 +13,11 @@ extension PackedLog {
     /// little, and no more than can be gone through without a pause.
     func segmentByteCount(_ writer: borrowing Writer) -> Int {
         guard let limit = settings.byteLimit else {
-            let byteCount = unreservedSegmentByteCount(writer)
-            return reservedSegmentByteCount(writer).map { min($0, byteCount) } ?? byteCount
+            return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
         }
         // With room for a few heads: where it was begun by a store of another limit, the dictionary may be long.
         let least = headerByteCount + Record.headByteCount * 4
         return min(max(limit / Self.segmentsPerLimit, least), Self.largestSegmentByteCount)
-    }
-
-    /// Without a limit, and where the volume is not nearly full.
-    func unreservedSegmentByteCount(_ writer: borrowing Writer) -> Int {
-        min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
     }
 
     static var largestSegmentByteCount: Int { 4 << 20 }
@@ -104,9 +98,7 @@ extension PackedLog {
         } catch {
             // What is there of it would be cut by the next one who appends, but it takes room until then.
             _ = Result { () throws(SystemError) in try tail.segment.file.truncate(to: tail.end) }
-            // Opened when writing was not allowed; that may be over.
-            if error.number == EBADF { shared.isBroken.store(true, ordering: .relaxed) }
-            throw StoreError(error, path: segments.path(tail.segment.number), action: "appending to a segment")
+            throw failure(error, in: tail.segment, "appending to a segment")
         }
         writer.appendedByteCount += content.count
         self.tail.withLock { $0?.end = tail.end + content.count }
@@ -118,8 +110,20 @@ extension PackedLog {
         do {
             if try tail.segment.file.byteCount() > tail.end { try tail.segment.file.truncate(to: tail.end) }
         } catch {
-            throw StoreError(error, path: segments.path(tail.segment.number), action: "cutting a segment")
+            throw failure(error, in: tail.segment, "cutting a segment")
         }
+    }
+
+    /// The error of a change to the tail, which may have been opened when writing was not allowed.
+    private func failure(_ error: SystemError, in tail: Segment, _ action: String) -> StoreError {
+        let path = segments.path(tail.number)
+        guard error.number == EBADF || error.number == EINVAL else {
+            return StoreError(error, path: path, action: action)
+        }
+        // Allowed by now, it is opened anew.
+        shared.isBroken.store(true, ordering: .relaxed)
+        guard let refusal = root.refusalToWrite(Segment.fileName(tail.number)) else { return stale() }
+        return StoreError(refusal, path: path, action: action)
     }
 
     // MARK: Segments

@@ -56,6 +56,7 @@ extension PackedLog {
                     // What is appended to must be what others find.
                     if try isRemoved() { throw stale() }
                     try cutRest()
+                    try writeLosses(&writer)
                     try removeStrays(&writer)
                 }
                 // Behind a seal there is nothing to be seen that readers could go by: they follow.
@@ -79,7 +80,7 @@ extension PackedLog {
     /// Whether the tail is where it was left, and nothing was appended to it. One `statx`.
     private func isUpToDate(_ writer: borrowing Writer) throws(StoreError) -> Bool {
         guard let tail = tail.withLock({ $0 }), !writer.isSealed, writer.strays.isEmpty,
-            !writer.hasStrangeSnapshot
+            writer.losses.isEmpty, !writer.hasStrangeSnapshot
         else { return false }
         let (linkCount, byteCount) = try extent(of: tail.segment)
         return linkCount > 0 && byteCount == tail.end

@@ -71,11 +71,19 @@ extension PackedLog {
 
     /// As ``read(_:_:)``, but if the entry was moved meanwhile, from where it is now.
     func readOrFollow(_ slot: IndexSlot, _ extent: Extent) throws(StoreError) -> Found? {
-        if let found = try read(slot, extent) { return found }
+        var damage: StoreError?
+        do throws(StoreError) {
+            if let found = try read(slot, extent) { return found }
+        } catch {
+            // Its blocks may have been given back since it was moved.
+            guard error.code == .corrupted else { throw error }
+            damage = error
+        }
         try catchUp()
         for other in slots(slot.hash) where other.place != slot.place {
             if let found = try read(other, extent), found.record.byteCount == Int(other.byteCount) { return found }
         }
+        if let damage, slots(slot.hash).contains(where: { $0.place == slot.place }) { throw damage }
         return nil
     }
 
@@ -158,7 +166,7 @@ extension PackedLog {
     func remove(_ slot: IndexSlot, key: [UInt8], _ writer: inout Writer) throws(StoreError) {
         var removal = RecordDraft.removal(key: key, hash: slot.hash)
         do throws(StoreError) {
-            _ = try append(&removal, takesSerial: false, &writer)
+            try appendWithReserve(&removal, &writer)
         } catch {
             guard error.isOutOfSpace else { throw error }
             try removeInPlace(slot, writer)
@@ -173,6 +181,9 @@ extension PackedLog {
         guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else {
             return
         }
+        // It tells of the entry, and nothing behind its position says that the entry is gone. Who opens the log would
+        // not know that there is room to be made.
+        if !settings.isLimited { try removeSnapshot() }
         hide()
         do {
             let head = found.record.headAsRemoval(found.bytes, at: slot.place)

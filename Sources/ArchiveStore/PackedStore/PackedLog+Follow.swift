@@ -166,7 +166,7 @@ extension PackedLog {
     }
 
     /// The latest entry of a key is damaged: whoever fetches it is to find that, not an older one.
-    private func lose(_ hash: UInt64, _ place: RecordPlace, _ byteCount: Int, _ writer: inout Writer) {
+    func lose(_ hash: UInt64, _ place: RecordPlace, _ byteCount: Int, _ writer: inout Writer) {
         guard hash != 0 else { return }
         // A floor's is its number, which is not above that of the segment it is in.
         if hash <= UInt64(place.segment) { setFloor(UInt32(hash), &writer) }

@@ -67,15 +67,7 @@ extension PackedLog {
         // What seems to be dead may only be in a part of the index that could not be loaded.
         try checkIndex()
         if plan.isTooLarge { return false }
-        let places = try append(&plan.drafts, &writer)
-        // At once, as others see it, whatever becomes of the rest.
-        for (number, place) in places.enumerated() {
-            let slot = plan.kept[number]
-            index.replace(slot.place, with: slot.moved(to: place, byteCount: plan.drafts[number].byteCount))
-        }
-        writer.carriedByteCount += plan.keptByteCount
-        // What took the place of the dead must not go with the power either.
-        if places.isEmpty { try synchronizeAnew() } else { try synchronize() }
+        try carry(plan, outOf: number, &writer)
         for slot in plan.dropped {
             index.remove(slot.hash, slot.place)
             // Others see it gone from now on, and so must those who have it in memory here, before they are told.
@@ -99,7 +91,8 @@ extension PackedLog {
         }
     }
 
-    private struct Plan {
+    /// The entries of a segment that is given up, each with its fate.
+    struct Plan {
         let keeping: Keeping
         let room: Int
         var kept: [IndexSlot] = []
@@ -113,6 +106,12 @@ extension PackedLog {
         init(_ keeping: Keeping, room: Int) {
             self.keeping = keeping
             self.room = room
+        }
+
+        /// Whether no entry is lost if it cannot be read any more where it stands, once those that are kept are elsewhere.
+        var isCarriedInPieces: Bool {
+            guard case .all = keeping else { return false }
+            return departed.expired.isEmpty
         }
 
         /// Whether an entry is kept whose record would have so many bytes.
@@ -253,11 +252,7 @@ extension PackedLog {
     /// of this log.
     func removeStrays(_ writer: inout Writer) throws(StoreError) {
         if writer.hasStrangeSnapshot {
-            do {
-                try root.remove(IndexSnapshot.fileName)
-            } catch {
-                throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "removing the index")
-            }
+            try removeSnapshot()
             writer.hasStrangeSnapshot = false
         }
         while let number = writer.strays.last {

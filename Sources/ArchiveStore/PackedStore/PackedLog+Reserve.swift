@@ -20,17 +20,16 @@ extension PackedLog {
         // What cannot be done is tried again with the next segment.
         _ = Result { () throws(StoreError) in
             let former = try reserveByteCount()
-            writer.reserveByteCount = former
+            writer.reserveGoal = former
             let needed = neededReserveByteCount(writer)
             let free = try freeByteCount() + former
             // Left by a store without limits, or when less was free.
             if settings.isLimited || free / Self.plenty > needed {
                 if former > 0 { try removeReserve() }
-                writer.reserveByteCount = 0
+                writer.reserveGoal = 0
             } else if needed > former, free > needed {
-                try makeReserve(needed, orAtLeast: former, &writer)
+                writer.reserveGoal = try makeReserve(needed, orAtLeast: former)
             }
-            writer.reserveGoal = writer.reserveByteCount
         }
     }
 
@@ -41,7 +40,6 @@ extension PackedLog {
         if settings.isLimited { return }
         _ = Result { () throws(StoreError) in
             let present = try reserveByteCount()
-            writer.reserveByteCount = present
             let free = try freeByteCount() + present
             let needed = neededReserveByteCount(writer)
             if free / Self.plenty > needed { return }
@@ -50,19 +48,14 @@ extension PackedLog {
             let repaired = max(former, min(writer.reserveGoal, (former + free) / 2))
             let wanted = free / 2 > needed ? max(needed, repaired) : repaired
             let least = Self.leastReserved + besidesRest
-            if wanted > present, wanted >= least { try makeReserve(wanted, orAtLeast: least, &writer) }
+            if wanted > present, wanted >= least { _ = try makeReserve(wanted, orAtLeast: least) }
         }
     }
 
-    /// For the rest of a segment, and what comes with that. So no segment becomes longer than the reserve is good for.
+    /// For the entries of a segment, and the start of another one.
     private func neededReserveByteCount(_ writer: borrowing Writer) -> Int {
         let largest = min(writer.sizes.values.max() ?? 0, Self.largestSegmentByteCount)
-        return max(largest, unreservedSegmentByteCount(writer)) + besidesRest
-    }
-
-    /// How long segments become at most, so that the reserve is good for them; `nil` if there is none.
-    func reservedSegmentByteCount(_ writer: borrowing Writer) -> Int? {
-        writer.reserveByteCount == 0 ? nil : max(writer.reserveByteCount - besidesRest, Self.leastReserved)
+        return max(largest, segmentByteCount(writer)) + besidesRest
     }
 
     /// The header of another segment, a seal, a floor, and blocks that are begun.
@@ -70,6 +63,30 @@ extension PackedLog {
 
     /// A shorter reserve than is good for that is of no use.
     private static var leastReserved: Int { 1 << 16 }
+
+    /// Appends a removal, on a full volume with the room of a part of the reserve.
+    func appendWithReserve(_ removal: inout RecordDraft, _ writer: inout Writer) throws(StoreError) {
+        do throws(StoreError) {
+            _ = try append(&removal, takesSerial: false, &writer)
+        } catch {
+            guard error.isOutOfSpace, try shortenReserve() else { throw error }
+            _ = try append(&removal, takesSerial: false, &writer)
+        }
+    }
+
+    /// Gives back a part of the reserve, unless the rest would be too short to be of use; says whether it did.
+    private func shortenReserve() throws(StoreError) -> Bool {
+        let rest = try reserveByteCount() - Self.leastReserved
+        guard rest >= 2 * Self.leastReserved + besidesRest else { return false }
+        do throws(SystemError) {
+            let file = try root.fileForUpdate(Self.reserveFileName)
+            guard try file.status().isRegular else { return false }
+            try file.truncate(to: rest)
+        } catch {
+            throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "taking the reserve")
+        }
+        return true
+    }
 
     /// How many times the reserve must be free for there to be none.
     private static var plenty: Int { 32 }
@@ -94,15 +111,14 @@ extension PackedLog {
     }
 
     /// - Parameter least: what is tried last if there is no room for more: rather a short one than none.
-    private func makeReserve(_ byteCount: Int, orAtLeast least: Int, _ writer: inout Writer) throws(StoreError) {
+    /// - Returns: how long it is.
+    private func makeReserve(_ byteCount: Int, orAtLeast least: Int) throws(StoreError) -> Int {
         try removeReserve()
-        writer.reserveByteCount = 0
         var byteCount = byteCount
         while byteCount > 0 {
             do throws(SystemError) {
                 try makeReserveFile(byteCount)
-                writer.reserveByteCount = byteCount
-                return
+                return byteCount
             } catch {
                 guard error.number == ENOSPC, byteCount > least else {
                     throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
@@ -111,6 +127,7 @@ extension PackedLog {
                 byteCount = max(least, byteCount - byteCount / 32)
             }
         }
+        return 0
     }
 
     private func makeReserveFile(_ byteCount: Int) throws(SystemError) {

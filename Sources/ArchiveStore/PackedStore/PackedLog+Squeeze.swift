@@ -31,7 +31,8 @@ extension PackedLog {
         }
     }
 
-    /// What the blocks of each segment have that is not of entries. Asks for the status of each.
+    /// What the blocks of each segment have that is not of entries, but for what every segment has: a header, a seal and a
+    /// floor, and a block that is begun. Asks for the status of each.
     private func deadByteCounts(_ writer: inout Writer) throws(StoreError) -> [UInt32: Int] {
         var used: [UInt32: Int] = [:]
         index.forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
@@ -42,7 +43,8 @@ extension PackedLog {
             do throws(SystemError) {
                 // Not opened for that: there may be more of them than files can be open.
                 guard let status = try root.status(Segment.fileName(number)) else { continue }
-                dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - used[number, default: 0])
+                let needed = used[number, default: 0] + headerByteCount + 2 * Record.headByteCount
+                dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - needed - Segment.blockByteCount)
             } catch {
                 throw StoreError(error, path: segments.path(number), action: "looking for a segment")
             }
@@ -71,12 +73,16 @@ extension PackedLog {
         {
             return 0
         }
-        let much = byteCount(writer) - Self.largestSegmentByteCount
-        guard dead - writer.squeezedByteCount > max(0, much / Self.smallestDeadPart) else { return 0 }
+        let much = (byteCount(writer) - Self.fewBytes) / Self.smallestDeadPart
+        guard dead - writer.squeezedByteCount > max(Self.fewDeadBytes, much) else { return 0 }
         return writer.sizes.count + 1
     }
 
-    private static var smallestDeadPart: Int { 32 }
+    /// Which part of all bytes must be dead, but for the first ones, which are written anew in a moment.
+    private static var smallestDeadPart: Int { 64 }
+    private static var fewBytes: Int { 16 << 20 }
+    /// So many are dead after all segments were written anew, now and then.
+    private static var fewDeadBytes: Int { 1 << 14 }
 
     /// Gives up the first segment and keeps what is of use in it. Takes the reserve for that.
     ///
@@ -117,10 +123,14 @@ extension Segment {
 
     /// Gives back the blocks that a record's payload fills. Nobody reads the payload any more; the head stays.
     func punch(_ record: Record, at place: RecordPlace) throws(SystemError) {
-        let start = Int(place.offset) + record.headByteCount
-        let end = Int(place.offset) + record.byteCount
+        let start = Int(place.offset)
+        try punch(start + record.headByteCount..<start + record.byteCount)
+    }
+
+    /// Gives back the blocks that a range of bytes fills.
+    func punch(_ range: Range<Int>) throws(SystemError) {
         let block = Self.blockByteCount
-        let hole = ((start + block - 1) / block * block, end / block * block)
+        let hole = ((range.lowerBound + block - 1) / block * block, range.upperBound / block * block)
         if hole.0 < hole.1 { try file.punchHole(hole.0..<hole.1) }
     }
 }

@@ -63,9 +63,8 @@ final class PackedLog: Sendable {
         var squeezedByteCount = 0
         /// How much was free, with the reserve, and how much dead, when the last try to give one up found no room.
         var squeezeFailure: (room: Int, dead: Int)?
-        /// The tail when the reserve was last looked at, how long the reserve is, and how long it was at most since then.
+        /// The tail when the reserve was last looked at, and how long the reserve was at most since then.
         var reservedAt: UInt32 = 0
-        var reserveByteCount = 0
         var reserveGoal = 0
         /// Where the next entry is looked for that gives way where there are too many.
         var clock: SegmentScanner?
@@ -82,6 +81,8 @@ final class PackedLog: Sendable {
         var snapshotPosition: RecordPlace?
         /// Whether the snapshot is of a log that went on otherwise, and must not be taken for this one's some day.
         var hasStrangeSnapshot = false
+        /// Hashes of keys whose latest records are missing at the end of the log, which is not written down yet.
+        var losses: [UInt64] = []
         /// Segments before the first one that are there nevertheless.
         var strays: [UInt32] = []
         /// Segments that are given up, for as long as the log is locked.
@@ -184,6 +185,8 @@ final class PackedLog: Sendable {
         try writer.withLock { writer throws(StoreError) in
             try follow(&writer)
             writer.isOpening = false
+            if let snapshot = start.laterSnapshot { loseMissingSegments(snapshot, &writer) }
+            try loseDamagedTail(&writer)
             // Whatever was in memory before may be of another log.
             writer.changes = nil
         }
@@ -196,6 +199,8 @@ final class PackedLog: Sendable {
 
     private struct Start {
         var snapshot: IndexSnapshot?
+        /// A snapshot of segments that are not there any more.
+        var laterSnapshot: IndexSnapshot?
         var tail: Tail?
         var writer = Writer()
     }
@@ -244,6 +249,11 @@ final class PackedLog: Sendable {
             }
         } else if let segment = try segments.segment(first) {
             start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
+            if let snapshot, snapshot.position.segment > last {
+                // Begun since they were listed?
+                guard try segments.numbers().last == last else { throw stale(folder.path) }
+                start.laterSnapshot = snapshot
+            }
             let end = segment.headerByteCount ?? 0
             start.tail = Tail(segment: segment, end: end)
         }
@@ -310,7 +320,11 @@ final class PackedLog: Sendable {
     /// What makes a store open another log. This one is of no use any more, whoever finds that.
     func stale() -> StoreError {
         shared.isBroken.store(true, ordering: .relaxed)
-        return StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
+        return Self.stale(path)
+    }
+
+    private static func stale(_ path: String) -> StoreError {
+        StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
     }
 
     func isRemoved() throws(StoreError) -> Bool {

@@ -156,16 +156,30 @@ extension PackedStore {
             (log.byteCount(writer), try log.lastSegmentToCompact(writer))
         }
         guard let last else { return 0 }
-        while try log.changing({ writer throws(StoreError) in
-            guard let first = log.firstSegment(writer), first <= last else { return false }
-            // Not above the limit meanwhile.
-            if log.byteCount(writer) + log.size(first, writer) > log.byteLimit(writer) {
-                return try giveUp(&writer)
-            }
-            var departed = Departed()
-            return try log.reclaimFirst(.all, now: nil, &departed, &writer)
-        }) {}
+        while try compactFirst(of: log, upTo: last, withoutRoom: giveUp) {}
         return before - (try log.looking { log.byteCount($0) })
+    }
+
+    /// Writes the first segment anew, and says whether there was one up to `last`.
+    private func compactFirst(
+        of log: PackedLog,
+        upTo last: UInt32,
+        withoutRoom giveUp: (inout PackedLog.Writer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var departed = Departed()
+        do throws(StoreError) {
+            return try log.changing { writer throws(StoreError) in
+                guard let first = log.firstSegment(writer), first <= last else { return false }
+                // Not above the limit meanwhile.
+                if log.byteCount(writer) + log.size(first, writer) > log.byteLimit(writer) {
+                    return try giveUp(&writer)
+                }
+                return try log.reclaimFirst(.all, now: nil, &departed, &writer)
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            return try squeezing.withLock { _ throws(StoreError) in try squeezeFirst(of: log, &departed) }
+        }
     }
 
     /// Implementation: the segments are written anew, up to the last one that has anything else in it than entries.

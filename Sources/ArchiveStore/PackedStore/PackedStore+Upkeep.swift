@@ -120,6 +120,14 @@ extension PackedLog {
         }
     }
 
+    func removeSnapshot() throws(StoreError) {
+        do {
+            try root.remove(IndexSnapshot.fileName)
+        } catch {
+            throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "removing the index")
+        }
+    }
+
     /// Leaves a snapshot for the next one who opens the log, if that is worth it.
     func leave() {
         _ = Result { () throws(StoreError) in

@@ -110,20 +110,25 @@ extension PackedStore {
         guard count > 0 else { return false }
         let goal = try log.freeByteCount() + byteCount
         for _ in 0..<count {
-            var reserve = 0
             // Others come in between.
-            let result = Result { () throws(StoreError) in
-                try log.changing { writer throws(StoreError) in
-                    try log.squeezeFirst(taking: &reserve, &departed, &writer)
-                }
-            }
-            // The file is closed, and has given its room back, only now that the lock was given back.
-            try log.changing { log.restoreReserve(reserve, &$0) }
-            guard try result.get() else { break }
+            guard try squeezeFirst(of: log, &departed) else { break }
             if try log.freeByteCount() >= goal { return true }
         }
         try log.looking { writer throws(StoreError) in try log.endSqueeze(&writer) }
         return false
+    }
+
+    /// Gives up the first segment and keeps all entries, with the room of the reserve; says whether there was one.
+    func squeezeFirst(of log: PackedLog, _ departed: inout Departed) throws(StoreError) -> Bool {
+        var reserve = 0
+        let result = Result { () throws(StoreError) in
+            try log.changing { writer throws(StoreError) in
+                try log.squeezeFirst(taking: &reserve, &departed, &writer)
+            }
+        }
+        // The file is closed, and has given its room back, only now that the lock was given back.
+        try log.changing { log.restoreReserve(reserve, &$0) }
+        return try result.get()
     }
 
     /// What is given up at least where the volume turns out to be full.

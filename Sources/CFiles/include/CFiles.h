@@ -7,6 +7,10 @@
 // Returns 0, or -1 with errno.
 int punch_hole(int descriptor, int64_t offset, int64_t length);
 
+// Returns where the next bytes of a file are that are no hole, from an offset on; the offset itself where the file system
+// cannot tell. Returns -1 with errno: ENXIO if there are none.
+int64_t next_data(int descriptor, int64_t offset);
+
 // Gives an empty file so many bytes of blocks, which are its length from then on. Returns 0, or -1 with errno.
 int allocate_blocks(int descriptor, int64_t length);
 

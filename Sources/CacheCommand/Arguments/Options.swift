@@ -92,7 +92,7 @@ enum Options {
         OptionDeclaration(
             name: "max-size",
             placeholder: "SIZE",
-            meaning: "Most that the cache may take on disk, as in 64M; the least useful entries give way",
+            meaning: "Most bytes of entries on disk (not index, journal), as in 64M; the least useful give way",
             standard: "no limit"
         )
     )
@@ -143,7 +143,7 @@ enum Options {
         OptionDeclaration(
             name: "max-size",
             placeholder: "SIZE",
-            meaning: "What the cache may take on disk afterwards, as in 64M",
+            meaning: "Most bytes of entries on disk afterwards (not index, journal), as in 64M",
             isRequired: true
         )
     )

@@ -48,10 +48,14 @@ public struct DiskSettings: Sendable, Hashable {
     /// `.automatic` by default. Any other one than the cache's directory already has is refused with
     /// `.invalidDirectory`: entries are moved by exporting and importing them.
     public var layout: Layout
-    /// The most bytes of all entries together; `nil`: no limit.
+    /// The most bytes of entries on disk; `nil`: no limit.
     ///
-    /// In the packed layout it holds at every instant, dead bytes included; in the layout of files it is never exceeded
-    /// by more than one entry. An entry that is larger than that is refused.
+    /// Counts of a packed cache its segments, with all that is in them; with files, the entries' files. Not counted are
+    /// the index of a packed cache (up to 32 bytes for each entry, and as much again while it is written), the journal of
+    /// one with files (32 to 128 bytes for each entry, or up to 64 KiB), and what a file's blocks take beyond its length.
+    ///
+    /// A packed cache never exceeds it, one with files by no more than one entry. An entry that is larger than that is
+    /// refused.
     public var byteLimit: ByteCount?
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?

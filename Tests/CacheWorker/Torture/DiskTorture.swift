@@ -52,22 +52,31 @@ final class DiskTorture {
         )
         let worker = try Worker(own)
         var violations: [Violation] = []
-        for _ in 0..<3 {
+        for part in 0..<4 {
             var failures = 0
+            var order: [String: Int] = [:]
             // Beyond the first failure, for others hit keys that have a value.
-            for _ in 0..<2_000 where failures < 40 {
+            for number in 0..<2_000 where failures < 40 {
                 let key = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
                 if case .failed = worker.perform(.save(key)) {
                     failures += 1
                     worker.perform(.fetch(key))
                     worker.perform(.contains(key))
+                } else {
+                    order[key] = number
                 }
             }
             if failures == 0 { violations.append(Violation(law: .failed, evidence: "the disk never got full")) }
             for key in Self.keys { worker.perform(.fetch(key)) }
 
-            guard case .keys(let present) = worker.perform(.keys) else { break }
-            let removed = present.shuffled(using: &random).prefix(present.count / 2 + 1)
+            guard case .keys(let present) = worker.perform(.keys), present.count > 1 else { break }
+            // From everywhere, or those that were saved one after another.
+            let candidates =
+                part.isMultiple(of: 2)
+                ? present.shuffled(using: &random)
+                : present.sorted { order[$0, default: 0] < order[$1, default: 0] }
+            let start = Int.random(in: 0..<present.count / 2, using: &random)
+            let removed = candidates[start..<start + present.count / 2]
             let former = try worker.storedByteCounts()
             for key in removed { worker.perform(.remove(key)) }
             let room = removed.reduce(0) { $0 + blocks(former[$1] ?? 0) }

@@ -11,7 +11,7 @@ extension FileStore {
             try giveUp(in: directory, told: removed) {
                 $0.total.byteCount <= byteCount ? nil : $0.nextVictim()
             }
-            return
+            return try directory.journal.shorten()
         }
         // One of its own, for the time of this call: nothing is written for it.
         let ledger = Mutex(try temporaryLedger(of: directory))
@@ -20,6 +20,7 @@ extension FileStore {
         } choosing: {
             $0.total.byteCount <= byteCount ? nil : $0.nextVictim()
         }
+        try directory.journal.shorten()
     }
 
     private func temporaryLedger(of directory: StoreDirectory) throws(StoreError) -> Ledger {

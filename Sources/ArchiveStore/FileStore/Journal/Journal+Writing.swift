@@ -44,6 +44,17 @@ extension Journal {
         }
     }
 
+    /// Writes the journal anew with nothing but what it says of the entries that are there.
+    func shorten() throws(StoreError) {
+        guard try isKept() else { return }
+        _ = try changing(create: false) { (state, file) throws(SystemError) in
+            if let ledger = state.ledger { return try replace(by: ledger.records(writer: writer), &state) }
+            var ledger = Ledger(limit: .unlimited)
+            guard try file.read(from: 0, to: file.byteCount(), { ledger.apply($0) }) else { return }
+            try replace(by: ledger.records(writer: writer), &state)
+        }
+    }
+
     /// Puts a journal of these records in place of the one that is there, which is locked. Who has that one open sees
     /// that it has lost its name.
     func replace(by records: [JournalRecord], _ state: inout State) throws(SystemError) {

@@ -106,7 +106,9 @@ struct NameList {
         let end = min(status.byteCount, Self.largestByteCount)
         var names: Set<EntryName> = []
         var position = 0
-        while position < end {
+        // Nobody has written a hole, and it may seem to be endless.
+        while position < end, let data = try list.nextData(from: position), data < end {
+            position = data - data % Self.nameByteCount
             let bytes = try list.read(min(Self.chunk, end - position), at: position)
             let whole = bytes.count - bytes.count % Self.nameByteCount
             if whole == 0 { break }

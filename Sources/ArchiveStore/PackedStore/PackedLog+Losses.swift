@@ -1,0 +1,109 @@
+/// What is missing at the end of a log, when it is opened.
+///
+/// Behind the last record there is no next one that tells what was damaged. So that a key's former entry is not taken for
+/// its latest, such keys count as damaged, and that is written down with the next change.
+extension PackedLog {
+    /// Finds the record that is damaged behind the last sound one.
+    ///
+    /// The start of a sound record is a write that was cut short, and zeros are blocks that never reached the device:
+    /// their saves did not return, or were lost with the power.
+    func loseDamagedTail(_ writer: inout Writer) throws(StoreError) {
+        guard let tail = tail.withLock({ $0 }), !writer.isSealed else { return }
+        let rest: [UInt8]
+        let byteCount: Int
+        do throws(SystemError) {
+            byteCount = try tail.segment.file.byteCount() - tail.end
+            guard byteCount >= Record.headByteCount else { return }
+            rest = try tail.segment.file.read(min(byteCount, Record.largestHeadByteCount), at: tail.end)
+        } catch {
+            throw StoreError(error, path: segments.path(tail.segment.number), action: "following a segment")
+        }
+        guard rest.contains(where: { $0 != 0 }) else { return }
+        let place = RecordPlace(segment: tail.segment.number, offset: UInt32(clamping: tail.end))
+        let fault: RecordFault
+        do throws(RecordFault) {
+            _ = try Record(head: rest, at: place)
+            return
+        } catch {
+            fault = error
+        }
+        if let record = Record(repairing: rest, at: place) {
+            // Not all of it is there: it was being written.
+            guard record.byteCount <= byteCount else { return }
+            lose([digest(of: record).high], &writer)
+        } else if fault == .damaged {
+            // Whose it was cannot be told, but that something is damaged can.
+            lose([hashing(rest).high], &writer)
+        }
+    }
+
+    /// Finds what the last segments had that are gone, where a snapshot was written after they were begun.
+    ///
+    /// - Parameter snapshot: what was known at a position behind all segments, so that every key must be as it says.
+    func loseMissingSegments(_ snapshot: IndexSnapshot, _ writer: inout Writer) {
+        for part in 0..<PackedIndex.partCount {
+            // Damaged, it tells nothing.
+            guard let known = snapshot.table(part: part, floor: 0) else { continue }
+            var places: [UInt64: RecordPlace] = [:]
+            known.forEachSlot { places[$0.hash] = $0.place }
+            var lost: Set<UInt64> = []
+            index.withPart(number: part) { table in
+                table.forEachSlot { slot in
+                    if places[slot.hash] != slot.place { lost.insert(slot.hash) }
+                    places[slot.hash] = nil
+                }
+            }
+            // Those that are not in the index were in what is gone.
+            lose(lost.union(places.keys), &writer)
+        }
+    }
+
+    private func lose(_ hashes: Set<UInt64>, _ writer: inout Writer) {
+        guard let tail = tail.withLock({ $0 }) else { return }
+        for hash in hashes.sorted() {
+            // No record comes to be there.
+            let offset = UInt32.max - UInt32(clamping: writer.losses.count)
+            let place = RecordPlace(segment: tail.segment.number, offset: offset)
+            lose(hash, place, Record.headByteCount, &writer)
+            writer.losses.append(hash)
+        }
+    }
+
+    /// Writes down what was found to be lost, before the last traces of it go.
+    func writeLosses(_ writer: inout Writer) throws(StoreError) {
+        guard !writer.losses.isEmpty else { return }
+        var drafts = writer.losses.map { RecordDraft.loss(hash: $0) }
+        do throws(StoreError) {
+            _ = try append(&drafts, &writer)
+        } catch {
+            // Tried again with the next change: none fails because of that.
+            guard error.isOutOfSpace else { throw error }
+            return
+        }
+        writer.losses = []
+    }
+}
+
+extension Record {
+    /// The record whose head the bytes begin with if one of their bits is changed; `nil` if there is none.
+    init?(repairing bytes: [UInt8], at place: RecordPlace) {
+        func length(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
+        guard bytes.count >= Self.headByteCount else { return nil }
+        // Both lengths may be what was changed, but then the changed bit is not behind them.
+        let byteCount = min(Self.headByteCount + length(14) + length(16), bytes.count)
+        let limit = byteCount <= Self.mostRepairedBytes ? byteCount : Self.headByteCount
+        var bytes = Array(bytes.prefix(Self.mostRepairedBytes))
+        for bit in 0..<limit * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            if let record = try? Record(head: bytes, at: place) {
+                self = record
+                return
+            }
+            bytes[bit / 8] ^= 1 << (bit % 8)
+        }
+        return nil
+    }
+
+    /// With more than a long key has, trying them all would take a while.
+    private static let mostRepairedBytes = 2_048
+}
