@@ -70,8 +70,15 @@ package protocol ArchiveStore: Sendable {
 
     /// Removes every entry that has a tag and is there when the call starts.
     ///
-    /// - Parameter removed: is given each entry after its removal.
-    func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError)
+    /// - Parameters:
+    ///   - removing: is given each entry right before its removal, which may still fail or find another entry; must
+    ///     neither block nor call the store.
+    ///   - removed: is given each entry after its removal.
+    func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError)
 
     /// Removes every damaged entry and returns their number.
     @discardableResult
@@ -146,8 +153,19 @@ extension ArchiveStore {
     }
 
     /// Looks at every entry.
+    package func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
+        try removeEntries(removing: removing, removed: removed) { $0.attributes.has(tag: tag) }
+    }
+
+    /// Removes every entry that has a tag and is there when the call starts.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
     package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
-        try removeEntries(removed: removed) { $0.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
+        try removeAll(tagged: tag, removing: { _ in }, removed: removed)
     }
 
     /// Gives up the oldest entries.
@@ -194,6 +212,7 @@ extension ArchiveStore {
     package func changesByOthers() throws(StoreError) -> ChangesByOthers { .keys([]) }
 
     private func removeEntries(
+        removing: (EntryInformation) -> Void = { _ in },
         removed: (EntryInformation) -> Void,
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) {
@@ -206,6 +225,7 @@ extension ArchiveStore {
         var failure: StoreError?
         for entry in chosen {
             do throws(StoreError) {
+                removing(entry)
                 if try remove(entry) { removed(entry) }
             } catch {
                 failure = failure ?? error

@@ -11,6 +11,9 @@ import Synchronization
 ///
 /// A deferred save that fails removes what it was to replace, is told to the user of this store, and is thrown by the
 /// next ``flush()``.
+///
+/// The store and its user stay until everything that waits is written, though the program has dropped both: so the
+/// other users of the directory still find them, wait for what was deferred, and are told of failures.
 package final class WriteBehindStore: ArchiveStore {
     private let below: any ArchiveStore
     private let byteLimit: Int
@@ -60,6 +63,10 @@ package final class WriteBehindStore: ArchiveStore {
 
     /// Writes what has waited longest. Called once for each save, so nothing is left.
     private func writeNext() {
+        defer {
+            let user = state.withLock { $0.takeIdleUser() }
+            _ = consume user
+        }
         // Nothing, if it was dropped or written with an earlier one.
         guard let next = state.withLock({ $0.begin() }) else { return wakeWaiters() }
         var failure: (error: StoreError, leavesStale: Bool)?
@@ -69,20 +76,21 @@ package final class WriteBehindStore: ArchiveStore {
             failure = (error, !isRemoved(next.key.string))
         }
         let (waiters, user, isLatest, isHeld) = state.withLock { state in
-            state.end(next, failure?.error)
+            let isLatest = state.end(next, failure?.error)
             // Nobody saves the key before its failure was told, lest that is taken for one of the later save.
             let isHeld = failure != nil && state.alone.insert(next.key.bytes).inserted
-            return (state.takeWaiters(), state.user.user, state.isSettled(next.key), isHeld)
+            return (state.takeWaiters(), state.user.user, isLatest, isHeld)
         }
         for waiter in waiters { waiter.signal() }
         guard let failure else { return }
         // What waits already takes the place of what could not be removed.
         let leavesStale = failure.leavesStale && isLatest
         user?.didFail(toSave: next.key.string, failure.error, leavesStale: leavesStale)
-        if isHeld {
-            state.withLock { _ = $0.alone.remove(next.key.bytes) }
-            wakeWaiters()
+        state.withLock { state in
+            state.endTelling()
+            if isHeld { state.alone.remove(next.key.bytes) }
         }
+        wakeWaiters()
     }
 
     private func isRemoved(_ key: String) -> Bool {
@@ -220,9 +228,13 @@ package final class WriteBehindStore: ArchiveStore {
         try below.removeExpired(at: date, removed: removed)
     }
 
-    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+    package func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
         settle()
-        try below.removeAll(tagged: tag, removed: removed)
+        try below.removeAll(tagged: tag, removing: removing, removed: removed)
     }
 
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {

@@ -7,12 +7,14 @@ extension CacheCore {
         var failure: StoreError?
         var entries: [CacheEntry] = []
         memory.settleOthers(nil)
+        let moving = memory.movingTimings
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {
                 case .success(let entry):
                     let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
-                    if isFresh(onDisk: entry), isBarred != true { entries.append(CacheEntry(entry)) }
+                    guard isFresh(onDisk: entry, moving: moving), isBarred != true else { continue }
+                    entries.append(CacheEntry(entry))
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }

@@ -194,10 +194,10 @@ extension CacheCore {
 
     /// Removes every entry that is there when the call starts. Blocks on disk I/O.
     func removeAll() throws(CacheError) {
-        forgetAll()
+        // Emptied before the disk is, lest memory serve what another process sees to be gone.
+        memory.beginRemoval()
+        defer { memory.endRemoval() }
         memory.settleOthers(nil)
-        // What was read while the disk was being cleared must not stay either.
-        defer { forgetAll() }
         do throws(StoreError) {
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         } catch {
@@ -207,23 +207,30 @@ extension CacheCore {
         record(.removedAll, nil)
     }
 
-    private func forgetAll() {
-        flights.forgetFailures()
-        release(memory.withLock { $0.removeAll() })
-        memory.tellOthersAllRemoved()
-    }
-
     /// Removes every entry that has a tag. Blocks on disk I/O.
     func removeAll(tagged tag: String) throws(CacheError) -> Int {
-        try removing(.removed, .remove) { removed throws(StoreError) in
-            try store.removeAll(tagged: tag, removed: removed)
+        var begun: [EntryKey: MemoryTier.Ticket] = [:]
+        var formers: [MemoryEntry] = []
+        defer { for (key, ticket) in begun { endWrite(key, ticket, bar: .asItWas) } }
+        return try removing(.removed, .remove) { removed throws(StoreError) in
+            try store.removeAll(tagged: tag) { entry in
+                // Out of memory before it is gone from disk, lest memory serve what another process sees to be gone.
+                guard let key = try? EntryKey(entry.key), begun[key] == nil else { return }
+                let (ticket, former) = memory.withLock { $0.beginWrite(key) }
+                begun[key] = ticket
+                // Values come to their end without the store's lock.
+                if let former { formers.append(former) }
+            } removed: { entry in
+                removed(entry)
+            }
         }
     }
 
     /// Removes every entry that is of no use any more. Blocks on disk I/O.
     @discardableResult
     func removeExpired() throws(CacheError) -> Int {
-        try removing(.expired, .sweep) { removed throws(StoreError) in
+        memory.settleMoves()
+        return try removing(.expired, .sweep) { removed throws(StoreError) in
             try store.removeExpired(at: clock.now, removed: removed)
         }
     }

@@ -55,6 +55,12 @@ struct DiskQueues: Sendable {
         }
     }
 
+    /// Waits until all that was started before for any key has run; on a queue for keys, for nothing.
+    func drainKeys() {
+        if let number = DispatchQueue.getSpecific(key: Self.current), number < Self.count { return }
+        for queue in queues.prefix(Self.count) { queue.sync {} }
+    }
+
     private func queue(_ key: EntryKey?) -> DispatchQueue {
         queues[key.map { Int(truncatingIfNeeded: $0.hash >> 32) & (Self.count - 1) } ?? Self.count]
     }
