@@ -103,6 +103,12 @@ package protocol ArchiveStore: Sendable {
     /// - Throws: the first failure since the last call, of a store that defers its work.
     func flush() throws(StoreError)
 
+    /// Flushes, then gives back every lock and file of the store; waits for calls that are under way. Every later call
+    /// throws `.closed`, but for another one of this, which does nothing.
+    ///
+    /// - Throws: as ``flush()``; the store is closed then, too. `.forked` in a child process.
+    func close() throws(StoreError)
+
     /// Waits until what was deferred for a key is written, or for all keys if it is `nil`.
     func settle(_ key: String?)
 
@@ -187,6 +193,9 @@ extension ArchiveStore {
 
     /// Nothing: for stores that defer nothing.
     package func flush() throws(StoreError) {}
+
+    /// Flushes: for stores that hold neither locks nor files.
+    package func close() throws(StoreError) { try flush() }
 
     package func settle(_ key: String?) {}
 

@@ -91,6 +91,7 @@ extension Cache {
 extension CacheCore {
     /// What is on disk for a key, expired or not. Blocks on disk I/O.
     func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
+        try checkUsable()
         memory.settleOthers(key)
         if memory.withLock({ $0.isBarred(key) }) { return nil }
         do throws(StoreError) {

@@ -48,6 +48,8 @@ struct Deferred: Sendable {
     var failure: StoreError?
     var waiters: [DispatchSemaphore] = []
     var user = StoreUserReference()
+    /// Whether nothing may be deferred any more.
+    var isClosed = false
     /// The store's user, as long as a save waits, is being written, or has failed and is being told of.
     private var keptUser: (any StoreUser)?
     /// The key whose failure is being told.

@@ -18,6 +18,7 @@ package final class WriteBehindStore: ArchiveStore {
     private let below: any ArchiveStore
     private let byteLimit: Int
     private let state = Mutex(Deferred())
+    private let usage = StoreUsage()
     private let worker = DispatchQueue(label: "typed-cache.write-behind", qos: .userInitiated)
 
     /// - Parameter byteLimit: how many bytes of archives wait at most; a save that would exceed it waits itself. An
@@ -40,6 +41,7 @@ package final class WriteBehindStore: ArchiveStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let condition {
             return try alone(storeKey, dropping: false) { _ throws(StoreError) in
@@ -52,12 +54,21 @@ package final class WriteBehindStore: ArchiveStore {
         attributes.serial = .random(in: .min ... .max)
         _ = try attributes.encoded()
         let new = DeferredSave(key: storeKey, archive: archive, attributes: attributes)
+        var isClosed = false
         waiting { state in
+            isClosed = state.isClosed
+            if isClosed { return true }
             // Not while a removal of the key is under way, which may be older.
             guard !state.alone.contains(storeKey.bytes) else { return false }
             return state.put(new, byteLimit: byteLimit)
         }
-        worker.async { self.writeNext() }
+        if isClosed { throw usage.failure }
+        if StoreUsage.processGeneration == 0 {
+            worker.async { self.writeNext() }
+        } else {
+            // Where a process was forked that had queues already, they never run.
+            worker.sync { writeNext() }
+        }
         return new.information
     }
 
@@ -132,6 +143,7 @@ package final class WriteBehindStore: ArchiveStore {
         dropping: Bool,
         _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try usage.check()
         waiting { $0.alone.insert(key.bytes).inserted }
         defer {
             state.withLock { state in
@@ -161,8 +173,23 @@ package final class WriteBehindStore: ArchiveStore {
         }
     }
 
-    package func flush() throws(StoreError) {
+    /// As above; for calls that then use the store below.
+    private func settled() throws(StoreError) {
+        try usage.check()
         settle()
+    }
+
+    package func close() throws(StoreError) {
+        guard try usage.close() else { return }
+        state.withLock { $0.isClosed = true }
+        settle()
+        let failure = state.withLock { $0.failure.take() }
+        try below.close()
+        if let failure { throw failure }
+    }
+
+    package func flush() throws(StoreError) {
+        try settled()
         let failure = state.withLock { $0.failure.take() }
         try below.flush()
         if let failure { throw failure }
@@ -171,6 +198,7 @@ package final class WriteBehindStore: ArchiveStore {
     // MARK: One entry
 
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) {
             return StoredArchive(archive: found.archive, information: found.information)
@@ -179,6 +207,7 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) {
             return StoredArchive(archive: found.archive, information: found.information)
@@ -187,6 +216,7 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) { return found.information }
         return try below.information(forKey: key)
@@ -211,6 +241,7 @@ package final class WriteBehindStore: ArchiveStore {
     // MARK: Many entries
 
     package func removeAll() throws(StoreError) {
+        try usage.check()
         let removal = state.withLock { $0.dropAll() }
         defer { state.withLock { $0.forgetDropped(by: removal) } }
         wakeWaiters()
@@ -219,12 +250,12 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func removeDamagedEntries() throws(StoreError) -> Int {
-        settle()
+        try settled()
         return try below.removeDamagedEntries()
     }
 
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
-        settle()
+        try settled()
         try below.removeExpired(at: date, removed: removed)
     }
 
@@ -233,31 +264,31 @@ package final class WriteBehindStore: ArchiveStore {
         removing: (EntryInformation) -> Void,
         removed: (EntryInformation) -> Void
     ) throws(StoreError) {
-        settle()
+        try settled()
         try below.removeAll(tagged: tag, removing: removing, removed: removed)
     }
 
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
-        settle()
+        try settled()
         try below.trim(toByteCount: byteCount, removed: removed)
     }
 
     package func compact() throws(StoreError) -> Int {
-        settle()
+        try settled()
         return try below.compact()
     }
 
     package func forEachEntry(
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
-        settle()
+        try settled()
         try below.forEachEntry(body)
     }
 
     package var partCount: Int { below.partCount }
 
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        settle()
+        try settled()
         return try below.entries(inPart: part)
     }
 

@@ -6,6 +6,7 @@ extension CacheCore {
     private func entries(inPart part: Int) -> (entries: [CacheEntry], failure: CacheError?) {
         var failure: StoreError?
         var entries: [CacheEntry] = []
+        if !usage.isUsable { return ([], CacheError(usage.failure)) }
         memory.settleOthers(nil)
         let moving = memory.movingTimings
         do throws(StoreError) {

@@ -24,6 +24,7 @@ extension CacheCore {
         expired: Bool = false,
         allowsStale: Bool = false
     ) throws(CacheError) -> DiskRead? {
+        try checkUsable()
         // First, for a save that fails may bar the key.
         memory.settleOthers(key)
         let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
@@ -88,6 +89,7 @@ extension CacheCore {
 
     /// Whether there is a fresh entry. Blocks on disk I/O.
     func isOnDisk(_ key: EntryKey) throws(CacheError) -> Bool {
+        try checkUsable()
         memory.settleOthers(key)
         if memory.withLock({ $0.isBarred(key) }) { return false }
         do throws(StoreError) {

@@ -27,6 +27,7 @@ extension CacheCore {
     /// - Throws: what a store's save throws. What it was to replace is gone then, but for a load, which leaves it.
     @discardableResult
     func write(_ new: NewEntry, _ rule: WriteRule = .always) throws(CacheError) -> Bool {
+        try checkUsable()
         let key = new.key
         guard let begun = beginWrite(key, rule) else { return false }
         let saved: EntryInformation?
@@ -135,12 +136,13 @@ extension CacheCore {
 
     /// Removes what a save that failed early was to replace. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
-        guard let begun = beginWrite(key, rule) else { return }
+        guard usage.isUsable, let begun = beginWrite(key, rule) else { return }
         endWrite(key, begun, bar: removeAfterFailure(key, rule))
     }
 
     /// Removes the entry for a key. Blocks on disk I/O.
     func remove(_ key: EntryKey) throws(CacheError) -> Bool {
+        try checkUsable()
         guard let begun = beginWrite(key) else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in
@@ -157,6 +159,7 @@ extension CacheCore {
 
     /// Removes an entry if it is still the one that is there. Blocks on disk I/O.
     func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
+        try checkUsable()
         guard let begun = beginWrite(key) else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in try store.remove(entry) }
@@ -194,6 +197,7 @@ extension CacheCore {
 
     /// Removes every entry that is there when the call starts. Blocks on disk I/O.
     func removeAll() throws(CacheError) {
+        try checkUsable()
         // Emptied before the disk is, lest memory serve what another process sees to be gone.
         memory.beginRemoval()
         defer { memory.endRemoval() }
@@ -240,6 +244,8 @@ extension CacheCore {
         do throws(CacheError) {
             try removeExpired()
         } catch {
+            // Closed meanwhile, it has nothing to tell.
+            guard usage.isUsable else { return }
             record(.failed, nil, error)
             reporter?(error)
         }
@@ -257,6 +263,7 @@ extension CacheCore {
         _ operation: CacheOperation,
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
+        try checkUsable()
         var count = 0
         memory.settleOthers(nil)
         do throws(StoreError) {

@@ -13,6 +13,7 @@ final class CacheCore: Sendable {
     let clock: any CacheClock
     let listeners: Listeners
     let queues: DiskQueues
+    let usage = StoreUsage()
     let reporter: (@Sendable (CacheError) -> Void)?
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
@@ -36,7 +37,7 @@ final class CacheCore: Sendable {
         self.store = store
         // One place by whatever path: it is there by now, if it is anywhere.
         let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
-        queues = DiskQueues(label: name)
+        queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(limit: memory, directory: place, store: store, queues: queues)
         self.clock = clock
         self.reporter = reporter
@@ -56,6 +57,25 @@ final class CacheCore: Sendable {
     }
 
     var flights: Flights { memory.flights }
+
+    // MARK: The end
+
+    /// - Throws: `.closed` and `.forked`.
+    func checkUsable() throws(CacheError) { try queues.checkUsable() }
+
+    /// Writes what was deferred, and gives back all files and locks. Blocks on disk I/O.
+    func close() throws(CacheError) {
+        do throws(StoreError) {
+            guard try usage.close() else { return }
+            sweeper.withLock { $0 = nil }
+            // Idle deadlines that are being moved.
+            queues.drainKeys()
+            defer { release(memory.withLock { $0.loseAll() }) }
+            try store.close()
+        } catch {
+            throw CacheError(error)
+        }
+    }
 
     // MARK: Telling
 

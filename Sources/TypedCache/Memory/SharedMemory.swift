@@ -24,7 +24,9 @@ final class SharedMemory: Sendable {
         self.store = store
         self.queues = queues
         tier = Mutex(MemoryTier(limit: limit, table: table))
-        self.directory = directory
+        // A forked process has no neighbors from before: their locks may be taken, and their threads are gone.
+        self.directory = "\(StoreUsage.processGeneration) \(directory)"
+        let directory = self.directory
         let (bars, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))
             let place = places[directory, default: Place()]

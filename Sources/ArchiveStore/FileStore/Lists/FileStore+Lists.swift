@@ -13,6 +13,7 @@ extension FileStore {
     /// processes that do so at once look at some entries twice.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         let now = date.timeIntervalSinceReferenceDate
         try listAll(in: directory)
         try work(on: EntryLists.wheelName, in: directory, told: removed) { list in
@@ -31,6 +32,7 @@ extension FileStore {
         removed: (EntryInformation) -> Void
     ) throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         try listAll(in: directory)
         let name = EntryLists.list(ofTag: tag)
         try work(on: EntryLists.tagsName, in: directory, telling: removing, told: removed) {
