@@ -113,10 +113,13 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Forks, as Swift cannot.
+        .target(name: "CForking", path: "Tests/CForking"),
+
         // Works on a cache in a process of its own, and kills, crowds and starves such processes.
         .executableTarget(
             name: "CacheWorker",
-            dependencies: ["TypedCache"],
+            dependencies: ["TypedCache", "CForking"],
             path: "Tests/CacheWorker",
             swiftSettings: strict
         ),

@@ -73,8 +73,15 @@ package protocol ArchiveStore: Sendable {
 
     /// Removes every entry that has a tag and is there when the call starts.
     ///
-    /// - Parameter removed: is given each entry after its removal.
-    func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError)
+    /// - Parameters:
+    ///   - removing: is given each entry right before its removal, which may still fail or find another entry; must
+    ///     neither block nor call the store.
+    ///   - removed: is given each entry after its removal.
+    func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError)
 
     /// Removes every damaged entry and returns their number.
     @discardableResult
@@ -98,6 +105,12 @@ package protocol ArchiveStore: Sendable {
     ///
     /// - Throws: the first failure since the last call, of a store that defers its work.
     func flush() throws(StoreError)
+
+    /// Flushes, then gives back every lock and file of the store; waits for calls that are under way. Every later call
+    /// throws `.closed`, but for another one of this, which does nothing.
+    ///
+    /// - Throws: as ``flush()``; the store is closed then, too. `.forked` in a child process.
+    func close() throws(StoreError)
 
     /// Waits until what was deferred for a key is written, or for all keys if it is `nil`.
     func settle(_ key: String?)
@@ -166,8 +179,19 @@ extension ArchiveStore {
     }
 
     /// Looks at every entry.
+    package func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
+        try removeEntries(removing: removing, removed: removed) { $0.attributes.has(tag: tag) }
+    }
+
+    /// Removes every entry that has a tag and is there when the call starts.
+    ///
+    /// - Parameter removed: is given each entry after its removal.
     package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
-        try removeEntries(removed: removed) { $0.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
+        try removeAll(tagged: tag, removing: { _ in }, removed: removed)
     }
 
     /// Gives up the oldest entries.
@@ -189,6 +213,9 @@ extension ArchiveStore {
 
     /// Nothing: for stores that defer nothing.
     package func flush() throws(StoreError) {}
+
+    /// Flushes: for stores that hold neither locks nor files.
+    package func close() throws(StoreError) { try flush() }
 
     package func settle(_ key: String?) {}
 
@@ -214,6 +241,7 @@ extension ArchiveStore {
     package func changesByOthers() throws(StoreError) -> ChangesByOthers { .keys([]) }
 
     private func removeEntries(
+        removing: (EntryInformation) -> Void = { _ in },
         removed: (EntryInformation) -> Void,
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) {
@@ -226,6 +254,7 @@ extension ArchiveStore {
         var failure: StoreError?
         for entry in chosen {
             do throws(StoreError) {
+                removing(entry)
                 if try remove(entry) { removed(entry) }
             } catch {
                 failure = failure ?? error

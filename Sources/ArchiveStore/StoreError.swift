@@ -5,7 +5,7 @@ package struct StoreError: Error, Sendable {
     /// The kind of failure; more may come.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
-            case io, corrupted, unsupportedVersion, tooLarge, invalidDirectory, invalidArgument
+            case io, corrupted, unsupportedVersion, tooLarge, invalidDirectory, invalidArgument, closed, forked
         }
 
         private let base: Base
@@ -22,6 +22,10 @@ package struct StoreError: Error, Sendable {
         package static let invalidDirectory = Code(base: .invalidDirectory)
         /// A key that is not 1 to 1,024 UTF-8 bytes, or a date that is not a number; nothing was touched.
         package static let invalidArgument = Code(base: .invalidArgument)
+        /// The store was closed.
+        package static let closed = Code(base: .closed)
+        /// The process was forked after the store was opened; nothing was touched.
+        package static let forked = Code(base: .forked)
 
         package var description: String { base.rawValue }
     }

@@ -31,14 +31,15 @@ extension Cache {
             core.endRead(key, read)
             throw error
         }
-        core.endRead(key, read, keeping: kept(value, key, read.stored))
+        core.endRead(key, read, keeping: kept(value, key, read))
         core.record(.diskHit, key)
         return value
     }
 
-    private func kept(_ value: Value, _ key: EntryKey, _ stored: StoredArchive) -> MemoryEntry {
+    private func kept(_ value: Value, _ key: EntryKey, _ read: DiskRead) -> MemoryEntry {
+        let stored = read.stored
         let attributes = stored.information.attributes
-        let timing = EntryTiming(attributes, entry: stored.information)
+        let timing = read.timing ?? EntryTiming(attributes, entry: stored.information)
         return Self.memoryEntry(value, key, stored.archive, attributes, timing, sharesValues: sharesValues)
     }
 

@@ -24,6 +24,7 @@ extension Cache {
     }
 
     private func isKnownFresh(_ key: EntryKey) throws(CacheError) -> Bool {
+        try checkUsable()
         if followsOthers { try core.followOthers() }
         guard let known = memory.table.entry(forKey: key) else { return false }
         return known.deadline == .infinity || core.now < (known.timing?.deadline ?? known.deadline)
@@ -181,6 +182,7 @@ extension Cache {
     ///
     /// - Throws: ``CacheError``: the first failure of a deferred save since the last flush; all others were reported.
     public func flush() throws(CacheError) {
+        try checkUsable()
         core.queues.drain()
         try core.flush()
     }
@@ -189,6 +191,7 @@ extension Cache {
     ///
     /// Suspends meanwhile. All else is as for the synchronous twin.
     public nonisolated(nonsending) func flush() async throws(CacheError) {
+        try checkUsable()
         let core = core
         await core.queues.drained()
         try await core.queues.trying { () throws(CacheError) in try core.flush() }

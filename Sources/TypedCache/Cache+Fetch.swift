@@ -35,8 +35,14 @@ extension Cache {
         return try finish(read, key)
     }
 
+    /// - Throws: `.closed` and `.forked`.
+    func checkUsable() throws(CacheError) {
+        if !usage.isUsable { throw CacheError(usage.failure) }
+    }
+
     /// What memory has for a key, fresh or not.
     func find(_ key: EntryKey) throws(CacheError) -> MemoryEntry? {
+        try checkUsable()
         if followsOthers { try core.followOthers() }
         return memory.table.hit(key)
     }

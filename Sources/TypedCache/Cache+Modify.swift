@@ -91,8 +91,9 @@ extension Cache {
 extension CacheCore {
     /// What is on disk for a key, expired or not. Blocks on disk I/O.
     func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
-        if memory.withLock({ $0.isBarred(key) }) { return nil }
+        try checkUsable()
         memory.settleOthers(key)
+        if memory.withLock({ $0.isBarred(key) }) { return nil }
         do throws(StoreError) {
             return try store.fetch(forKey: key.text)
         } catch {

@@ -22,6 +22,10 @@ import Synchronization
 /// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a hit in
 /// memory neither blocks nor suspends. All calls may be made from any thread.
 ///
+/// A cache belongs to the process that opened it: in a child process that was forked, every call throws
+/// ``CacheError`` with code `.forked`, and the child opens the cache itself. After ``close()``, every call throws
+/// `.closed`.
+///
 /// Where `Value` is Sendable, memory shares values among those who fetch them. Other values are decoded anew for each
 /// fetch, so that no caller can change what another one gets. The initializer decides that by what is known of `Value`
 /// where it is called.
@@ -38,6 +42,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     // What a hit in memory needs, at hand.
     let memory: SharedMemory
     let listeners: Listeners
+    let usage: StoreUsage
     let followsOthers: Bool
     /// Whether memory holds values themselves, not archives of them.
     let sharesValues: Bool
@@ -103,6 +108,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         )
         self.memory = core.memory
         listeners = core.listeners
+        usage = core.usage
         followsOthers = disk.followsOtherProcesses
         defaultExpiration = expiration
     }

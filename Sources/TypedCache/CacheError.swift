@@ -9,7 +9,7 @@ public struct CacheError: Error, Sendable {
         private enum Base: String {
             case invalidName, invalidKey, invalidExpiration, invalidTag, typeMismatch, encodingFailed,
                 decodingFailed
-            case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory
+            case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory, closed, forked
         }
 
         private let base: Base
@@ -38,6 +38,10 @@ public struct CacheError: Error, Sendable {
         public static let unsupportedVersion = Code(base: .unsupportedVersion)
         /// The directory holds something that is no cache; nothing in it was touched.
         public static let invalidDirectory = Code(base: .invalidDirectory)
+        /// The cache was closed by ``Cache/close()``; nothing was done.
+        public static let closed = Code(base: .closed)
+        /// The process was forked after the cache was opened; nothing was done. A child process opens the cache itself.
+        public static let forked = Code(base: .forked)
 
         public var description: String { base.rawValue }
     }
@@ -82,6 +86,8 @@ extension CacheError {
             case .tooLarge: .tooLarge
             case .invalidDirectory: .invalidDirectory
             case .invalidArgument: .invalidKey
+            case .closed: .closed
+            case .forked: .forked
             default: .io
             }
         let place = error.path.isEmpty ? "" : " \(error.path)"

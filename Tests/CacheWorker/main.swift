@@ -14,6 +14,8 @@ do {
     case .work(let settings):
         Interruption.ignore()
         try Worker(settings).serve()
+    case .fork(let forking):
+        try forking.run()
     case .torture(let options):
         let executable = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
         exit(try TortureRun(options: options, executable: executable).run())

@@ -170,4 +170,63 @@ import Testing
         try Self.save("new", elsewhereThan: store)
         #expect(try cities.fetch(forKey: "x")?.name == "new")
     }
+
+    // MARK: Removing many
+
+    /// A removal that others may see is not undone by memory: while many entries are being removed, neither the cache
+    /// that removes them nor its neighbors serve from memory what is gone from disk, nor does memory take in what is
+    /// about to go.
+    @Test(arguments: [false, true]) func whatIsGoneFromDiskIsNotServedWhileOthersStillGo(isTagged: Bool) throws {
+        let store = WatchedStore(ReferenceStore())
+        let place = "/test/\(UUID().uuidString)"
+        let cities = Cache<City>(over: store, place: place)
+        let neighbor = Cache<City>(over: store, place: place)
+        let keys = (0..<20).map { "\($0)" }
+        let city = City(name: "city", population: 1)
+        for key in keys { try cities.save(city, forKey: key, tags: ["tag"]) }
+        let seen = Record<String>()
+        let latecomer = Mutex<Cache<City>?>(nil)
+        store.interfere { interference in
+            interference.remove = { () throws(StoreError) in
+                do {
+                    let late = Cache<City>(over: store, place: place)
+                    // Everything is still there: what is read now must not stay.
+                    for key in keys {
+                        for each in [cities, neighbor, late] where try each.fetch(forKey: key) != city {
+                            seen.add("missing \(key)")
+                        }
+                    }
+                    latecomer.withLock { $0 = late }
+                } catch { seen.add("\(error)") }
+            }
+            interference.removed = { removed in
+                do {
+                    for each in [cities, neighbor, latecomer.withLock { $0 }] {
+                        // Of those with a tag, the removing cache is told one by one.
+                        if isTagged, each !== cities { continue }
+                        for key in removed ?? keys where try each?.fetch(forKey: key) != nil { seen.add(key) }
+                    }
+                    if removed == nil { try cities.save(city, forKey: "new") }
+                } catch { seen.add("\(error)") }
+            }
+        }
+        if isTagged {
+            #expect(try cities.removeAll(tagged: "tag") == 20)
+        } else {
+            try cities.removeAll()
+            for each in [cities, neighbor] { #expect(try each.fetch(forKey: "new") == city) }
+        }
+        #expect(seen.all == [])
+        store.interfere { $0 = .init() }
+        for each in [cities, neighbor, latecomer.withLock { $0 }] {
+            for key in keys { #expect(try each?.fetch(forKey: key) == nil) }
+        }
+        // Memory is of use again.
+        for each in [cities, neighbor, latecomer.withLock { $0 }] {
+            try each?.save(city, forKey: "again")
+            let count = store.counts.fetches
+            #expect(try each?.fetch(forKey: "again") == city)
+            #expect(store.counts.fetches == count)
+        }
+    }
 }

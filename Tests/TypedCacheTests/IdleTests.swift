@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import StoreTrials
 import Testing
 
 @testable import TypedCache
@@ -75,6 +76,58 @@ import Testing
             clock.advance(by: 80 - lag - 0.5)
             #expect(try cache().fetch(forKey: "x") == city)
             try cities.removeAll()
+        }
+    }
+
+    /// Reading moves the deadline at once, whether or not memory has the entry and the disk knows yet.
+    @Test("12 idle time: a fetch counts at once, without memory too")
+    func aFetchCountsAtOnceWithoutMemory() throws {
+        for (memory, isHeld) in [(MemorySettings.none, false), (.none, true), (MemorySettings(countLimit: 1), true)] {
+            let store = WatchedStore(ReferenceStore())
+            let place = "/test/\(UUID().uuidString)"
+            let cities = Cache<City>(over: store, place: place, memory: memory, clock: clock)
+            let neighbor = Cache<City>(over: store, place: place, memory: memory, clock: clock)
+            let moving = DispatchSemaphore(value: 0)
+            if isHeld { store.interfere { $0.move = { () throws(StoreError) in moving.wait() } } }
+            for round in 0..<12 {
+                let key = "x\(round)"
+                try cities.save(city, forKey: key, expiration: idle)
+                for look in 0..<4 {
+                    clock.advance(by: 69)
+                    #expect(try (look == 2 ? neighbor : cities).fetch(forKey: key) == city, "\(round) \(look)")
+                    // Takes the place of the other one in memory.
+                    try cities.save(city, forKey: "y")
+                }
+                clock.advance(by: 69)
+                #expect(try neighbor.contains(forKey: key) && cities.contains(forKey: key))
+                #expect(try neighbor.count() == 2)
+                #expect(try neighbor.modify(forKey: key, expiration: idle) { $0 } == city)
+                clock.advance(by: 91)
+                #expect(try cities.fetch(forKey: key) == nil)
+            }
+            for _ in 0..<1_000 { moving.signal() }
+            store.interfere { $0.move = nil }
+        }
+    }
+
+    @Test(arguments: [false, true]) func whatWasReadIsNotRemovedAsExpired(isAsync: Bool) async throws {
+        let store = WatchedStore(ReferenceStore())
+        let place = directory.url.path
+        let cities = Cache<City>(over: store, place: place, memory: .none, clock: clock)
+        let neighbor = Cache<City>(over: store, place: place, clock: clock)
+        store.interfere { $0.move = { () throws(StoreError) in usleep(1_000) } }
+        for round in 0..<10 {
+            let key = "\(round)"
+            try await cities.save(city, forKey: key, expiration: idle)
+            clock.advance(by: 69)
+            let fetch = { () throws(CacheError) in try cities.fetch(forKey: key) }
+            #expect(try fetch() == city)
+            clock.advance(by: 69)
+            let remove = { () throws(CacheError) in try neighbor.removeExpired() }
+            let removed = if isAsync { try await neighbor.removeExpired() } else { try remove() }
+            #expect(removed == 0)
+            #expect(try fetch() == city)
+            try await cities.removeAll()
         }
     }
 

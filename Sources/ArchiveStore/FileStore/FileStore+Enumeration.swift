@@ -7,6 +7,7 @@ extension FileStore {
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         for index in directory.shards.indices {
             guard try forEachEntry(of: directory, index, body) else { return }
         }
@@ -17,6 +18,7 @@ extension FileStore {
     /// Implementation: a part is a shard.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
         guard let directory = try refreshed(), directory.shards.indices.contains(part) else { return [] }
+        defer { withExtendedLifetime(directory) {} }
         var entries: [Result<EntryInformation, StoreError>] = []
         _ = try forEachEntry(of: directory, part) { entry in
             entries.append(entry)
@@ -76,6 +78,7 @@ extension FileStore {
     package func removeDamagedEntries() throws(StoreError) -> Int {
         var count = 0
         guard let directory = try refreshed() else { return 0 }
+        defer { withExtendedLifetime(directory) {} }
         for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             // The last slots first, so that none is moved before its turn.

@@ -56,6 +56,7 @@ extension FileStore {
     /// goes as well, since it was an entry's once.
     package func removeAll() throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             var lastSlots: [EntryName: Int] = [:]
@@ -69,6 +70,7 @@ extension FileStore {
             }
             try shard.wait(for: folder)
         }
+        let current = try current()
         if try current.isCurrent() { try current.emptyQuarantine() }
     }
 }

@@ -31,7 +31,8 @@ package final class FileStore: ArchiveStore {
 
     let naming: @Sendable (StoreKey) -> EntryName
     private let layer: FileLayer
-    private let opened: Mutex<StoreDirectory>
+    private let opened: Mutex<StoreDirectory?>
+    private let usage = StoreUsage()
     /// Whom to ask and tell.
     let user = Mutex(StoreUserReference())
     /// Where entries are given up before room is needed, and lists are written anew.
@@ -73,18 +74,39 @@ package final class FileStore: ArchiveStore {
     }
 
     deinit {
-        current.journal.flushUses()
+        guard usage.isUsable else { return }
+        opened.withLock { $0 }?.journal.flushUses()
+    }
+
+    /// Implementation: closes what was open, which gives the locks back as well.
+    package func close() throws(StoreError) {
+        guard try usage.close() else { return }
+        upkeep.sync {}
+        guard var directory = opened.withLock({ $0.take() }) else { return }
+        directory.journal.flushUses()
+        while !isKnownUniquelyReferenced(&directory) { usleep(100) }
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
 
+    /// Nothing: no file has dead bytes.
+    package func compact() throws(StoreError) -> Int {
+        _ = try current()
+        return 0
+    }
+
     // MARK: - The directory
 
-    var current: StoreDirectory { opened.withLock { $0 } }
+    /// - Throws: `.closed` and `.forked`.
+    func current() throws(StoreError) -> StoreDirectory {
+        try usage.check()
+        guard let directory = opened.withLock({ $0 }) else { throw usage.failure }
+        return directory
+    }
 
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
-        if current !== stale { return }
+        if try current() !== stale { return }
         // Even if there is none to open: what was there is gone.
         defer { user.withLock { $0.user }?.didLoseEntries() }
         let fresh = try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
@@ -97,7 +119,7 @@ package final class FileStore: ArchiveStore {
 
     /// The directory that is at the store's path now; `nil` if there is none.
     func refreshed() throws(StoreError) -> StoreDirectory? {
-        let directory = current
+        let directory = try current()
         if try directory.isCurrent() { return directory }
         do throws(StoreError) {
             try reopen(directory, create: false)
@@ -105,7 +127,7 @@ package final class FileStore: ArchiveStore {
             if error.isMissingFile { return nil }
             throw error
         }
-        return current
+        return try current()
     }
 
     /// Has `body` run in the shard of `name`; `nil` if it gives `nil`, or there is no such shard.
@@ -117,7 +139,9 @@ package final class FileStore: ArchiveStore {
     ) throws(StoreError) -> Result? {
         var attempts = 0
         while true {
-            let directory = current
+            let directory = try current()
+            // Who closes the store waits for the last reference.
+            defer { withExtendedLifetime(directory) {} }
             let shard = directory.shards[name.shard]
             let folder = try shard.directory(create: false)
             if let folder, let result = try body(chain(name, in: folder, of: shard, directory.journal), shard) {
@@ -140,7 +164,8 @@ package final class FileStore: ArchiveStore {
     func writing<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
         var attempts = 0
         while true {
-            let directory = current
+            let directory = try current()
+            defer { withExtendedLifetime(directory) {} }
             do throws(StoreError) {
                 return try body(directory)
             } catch {

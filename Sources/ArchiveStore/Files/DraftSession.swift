@@ -28,6 +28,7 @@ final class DraftSession: Sendable {
     private let name: String
     private let lock: OpenFile
     private let count = Atomic<UInt64>(0)
+    private let usage = StoreUsage()
 
     /// Starts a session in `.drafts` of `root`, made if it is missing, and cleans up after dead ones.
     init(in root: Directory, path rootPath: String) throws(StoreError) {
@@ -53,6 +54,8 @@ final class DraftSession: Sendable {
     }
 
     deinit {
+        // The session of a process goes on when a child that was forked ends.
+        guard usage.isUsable else { return }
         // Only tidies: without its lock, the file would be deleted by the next session anyway.
         _ = Result { () throws(SystemError) in try directory.remove(name + ".lock") }
     }

@@ -91,12 +91,18 @@ extension PackedStore {
     }
 
     /// Implementation: as ``removeExpired(at:removed:)``.
-    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+    package func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
         _ = try reading { log throws(StoreError) -> Void? in
             try removeEntries(of: log, removed: removed) {
                 $0.isTagged
             } where: { entry in
-                entry.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+                guard entry.attributes.has(tag: tag) else { return false }
+                removing(entry)
+                return true
             }
         }
     }

@@ -7,7 +7,7 @@ extension PackedStore {
         // Not weakly: one weak reference would make every other one slower.
         upkeep.async { [self] in
             isUpkeepDue.store(false, ordering: .relaxed)
-            let log = current
+            guard let log = current else { return }
             // What cannot be done now is done, or told, when a save needs the room.
             _ = Result { () throws(StoreError) in try self.makeHeadroom(log) }
             _ = Result { () throws(StoreError) in

@@ -34,7 +34,8 @@ package final class PackedStore: ArchiveStore {
 
     let hashing: @Sendable ([UInt8]) -> KeyDigest
     private let layer: FileLayer
-    private let opened: Mutex<PackedLog>
+    private let opened: Mutex<PackedLog?>
+    private let usage = StoreUsage()
     /// Whom to ask and tell.
     let user = Mutex(StoreUserReference())
     /// Where room is made before it is needed, and the index is written.
@@ -77,7 +78,17 @@ package final class PackedStore: ArchiveStore {
     }
 
     deinit {
-        current.leave()
+        guard usage.isUsable else { return }
+        current?.leave()
+    }
+
+    /// Implementation: closes what was open, which gives the locks back as well.
+    package func close() throws(StoreError) {
+        guard try usage.close() else { return }
+        upkeep.sync {}
+        guard var log = opened.withLock({ $0.take() }) else { return }
+        log.leave()
+        while !isKnownUniquelyReferenced(&log) { usleep(100) }
     }
 
     var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
@@ -96,11 +107,19 @@ package final class PackedStore: ArchiveStore {
         return try PackedLog.open(in: folder, settings: settings, hashing: hashing)
     }
 
-    var current: PackedLog { opened.withLock { $0 } }
+    /// `nil` once the store is closed; tests of open stores need not ask.
+    var current: PackedLog! { opened.withLock { $0 } }
+
+    /// - Throws: `.closed` and `.forked`.
+    private func usable() throws(StoreError) -> PackedLog {
+        try usage.check()
+        guard let log = current else { throw usage.failure }
+        return log
+    }
 
     /// Opens the log at the store's path anew, in place of `stale`.
     private func reopen(_ stale: PackedLog, create: Bool) throws(StoreError) {
-        if current !== stale { return }
+        if try usable() !== stale { return }
         // Even if there is none to open: what was there is gone.
         defer { user.withLock { $0.user }?.didLoseEntries() }
         let fresh = try Self.open(path, create: create, settings, layer, hashing)
@@ -122,7 +141,9 @@ package final class PackedStore: ArchiveStore {
     func reading<Result>(_ body: (PackedLog) throws(StoreError) -> Result?) throws(StoreError) -> Result? {
         var attempts = 0
         while true {
-            let log = current
+            let log = try usable()
+            // Who closes the store waits for the last reference.
+            defer { withExtendedLifetime(log) {} }
             do throws(StoreError) {
                 try log.catchUp()
                 if let result = try body(log) { return result }
@@ -147,7 +168,8 @@ package final class PackedStore: ArchiveStore {
     func writing<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
         var attempts = 0
         while true {
-            let log = current
+            let log = try usable()
+            defer { withExtendedLifetime(log) {} }
             do throws(StoreError) {
                 return try body(log)
             } catch {

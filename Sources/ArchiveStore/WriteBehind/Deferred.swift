@@ -48,6 +48,12 @@ struct Deferred: Sendable {
     var failure: StoreError?
     var waiters: [DispatchSemaphore] = []
     var user = StoreUserReference()
+    /// Whether nothing may be deferred any more.
+    var isClosed = false
+    /// The store's user, as long as a save waits, is being written, or has failed and is being told of.
+    private var keptUser: (any StoreUser)?
+    /// The key whose failure is being told.
+    private var failing: [UInt8]?
 
     /// Defers a save, unless there is no room for it.
     mutating func put(_ save: DeferredSave, byteLimit: Int) -> Bool {
@@ -56,6 +62,7 @@ struct Deferred: Sendable {
         guard others == 0 || others + save.archive.count <= byteLimit else { return false }
         byteCount = others + save.archive.count
         dropped[save.key.bytes] = nil
+        if keptUser == nil { keptUser = user.user }
         if let former {
             waiting[save.key.bytes] = Waiting(save: save, place: former.place)
             return true
@@ -85,10 +92,23 @@ struct Deferred: Sendable {
         return nil
     }
 
-    mutating func end(_ save: DeferredSave, _ failure: StoreError?) {
+    /// Ends what ``begin()`` began. A key whose save failed is settled after ``endTelling()`` only.
+    ///
+    /// - Returns: whether nothing of the key waits.
+    mutating func end(_ save: DeferredSave, _ failure: StoreError?) -> Bool {
         writing = nil
         byteCount -= save.archive.count
+        defer { if failure != nil { failing = save.key.bytes } }
         self.failure = self.failure ?? failure
+        return isSettled(save.key)
+    }
+
+    /// The failure that ``end(_:_:)`` was given has been told.
+    mutating func endTelling() { failing = nil }
+
+    /// The user that was kept, if nothing is left that it is kept for; to be released outside of the lock.
+    mutating func takeIdleUser() -> (any StoreUser)? {
+        waiting.isEmpty && writing == nil && failing == nil ? keptUser.take() : nil
     }
 
     /// Has what waits for a key never be written, and says whether there was anything. It is seen until
@@ -128,7 +148,9 @@ struct Deferred: Sendable {
         writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
     }
 
-    func isSettled(_ key: StoreKey) -> Bool { waiting[key.bytes] == nil && beingWritten(key) == nil }
+    func isSettled(_ key: StoreKey) -> Bool {
+        waiting[key.bytes] == nil && beingWritten(key) == nil && failing != key.bytes
+    }
 
     func isSettled(upTo place: Int) -> Bool {
         if let writing, writing.place <= place { return false }

@@ -11,10 +11,14 @@ import Synchronization
 ///
 /// A deferred save that fails removes what it was to replace, is told to the user of this store, and is thrown by the
 /// next ``flush()``.
+///
+/// The store and its user stay until everything that waits is written, though the program has dropped both: so the
+/// other users of the directory still find them, wait for what was deferred, and are told of failures.
 package final class WriteBehindStore: ArchiveStore {
     private let below: any ArchiveStore
     private let byteLimit: Int
     private let state = Mutex(Deferred())
+    private let usage = StoreUsage()
     private let worker = DispatchQueue(
         label: "typed-cache.write-behind",
         qos: .userInitiated,
@@ -41,6 +45,7 @@ package final class WriteBehindStore: ArchiveStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let condition {
             return try alone(storeKey, dropping: false) { _ throws(StoreError) in
@@ -53,17 +58,30 @@ package final class WriteBehindStore: ArchiveStore {
         attributes.serial = .random(in: .min ... .max)
         _ = try attributes.encoded()
         let new = DeferredSave(key: storeKey, archive: archive, attributes: attributes)
+        var isClosed = false
         waiting { state in
+            isClosed = state.isClosed
+            if isClosed { return true }
             // Not while a removal of the key is under way, which may be older.
             guard !state.alone.contains(storeKey.bytes) else { return false }
             return state.put(new, byteLimit: byteLimit)
         }
-        worker.async { self.writeNext() }
+        if isClosed { throw usage.failure }
+        if StoreUsage.processGeneration == 0 {
+            worker.async { self.writeNext() }
+        } else {
+            // Where a process was forked that had queues already, they never run.
+            worker.sync { writeNext() }
+        }
         return new.information
     }
 
     /// Writes what has waited longest. Called once for each save, so nothing is left.
     private func writeNext() {
+        defer {
+            let user = state.withLock { $0.takeIdleUser() }
+            _ = consume user
+        }
         // Nothing, if it was dropped or written with an earlier one.
         guard let next = state.withLock({ $0.begin() }) else { return wakeWaiters() }
         var failure: (error: StoreError, leavesStale: Bool)?
@@ -73,20 +91,21 @@ package final class WriteBehindStore: ArchiveStore {
             failure = (error, !isRemoved(next.key.string))
         }
         let (waiters, user, isLatest, isHeld) = state.withLock { state in
-            state.end(next, failure?.error)
+            let isLatest = state.end(next, failure?.error)
             // Nobody saves the key before its failure was told, lest that is taken for one of the later save.
             let isHeld = failure != nil && state.alone.insert(next.key.bytes).inserted
-            return (state.takeWaiters(), state.user.user, state.isSettled(next.key), isHeld)
+            return (state.takeWaiters(), state.user.user, isLatest, isHeld)
         }
         for waiter in waiters { waiter.signal() }
         guard let failure else { return }
         // What waits already takes the place of what could not be removed.
         let leavesStale = failure.leavesStale && isLatest
         user?.didFail(toSave: next.key.string, failure.error, leavesStale: leavesStale)
-        if isHeld {
-            state.withLock { _ = $0.alone.remove(next.key.bytes) }
-            wakeWaiters()
+        state.withLock { state in
+            state.endTelling()
+            if isHeld { state.alone.remove(next.key.bytes) }
         }
+        wakeWaiters()
     }
 
     private func isRemoved(_ key: String) -> Bool {
@@ -128,6 +147,7 @@ package final class WriteBehindStore: ArchiveStore {
         dropping: Bool,
         _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try usage.check()
         waiting { $0.alone.insert(key.bytes).inserted }
         defer {
             state.withLock { state in
@@ -157,8 +177,23 @@ package final class WriteBehindStore: ArchiveStore {
         }
     }
 
-    package func flush() throws(StoreError) {
+    /// As above; for calls that then use the store below.
+    private func settled() throws(StoreError) {
+        try usage.check()
         settle()
+    }
+
+    package func close() throws(StoreError) {
+        guard try usage.close() else { return }
+        state.withLock { $0.isClosed = true }
+        settle()
+        let failure = state.withLock { $0.failure.take() }
+        try below.close()
+        if let failure { throw failure }
+    }
+
+    package func flush() throws(StoreError) {
+        try settled()
         let failure = state.withLock { $0.failure.take() }
         try below.flush()
         if let failure { throw failure }
@@ -167,6 +202,7 @@ package final class WriteBehindStore: ArchiveStore {
     // MARK: One entry
 
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) {
             return StoredArchive(archive: found.archive, information: found.information)
@@ -178,6 +214,7 @@ package final class WriteBehindStore: ArchiveStore {
         forKey key: String,
         pieces body: ([UInt8]) -> Bool
     ) throws(StoreError) -> EntryInformation? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) {
             _ = body(found.archive)
@@ -187,6 +224,7 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        try usage.check()
         let storeKey = try StoreKey(key)
         if let found = state.withLock({ $0.find(storeKey) }) { return found.information }
         return try below.information(forKey: key)
@@ -211,6 +249,7 @@ package final class WriteBehindStore: ArchiveStore {
     // MARK: Many entries
 
     package func removeAll() throws(StoreError) {
+        try usage.check()
         let removal = state.withLock { $0.dropAll() }
         defer { state.withLock { $0.forgetDropped(by: removal) } }
         wakeWaiters()
@@ -219,41 +258,45 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func removeDamagedEntries() throws(StoreError) -> Int {
-        settle()
+        try settled()
         return try below.removeDamagedEntries()
     }
 
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
-        settle()
+        try settled()
         try below.removeExpired(at: date, removed: removed)
     }
 
-    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
-        settle()
-        try below.removeAll(tagged: tag, removed: removed)
+    package func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
+        try settled()
+        try below.removeAll(tagged: tag, removing: removing, removed: removed)
     }
 
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
-        settle()
+        try settled()
         try below.trim(toByteCount: byteCount, removed: removed)
     }
 
     package func compact() throws(StoreError) -> Int {
-        settle()
+        try settled()
         return try below.compact()
     }
 
     package func forEachEntry(
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
-        settle()
+        try settled()
         try below.forEachEntry(body)
     }
 
     package var partCount: Int { below.partCount }
 
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        settle()
+        try settled()
         return try below.entries(inPart: part)
     }
 

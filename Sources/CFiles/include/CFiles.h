@@ -22,4 +22,8 @@ int allocate_blocks(int descriptor, int64_t length);
 // Returns 0, or -1 with errno.
 int file_extent(int descriptor, uint64_t *link_count, int64_t *byte_count);
 
+// Tells how often this process and those that it was forked from have been forked: a child counts one more than its
+// parent did. No system call, as getpid is.
+uint64_t fork_generation(void);
+
 #endif

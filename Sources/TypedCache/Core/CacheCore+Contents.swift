@@ -13,13 +13,16 @@ extension CacheCore {
     func entries(inPart part: Int) -> PartListing {
         var failure: StoreError?
         var entries: [CacheEntry] = []
+        guard usage.isUsable else { return PartListing(entries: [], failure: CacheError(usage.failure)) }
         memory.settleOthers(nil)
+        let moving = memory.movingTimings
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {
                 case .success(let entry):
                     let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
-                    if isFresh(onDisk: entry), isBarred != true { entries.append(CacheEntry(entry)) }
+                    guard isFresh(onDisk: entry, moving: moving), isBarred != true else { continue }
+                    entries.append(CacheEntry(entry))
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }

@@ -6,6 +6,8 @@ struct DiskRead: Sendable {
     let stored: StoredArchive
     /// Whether it is fresh; else it may be served as a stale one only.
     let isFresh: Bool
+    /// What reading moves the idle deadline of, where a move of it is under way.
+    let timing: EntryTiming?
     fileprivate let ticket: MemoryTier.Ticket
 }
 
@@ -22,12 +24,14 @@ extension CacheCore {
         expired: Bool = false,
         allowsStale: Bool = false
     ) throws(CacheError) -> DiskRead? {
+        try checkUsable()
+        // First, for a save that fails may bar the key.
+        memory.settleOthers(key)
         let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
             let dropped = expired ? memory.remove(forKey: key) : nil
             return (memory.isBarred(key) ? nil : memory.beginRead(key), dropped)
         }
         _ = consume dropped
-        memory.settleOthers(key)
         if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
         record(.missed, key)
         return nil
@@ -42,18 +46,27 @@ extension CacheCore {
         defer { if !isKept { endRead(key, ticket) } }
         follow(key)
         do throws(StoreError) {
+            let moving = memory.movingTiming(key)
             let stored = try listeners.observing(.read) { () throws(StoreError) in
                 try store.fetch(forKey: key.text)
             }
-            guard let stored, !dropIfUseless(stored.information, key) else { return nil }
-            let isFresh = stored.information.expiresAt.map { clock.now < $0 } ?? true
+            guard let stored else { return nil }
+            let timing = moving?.isOf(stored.information) == true ? moving : nil
+            let isFresh = isFresh(stored.information, timing)
+            if !isFresh, dropIfUseless(stored.information, key) { return nil }
             guard isFresh || allowsStale else { return nil }
             isKept = true
-            return DiskRead(stored: stored, isFresh: isFresh, ticket: ticket)
+            return DiskRead(stored: stored, isFresh: isFresh, timing: timing, ticket: ticket)
         } catch {
             try ignoreDamage(error, key)
             return nil
         }
+    }
+
+    /// Whether an entry on disk is fresh, or is by the deadline that it is about to have.
+    private func isFresh(_ entry: EntryInformation, _ timing: EntryTiming?) -> Bool {
+        guard let deadline = entry.expiresAt else { return true }
+        return clock.now < deadline || timing.map { now < $0.deadline } ?? false
     }
 
     /// Ends a reading.
@@ -76,13 +89,15 @@ extension CacheCore {
 
     /// Whether there is a fresh entry. Blocks on disk I/O.
     func isOnDisk(_ key: EntryKey) throws(CacheError) -> Bool {
-        if memory.withLock({ $0.isBarred(key) }) { return false }
+        try checkUsable()
         memory.settleOthers(key)
+        if memory.withLock({ $0.isBarred(key) }) { return false }
         do throws(StoreError) {
-            guard let entry = try store.information(forKey: key.text), !dropIfUseless(entry, key) else {
-                return false
-            }
-            return entry.expiresAt.map { clock.now < $0 } ?? true
+            let moving = memory.movingTiming(key)
+            guard let entry = try store.information(forKey: key.text) else { return false }
+            let isFresh = isFresh(entry, moving?.isOf(entry) == true ? moving : nil)
+            if !isFresh { _ = dropIfUseless(entry, key) }
+            return isFresh
         } catch {
             try ignoreDamage(error, key)
             return false

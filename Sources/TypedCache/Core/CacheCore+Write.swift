@@ -27,6 +27,7 @@ extension CacheCore {
     /// - Throws: what a store's save throws. What it was to replace is gone then, but for a load, which leaves it.
     @discardableResult
     func write(_ new: NewEntry, _ rule: WriteRule = .always) throws(CacheError) -> Bool {
+        try checkUsable()
         let key = new.key
         guard let (begun, hadFormer) = beginWrite(key, rule) else { return false }
         let saved: EntryInformation?
@@ -137,12 +138,13 @@ extension CacheCore {
 
     /// Removes what a save that failed early was to replace. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
-        guard let (begun, _) = beginWrite(key, rule) else { return }
+        guard usage.isUsable, let (begun, _) = beginWrite(key, rule) else { return }
         endWrite(key, begun, bar: removeAfterFailure(key, rule))
     }
 
     /// Removes the entry for a key. Blocks on disk I/O.
     func remove(_ key: EntryKey) throws(CacheError) -> Bool {
+        try checkUsable()
         guard let (begun, _) = beginWrite(key) else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in
@@ -159,6 +161,7 @@ extension CacheCore {
 
     /// Removes an entry if it is still the one that is there. Blocks on disk I/O.
     func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
+        try checkUsable()
         guard let (begun, _) = beginWrite(key) else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in try store.remove(entry) }
@@ -200,10 +203,11 @@ extension CacheCore {
 
     /// Removes every entry that is there when the call starts. Blocks on disk I/O.
     func removeAll() throws(CacheError) {
-        forgetAll()
+        try checkUsable()
+        // Emptied before the disk is, lest memory serve what another process sees to be gone.
+        memory.beginRemoval()
+        defer { memory.endRemoval() }
         memory.settleOthers(nil)
-        // What was read while the disk was being cleared must not stay either.
-        defer { forgetAll() }
         do throws(StoreError) {
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         } catch {
@@ -213,23 +217,30 @@ extension CacheCore {
         record(.removedAll, nil)
     }
 
-    private func forgetAll() {
-        flights.forgetFailures()
-        release(memory.withLock { $0.removeAll() })
-        memory.tellOthersAllRemoved()
-    }
-
     /// Removes every entry that has a tag. Blocks on disk I/O.
     func removeAll(tagged tag: String) throws(CacheError) -> Int {
-        try removing(.removed, .remove) { removed throws(StoreError) in
-            try store.removeAll(tagged: tag, removed: removed)
+        var begun: [EntryKey: MemoryTier.Ticket] = [:]
+        var formers: [MemoryEntry] = []
+        defer { for (key, ticket) in begun { endWrite(key, ticket, bar: .asItWas) } }
+        return try removing(.removed, .remove) { removed throws(StoreError) in
+            try store.removeAll(tagged: tag) { entry in
+                // Out of memory before it is gone from disk, lest memory serve what another process sees to be gone.
+                guard let key = try? EntryKey(entry.key), begun[key] == nil else { return }
+                let (ticket, former) = memory.withLock { $0.beginWrite(key) }
+                begun[key] = ticket
+                // Values come to their end without the store's lock.
+                if let former { formers.append(former) }
+            } removed: { entry in
+                removed(entry)
+            }
         }
     }
 
     /// Removes every entry that is of no use any more. Blocks on disk I/O.
     @discardableResult
     func removeExpired() throws(CacheError) -> Int {
-        try removing(.expired, .sweep) { removed throws(StoreError) in
+        memory.settleMoves()
+        return try removing(.expired, .sweep) { removed throws(StoreError) in
             try store.removeExpired(at: clock.now, removed: removed)
         }
     }
@@ -239,6 +250,8 @@ extension CacheCore {
         do throws(CacheError) {
             try removeExpired()
         } catch {
+            // Closed meanwhile, it has nothing to tell.
+            guard usage.isUsable else { return }
             record(.failed, nil, error)
         }
     }
@@ -255,6 +268,7 @@ extension CacheCore {
         _ operation: CacheOperation,
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
+        try checkUsable()
         var count = 0
         memory.settleOthers(nil)
         do throws(StoreError) {

@@ -13,6 +13,7 @@ final class CacheCore: Sendable {
     let clock: any CacheClock
     let listeners: Listeners
     let queues: DiskQueues
+    let usage = StoreUsage()
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
     private let followed = Mutex(FollowedKeys())
@@ -34,12 +35,14 @@ final class CacheCore: Sendable {
         self.store = store
         // One place by whatever path: it is there by now, if it is anywhere.
         let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
-        self.memory = SharedMemory(settings: memory, directory: place, store: store)
+        queues = DiskQueues(label: name, usage: usage)
+        self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
         listeners = Listeners(cacheName: name, observer: observer)
-        queues = DiskQueues(label: name)
         followsOthers = disk.followsOtherProcesses
         store.setUser(self)
+        // Else a program that opens the directory, saves and drops the cache again and again could defer any number.
+        self.memory.settleOthers(nil)
         if sweeps {
             let sweeper = Sweeper { [weak self] in self?.sweep() }
             self.sweeper.withLock { $0 = sweeper }
@@ -51,6 +54,25 @@ final class CacheCore: Sendable {
     }
 
     var flights: Flights { memory.flights }
+
+    // MARK: The end
+
+    /// - Throws: `.closed` and `.forked`.
+    func checkUsable() throws(CacheError) { try queues.checkUsable() }
+
+    /// Writes what was deferred, and gives back all files and locks. Blocks on disk I/O.
+    func close() throws(CacheError) {
+        do throws(StoreError) {
+            guard try usage.close() else { return }
+            sweeper.withLock { $0 = nil }
+            // Idle deadlines that are being moved.
+            queues.drainKeys()
+            defer { release(memory.withLock { $0.loseAll() }) }
+            try store.close()
+        } catch {
+            throw CacheError(error)
+        }
+    }
 
     // MARK: Telling
 
@@ -85,14 +107,17 @@ final class CacheCore: Sendable {
 
     /// Has the disk follow an idle deadline, before long.
     private func moveDeadline(of entry: EntryInformation, _ timing: EntryTiming, _ key: EntryKey) {
+        memory.beginMove(key, timing)
         queues.start(key) { [self] in
+            defer { memory.endMove(key) }
             do throws(StoreError) {
-                timing.moved(try moved(entry, timing))
+                var entry = entry
+                while let next = timing.moved(try moved(entry, timing)) { entry = next }
             } catch {
                 timing.failedToMove()
                 if error.code == .corrupted {
                     // The store has taken it away.
-                    timing.moved(nil)
+                    _ = timing.moved(nil)
                     forget(key)
                     report(.corrupted, key, error)
                 } else {
@@ -119,11 +144,14 @@ final class CacheCore: Sendable {
     }
 
     /// Whether an entry on disk is fresh. Where reading has moved an idle deadline, memory knows better than the disk.
-    func isFresh(onDisk entry: EntryInformation) -> Bool {
+    ///
+    /// - Parameter moving: the timings whose deadlines were being moved when the entry was read.
+    func isFresh(onDisk entry: EntryInformation, moving: [EntryKey: EntryTiming] = [:]) -> Bool {
         guard let deadline = entry.expiresAt else { return true }
         if clock.now < deadline { return true }
         guard entry.attributes.idleTime != nil, let key = try? EntryKey(entry.key) else { return false }
-        return memory.table.entry(forKey: key)?.timing.map { now < $0.deadline } ?? false
+        let timing = memory.table.entry(forKey: key)?.timing ?? moving[key] ?? memory.movingTiming(key)
+        return timing.map { $0.isOf(entry) && now < $0.deadline } ?? false
     }
 
     /// Whether an entry on disk may be used no more, not even as a stale one; then it is removed, unless it was saved
@@ -238,15 +266,6 @@ extension CacheCore: StoreUser {
         let dropped = memory.withLock { $0.forget(key, bar: bar) }
         _ = consume dropped
         memory.tellOthers(changed: key, bar: bar)
-    }
-}
-
-extension EntryInformation {
-    /// Whether this and another entry come from one save, whatever has become of the deadline.
-    fileprivate func isSave(of other: EntryInformation) -> Bool {
-        var attributes = attributes
-        attributes.expiresAt = other.expiresAt
-        return attributes == other.attributes && archiveByteCount == other.archiveByteCount
     }
 }
 

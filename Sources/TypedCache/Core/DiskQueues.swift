@@ -1,3 +1,4 @@
+import ArchiveStore
 import Dispatch
 
 /// Where asynchronous calls do their disk work: on a few threads of their own, for the threads that run Swift's tasks
@@ -9,8 +10,11 @@ struct DiskQueues: Sendable {
     private static let count = 4
     private static let current = DispatchSpecificKey<Int>()
     private let queues: [DispatchQueue]
+    private let usage: StoreUsage
 
-    init(label: String) {
+    /// - Parameter usage: asked before work is queued: a forked process has none of the queues' threads.
+    init(label: String, usage: StoreUsage) {
+        self.usage = usage
         queues = (0...Self.count).map { number in
             // On Apple platforms, Foundation's objects go when the work that made them is done.
             let queue = DispatchQueue(
@@ -38,12 +42,18 @@ struct DiskQueues: Sendable {
         }
     }
 
-    /// Suspends until `body` has run, and throws what it throws.
+    /// - Throws: `.closed` and `.forked`.
+    func checkUsable() throws(CacheError) {
+        if !usage.isUsable { throw CacheError(usage.failure) }
+    }
+
+    /// Suspends until `body` has run, and throws what it throws, or `.closed` or `.forked`.
     nonisolated(nonsending) func trying<Result: Sendable>(
         _ key: EntryKey? = nil,
         _ body: @escaping @Sendable () throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
-        try await run(key) { Swift.Result { () throws(CacheError) in try body() } }.get()
+        try checkUsable()
+        return try await run(key) { Swift.Result { () throws(CacheError) in try body() } }.get()
     }
 
     /// Waits until all that was started before has run; on one of the queues themselves, for nothing, for what runs
@@ -58,6 +68,12 @@ struct DiskQueues: Sendable {
         for queue in queues {
             await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
         }
+    }
+
+    /// Waits until all that was started before for any key has run; on a queue for keys, for nothing.
+    func drainKeys() {
+        if let number = DispatchQueue.getSpecific(key: Self.current), number < Self.count { return }
+        for queue in queues.prefix(Self.count) { queue.sync {} }
     }
 
     private func queue(_ key: EntryKey?) -> DispatchQueue {

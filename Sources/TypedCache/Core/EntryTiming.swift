@@ -57,18 +57,28 @@ final class EntryTiming: Sendable {
         }
     }
 
+    /// Whether this is of the save that an entry comes from.
+    func isOf(_ entry: EntryInformation) -> Bool { state.withLock { $0.entry?.isSave(of: entry) ?? false } }
+
     /// Whether the deadline is so far beyond that of the entry on disk that this has to be told.
-    func isAhead(of entry: EntryInformation) -> Bool {
+    func isAhead(of entry: EntryInformation) -> Bool { isAhead(of: entry, deadline) }
+
+    private func isAhead(of entry: EntryInformation, _ deadline: TimeInterval) -> Bool {
         guard let idleTime, let onDisk = entry.expiresAt else { return false }
         return deadline - onDisk.timeIntervalSinceReferenceDate > idleTime * EntryAttributes.idleLag
     }
 
-    /// Ends what ``use(at:)`` asked for.
-    func moved(_ entry: EntryInformation?) {
+    /// Ends what ``use(at:)`` asked for, unless reading has moved the deadline much further meanwhile.
+    ///
+    /// - Parameter entry: the entry on disk with the deadline that it has now; `nil` if it is not there any more.
+    /// - Returns: the entry to move once more.
+    func moved(_ entry: EntryInformation?) -> EntryInformation? {
         state.withLock { state in
-            state.isMoving = false
             state.entry = entry
             state.failures = 0
+            if let entry, isAhead(of: entry, state.deadline) { return entry }
+            state.isMoving = false
+            return nil
         }
     }
 
@@ -79,5 +89,14 @@ final class EntryTiming: Sendable {
             state.failures = min(state.failures + 1, 20)
             state.pauses = (1 << state.failures) - 2
         }
+    }
+}
+
+extension EntryInformation {
+    /// Whether this and another entry come from one save, whatever has become of the deadline.
+    func isSave(of other: EntryInformation) -> Bool {
+        var attributes = attributes
+        attributes.expiresAt = other.expiresAt
+        return attributes == other.attributes && archiveByteCount == other.archiveByteCount
     }
 }

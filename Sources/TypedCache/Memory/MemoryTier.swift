@@ -57,7 +57,9 @@ struct MemoryTier {
     /// Grows whenever everything in memory may be out of date.
     private var losses = 0
     /// Keys whose old entry should be gone from disk, but could not be removed.
-    private var barred: Set<EntryKey> = []
+    private(set) var barred: Set<EntryKey> = []
+    /// How many removals of everything are under way, in all caches of the directory.
+    private var removalCount = 0
     var statistics = CacheStatistics()
 
     init(settings: MemorySettings, table: EntryTable) {
@@ -170,7 +172,7 @@ struct MemoryTier {
         cost: Int
     ) -> Dropped {
         let isThere = ticket.departures == traffic[key]?.departures && ticket.losses == losses
-        let isCurrent = isThere && isCurrent(key, ticket)
+        let isCurrent = isThere && removalCount == 0 && isCurrent(key, ticket)
         if var state = traffic[key] {
             state.operations -= 1
             if isWrite { state.activeWrites -= 1 }
@@ -224,10 +226,23 @@ struct MemoryTier {
         }
     }
 
-    /// Forgets everything in memory, and keeps operations that are under way from bringing anything back.
-    mutating func removeAll() -> Dropped {
+    /// Forgets everything, and keeps nothing until ``endRemoval()``, nor what operations bring that are under way then.
+    mutating func beginRemoval() -> Dropped {
+        removalCount += 1
         epoch += 1
         return dropAll()
+    }
+
+    mutating func endRemoval() -> Dropped {
+        removalCount -= 1
+        epoch += 1
+        return dropAll()
+    }
+
+    /// Takes over what another cache of the directory knows.
+    mutating func inherit(_ bars: Set<EntryKey>, removalCount: Int) {
+        barred.formUnion(bars)
+        self.removalCount += removalCount
     }
 
     private mutating func dropAll() -> Dropped {

@@ -5,7 +5,8 @@ import Synchronization
 /// The memory tier of one cache, known to the other caches of this process that have the same directory.
 ///
 /// What one of them saves or removes, the others forget before the call returns: so one program may open a cache
-/// in several places, and none of them sees what another one has replaced.
+/// in several places, and none of them sees what another one has replaced. A cache that the program has dropped is
+/// among them until its store has written what it deferred.
 final class SharedMemory: Sendable {
     /// What a hit needs.
     let table = EntryTable()
@@ -16,21 +17,37 @@ final class SharedMemory: Sendable {
     private let store: any ArchiveStore
     /// What is being loaded.
     let flights = Flights()
+    private let queues: DiskQueues
+    private let moves = Mutex<[EntryKey: Move]>([:])
 
-    init(settings: MemorySettings, directory: String, store: any ArchiveStore) {
+    init(settings: MemorySettings, directory: String, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
+        self.queues = queues
         tier = Mutex(MemoryTier(settings: settings, table: table))
-        self.directory = directory
-        Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
+        // A forked process has no neighbors from before: their locks may be taken, and their threads are gone.
+        self.directory = "\(StoreUsage.processGeneration) \(directory)"
+        let directory = self.directory
+        let (bars, removalCount) = Self.places.withLock { places in
+            places[directory, default: Place()].members.append(Member(memory: self))
+            let place = places[directory, default: Place()]
+            places[directory]?.bars = []
+            return (place.bars, place.removalCount)
+        }
+        let known = others.first?.withLock { $0.barred } ?? []
+        withLock { $0.inherit(bars.union(known), removalCount: removalCount) }
     }
 
     deinit {
         table.deallocate()
-        Self.neighbors.withLock { neighbors in
+        let bars = tier.withLock { $0.barred }
+        Self.places.withLock { places in
             // The others are not looked at: a reference that is loaded here may be the last one to one of them,
             // whose end would come here again.
-            neighbors[directory]?.removeAll { $0.identity == ObjectIdentifier(self) }
-            if neighbors[directory]?.isEmpty == true { neighbors[directory] = nil }
+            places[directory]?.members.removeAll { $0.identity == ObjectIdentifier(self) }
+            guard let place = places[directory], place.members.isEmpty else { return }
+            // What must not be used is left to the next cache of the directory.
+            let isNeeded = !bars.isEmpty || place.removalCount > 0
+            places[directory] = isNeeded ? Place(bars: bars, removalCount: place.removalCount) : nil
         }
     }
 
@@ -49,7 +66,15 @@ final class SharedMemory: Sendable {
 
     // MARK: Neighbors
 
-    private struct Neighbor: Sendable {
+    private struct Place: Sendable {
+        var members: [Member] = []
+        /// Keys that must not be used, as the last member has left them.
+        var bars: Set<EntryKey> = []
+        /// How many removals of everything are under way.
+        var removalCount = 0
+    }
+
+    private struct Member: Sendable {
         let identity: ObjectIdentifier
         weak let memory: SharedMemory?
 
@@ -59,11 +84,11 @@ final class SharedMemory: Sendable {
         }
     }
 
-    private static let neighbors = Mutex<[String: [Neighbor]]>([:])
+    private static let places = Mutex<[String: Place]>([:])
 
     private var others: [SharedMemory] {
-        Self.neighbors.withLock { neighbors in
-            guard let members = neighbors[directory], members.count > 1 else { return [] }
+        Self.places.withLock { places in
+            guard let members = places[directory]?.members, members.count > 1 else { return [] }
             return members.compactMap(\.memory).filter { $0 !== self }
         }
     }
@@ -100,12 +125,76 @@ final class SharedMemory: Sendable {
         for other in others { other.store.settle(key?.text) }
     }
 
-    /// Has the other caches forget everything, after everything was removed from disk.
-    func tellOthersAllRemoved() {
-        for other in others {
-            other.flights.forgetFailures()
-            let dropped = other.withLock { $0.removeAll() }
+    // MARK: Removing everything
+
+    /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: what is
+    /// read meanwhile may be about to go.
+    func beginRemoval() { tellAll(isRemoving: true) }
+
+    func endRemoval() { tellAll(isRemoving: false) }
+
+    private func tellAll(isRemoving: Bool) {
+        let members = Self.places.withLock { places in
+            places[directory]?.removalCount += isRemoving ? 1 : -1
+            return places[directory]?.members.compactMap(\.memory) ?? []
+        }
+        for member in members {
+            member.flights.forgetFailures()
+            let dropped = member.withLock { isRemoving ? $0.beginRemoval() : $0.endRemoval() }
             _ = consume dropped
         }
+    }
+
+    // MARK: Idle deadlines
+
+    private struct Move: Sendable {
+        var timing: EntryTiming
+        /// How many moves of it are under way.
+        var count = 0
+    }
+
+    /// How many deadlines are being moved in this process.
+    private static let moveCount = Atomic<Int>(0)
+
+    /// Reading has moved the deadline of an entry, and the disk is about to follow.
+    func beginMove(_ key: EntryKey, _ timing: EntryTiming) {
+        moves.withLock { moves in
+            moves[key, default: Move(timing: timing)].timing = timing
+            moves[key]?.count += 1
+        }
+        Self.moveCount.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    func endMove(_ key: EntryKey) {
+        moves.withLock { moves in
+            moves[key]?.count -= 1
+            if moves[key]?.count == 0 { moves[key] = nil }
+        }
+        Self.moveCount.subtract(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// The timing of an entry whose deadline is being moved by a cache of the directory; to be asked for before the disk
+    /// is read, which has the deadline once this is `nil`.
+    func movingTiming(_ key: EntryKey) -> EntryTiming? {
+        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return nil }
+        if let move = moves.withLock({ $0[key] }) { return move.timing }
+        for other in others {
+            if let move = other.moves.withLock({ $0[key] }) { return move.timing }
+        }
+        return nil
+    }
+
+    /// As ``movingTiming(_:)``, of all keys.
+    var movingTimings: [EntryKey: EntryTiming] {
+        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return [:] }
+        return others.reduce(into: moves.withLock { $0.mapValues(\.timing) }) { timings, other in
+            timings.merge(other.moves.withLock { $0.mapValues(\.timing) }) { own, _ in own }
+        }
+    }
+
+    /// Waits until the disk has all deadlines that the caches of the directory are moving.
+    func settleMoves() {
+        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return }
+        for member in [self] + others where !member.moves.withLock({ $0.isEmpty }) { member.queues.drainKeys() }
     }
 }

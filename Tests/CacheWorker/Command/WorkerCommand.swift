@@ -6,6 +6,7 @@ enum WorkerCommand {
     case help
     case work(WorkerSettings)
     case torture(TortureOptions)
+    case fork(Forking)
 
     static let helpText = """
         Processes that work on one cache, and others that kill, crowd and starve them.
@@ -26,6 +27,9 @@ enum WorkerCommand {
             does what standard input says: save KEY, fetch KEY, contains KEY, remove KEY, removeAll, removeTagged TAG,
             keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
             the monotonic clock, in nanoseconds
+
+          CacheWorker fork --directory DIR [--layout packed|files] [--behind N]
+            forks with an open cache, has parent and children use it, and tells what is wrong then
 
         torture ends with 0 if nothing is wrong, with 1 if something is: what shows it is kept then, and told. With 2
         if the arguments are not understood.
@@ -87,6 +91,18 @@ enum WorkerCommand {
                 throw TortureError("--directory and --log are needed")
             }
             self = .work(settings)
+        case "fork":
+            var forking = Forking(directory: URL(filePath: ""), disk: DiskSettings())
+            while let word = words.popFirst() {
+                switch word {
+                case "--directory": forking.directory = URL(filePath: try next(after: word))
+                case "--layout": forking.disk.layout = try layout(after: word)
+                case "--behind":
+                    forking.disk.writing = .behind(limit: .bytes(try number(after: word, from: 0)))
+                default: throw TortureError("what is \(word)?")
+                }
+            }
+            self = .fork(forking)
         case "torture":
             var options = TortureOptions()
             while let word = words.popFirst() {
@@ -108,7 +124,7 @@ enum WorkerCommand {
             }
             self = .torture(options)
         default:
-            throw TortureError("what is \(command ?? "")? One of: torture, work, help")
+            throw TortureError("what is \(command ?? "")? One of: torture, work, fork, help")
         }
     }
 }

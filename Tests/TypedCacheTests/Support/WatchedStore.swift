@@ -22,6 +22,8 @@ final class WatchedStore: ArchiveStore {
         var save: (@Sendable (_ archive: [UInt8]) throws(StoreError) -> Void)?
         var move: (@Sendable () throws(StoreError) -> Void)?
         var remove: (@Sendable () throws(StoreError) -> Void)?
+        /// Called after the other store has removed some entries, or all for `nil`, before the cache is told.
+        var removed: (@Sendable (_ keys: [String]?) -> Void)?
         var list: (@Sendable (_ part: Int) throws(StoreError) -> Void)?
         /// What a listed part is replaced by.
         var listed: (@Sendable (Listing) -> Listing)?
@@ -89,6 +91,7 @@ final class WatchedStore: ArchiveStore {
     func removeAll() throws(StoreError) {
         try now.remove?()
         try base.removeAll()
+        now.removed?(nil)
     }
 
     func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
@@ -96,9 +99,18 @@ final class WatchedStore: ArchiveStore {
         try base.removeExpired(at: date, removed: removed)
     }
 
-    func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+    func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
         try now.remove?()
-        try base.removeAll(tagged: tag, removed: removed)
+        var keys: [String] = []
+        try base.removeAll(tagged: tag, removing: removing) { entry in
+            keys.append(entry.key)
+            now.removed?(keys)
+            removed(entry)
+        }
     }
 
     func removeDamagedEntries() throws(StoreError) -> Int { try base.removeDamagedEntries() }

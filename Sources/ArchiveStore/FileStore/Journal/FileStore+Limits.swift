@@ -258,6 +258,7 @@ extension FileStore {
         guard settings.followsOthers else { return .keys([]) }
         do throws(StoreError) {
             guard let directory = try refreshed() else { return .everything }
+            defer { withExtendedLifetime(directory) {} }
             if let changes = try directory.follower.changes() { return changes }
             for shard in directory.shards {
                 guard let folder = try shard.directory(create: false) else { continue }

@@ -6,6 +6,7 @@ extension FileStore {
     /// by the journal of others; if there is none, by when entries were saved, which takes a look at each.
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         if settings.isLimited {
             try list(directory)
             try giveUp(in: directory, told: removed) {

@@ -13,6 +13,7 @@ extension FileStore {
     /// processes that do so at once look at some entries twice.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         let now = date.timeIntervalSinceReferenceDate
         try listAll(in: directory)
         try work(on: EntryLists.wheelName, in: directory, told: removed) { list in
@@ -25,14 +26,19 @@ extension FileStore {
     }
 
     /// Implementation: looks at the list of `.tags` for this tag, and at the entries named there.
-    package func removeAll(tagged tag: String, removed: (EntryInformation) -> Void) throws(StoreError) {
+    package func removeAll(
+        tagged tag: String,
+        removing: (EntryInformation) -> Void,
+        removed: (EntryInformation) -> Void
+    ) throws(StoreError) {
         guard let directory = try refreshed() else { return }
+        defer { withExtendedLifetime(directory) {} }
         try listAll(in: directory)
         let name = EntryLists.list(ofTag: tag)
-        try work(on: EntryLists.tagsName, in: directory, told: removed) {
+        try work(on: EntryLists.tagsName, in: directory, telling: removing, told: removed) {
             $0 == name
-        } deciding: { attributes in
-            attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } ? .removed : .left
+        } deciding: {
+            $0.has(tag: tag) ? .removed : .left
         }
     }
 
@@ -76,10 +82,13 @@ extension FileStore {
     ///
     /// Others may work on the same lists: each looks at all that was named in them when it began.
     ///
-    /// - Parameter told: Is given each entry that was removed, at the end, without any lock held.
+    /// - Parameters:
+    ///   - telling: Is given each entry right before its removal, with its shard locked.
+    ///   - told: Is given each entry that was removed, at the end, without any lock held.
     private func work(
         on folder: String,
         in directory: StoreDirectory,
+        telling: (EntryInformation) -> Void = { _ in },
         told: (EntryInformation) -> Void,
         where isChosen: (String) -> Bool,
         deciding fate: (EntryAttributes) -> Fate
@@ -92,7 +101,14 @@ extension FileStore {
             for (file, names) in try lists.take(where: isChosen) {
                 do throws(StoreError) {
                     for name in names {
-                        try look(at: name, folder, in: directory, removed: &removed, deciding: fate)
+                        try look(
+                            at: name,
+                            folder,
+                            in: directory,
+                            telling: telling,
+                            removed: &removed,
+                            deciding: fate
+                        )
                     }
                 } catch {
                     // Its names are looked at again the next time.
@@ -111,6 +127,7 @@ extension FileStore {
         at name: EntryName,
         _ lists: String,
         in directory: StoreDirectory,
+        telling: (EntryInformation) -> Void,
         removed: inout [EntryInformation],
         deciding fate: (EntryAttributes) -> Fate
     ) throws(StoreError) {
@@ -130,6 +147,7 @@ extension FileStore {
                 case .left: break
                 case .listed(let list): try directory.lists.add(name, to: list, of: lists)
                 case .removed:
+                    telling(information)
                     try chain.vacate(slot, of: key)
                     removed.append(information)
                 }

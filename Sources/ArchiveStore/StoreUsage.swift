@@ -1,0 +1,48 @@
+import CFiles
+import Synchronization
+
+/// Whether a store or a cache may be used: it may until it is closed, in the process that opened it.
+///
+/// A child process that was forked has copies of what the parent had in memory, but shares the parent's locks, and has
+/// none of its threads: what it did with a store of the parent's would lose saves of both.
+package final class StoreUsage: Sendable {
+    /// Which process opened it, or ``closed``.
+    private let generation = Atomic<UInt64>(StoreUsage.processGeneration)
+    private static let closed = UInt64.max
+
+    package init() {}
+
+    /// Differs between a process and those that it was forked from.
+    package static var processGeneration: UInt64 { fork_generation() }
+
+    package var isUsable: Bool { generation.load(ordering: .relaxed) == fork_generation() }
+
+    /// - Throws: `.closed` and `.forked`.
+    package func check() throws(StoreError) {
+        if !isUsable { throw failure }
+    }
+
+    /// Why it may not be used.
+    package var failure: StoreError {
+        if generation.load(ordering: .relaxed) == Self.closed {
+            return StoreError(.closed, action: "using a cache", reason: "it was closed")
+        }
+        let reason = "this process was forked after the cache was opened; open the cache again in the child process"
+        return StoreError(.forked, action: "using a cache", reason: reason)
+    }
+
+    /// Has it not be used from now on, and says whether it could be used until now.
+    ///
+    /// - Throws: `.forked`.
+    package func close() throws(StoreError) -> Bool {
+        let current = fork_generation()
+        let former = generation.compareExchange(
+            expected: current,
+            desired: Self.closed,
+            ordering: .acquiringAndReleasing
+        )
+        if former.exchanged { return true }
+        if former.original != Self.closed { throw failure }
+        return false
+    }
+}

@@ -1,0 +1,113 @@
+import ArchiveStore
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// After `close()`, everything that was accepted is on disk, and every call is refused.
+@Suite struct ClosingTests {
+    private let directory = TestDirectory()
+    private let city = City(name: "x", population: 1)
+
+    private func cache(_ writing: DiskSettings.Writing, _ layout: DiskSettings.Layout) throws -> Cache<City> {
+        try Cache(name: "cities", directory: directory.url, disk: DiskSettings(layout: layout, writing: writing))
+    }
+
+    @Test(arguments: [DiskSettings.Writing.through, .behind(limit: .mebibytes(1))], [false, true])
+    func aClosedCacheRefusesEverything(writing: DiskSettings.Writing, isAsync: Bool) async throws {
+        let city = city
+        for layout in [DiskSettings.Layout.packed, .files] {
+            let cities = try cache(writing, layout)
+            let neighbor = try cache(.through, layout)
+            let idle = Expiration.afterIdle(.seconds(86_400))
+            for number in 0..<100 { try await cities.save(city, forKey: number, expiration: idle) }
+            #expect(try await cities.fetch(forKey: 1) == city)
+            if isAsync { try await cities.close() } else { try Self.close(cities) }
+            let calls: [@Sendable () async throws -> Void] = [
+                { try await cities.save(city, forKey: "k") },
+                { _ = try await cities.fetch(forKey: 1) },
+                { _ = try await cities.fetch(forKeys: [1, 2]) },
+                { _ = try await cities.fetch(forKey: "new") { city } },
+                { _ = try await cities.contains(forKey: 1) },
+                { try await cities.modify(forKey: 1) { $0 = nil } },
+                { try await cities.remove(forKey: 1) },
+                { try await cities.removeAll() },
+                { try await cities.removeAll(tagged: "t") },
+                { try await cities.removeExpired() },
+                { try await cities.trimDisk(toBytes: .bytes(0)) },
+                { _ = try await cities.count() },
+                { try await cities.flush() },
+                { try Self.callAll(cities) },
+            ]
+            for (index, call) in calls.enumerated() {
+                let error = await #expect(throws: CacheError.self, "call \(index)") { try await call() }
+                #expect(error?.code == .closed, "call \(index)")
+            }
+            try await cities.close()
+            try Self.close(cities)
+            #expect(cities.statistics.failures == 0)
+            // The others go on, and nothing was lost or done.
+            #expect(try await neighbor.count() == 100)
+            try await neighbor.save(city, forKey: "k")
+            let next = try cache(writing, layout)
+            for number in 0..<100 { #expect(try await next.fetch(forKey: number) == city) }
+            #expect(try await next.fetch(forKey: "k") == city)
+            try await next.close()
+            try await neighbor.close()
+            try FileManager.default.removeItem(at: directory.url)
+        }
+    }
+
+    private static func close(_ cities: Cache<City>) throws { try cities.close() }
+
+    /// Throws what the synchronous calls throw, if all throw that they are closed.
+    private static func callAll(_ cities: Cache<City>) throws {
+        let calls: [() throws -> Void] = [
+            { try cities.save(City(name: "x", population: 1), forKey: "k") },
+            { _ = try cities.fetch(forKey: 1) },
+            { _ = try cities.contains(forKey: 1) },
+            { try cities.modify(forKey: 1) { $0 = nil } },
+            { try cities.remove(forKey: 1) },
+            { try cities.removeAll() },
+            { try cities.removeAll(tagged: "t") },
+            { try cities.removeExpired() },
+            { try cities.trimDisk(toBytes: .bytes(0)) },
+            { _ = try cities.count() },
+            { try cities.flush() },
+        ]
+        for (index, call) in calls.enumerated() { #expect(code(call) == .closed, "synchronous call \(index)") }
+        try cities.flush()
+    }
+
+    /// A directory may be removed right after its cache was closed: nothing comes back.
+    @Test func nothingIsWrittenAfterClosing() throws {
+        for round in 0..<10 {
+            let cities = try cache(.behind(limit: .mebibytes(1)), round % 2 == 0 ? .packed : .files)
+            for number in 0..<100 { try cities.save(city, forKey: number) }
+            try cities.close()
+            try FileManager.default.removeItem(at: directory.url)
+            #expect(code { try cities.save(city, forKey: "k") } == .closed)
+            #expect(!FileManager.default.fileExists(atPath: directory.url.path))
+        }
+    }
+
+    // MARK: Forking
+
+    /// A process that forks with an open cache loses nothing, and its children are told to open their own.
+    @Test(arguments: [DiskSettings.Layout.packed, .files], [nil, 1 << 20] as [Int?])
+    func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
+        for _ in 0..<3 {
+            let process = Process()
+            process.executableURL = try ProcessTests.executable
+            process.arguments = ["fork", "--directory", directory.url.path, "--layout", layout.rawValue]
+            if let limit { process.arguments? += ["--behind", "\(limit)"] }
+            let output = Pipe()
+            process.standardError = output
+            try process.run()
+            process.waitUntilExit()
+            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(process.terminationStatus == 0, "\(text)")
+            try FileManager.default.removeItem(at: directory.url)
+        }
+    }
+}
