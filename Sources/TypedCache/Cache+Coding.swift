@@ -31,15 +31,16 @@ extension Cache {
             core.endRead(key, read)
             throw error
         }
-        core.endRead(key, read, keeping: kept(value, key, read.stored))
+        core.endRead(key, read, keeping: Self.kept(value, key, read.stored, sharesValues: sharesValues))
         core.record(.diskHit, key)
         return value
     }
 
-    private func kept(_ value: Value, _ key: EntryKey, _ stored: StoredArchive) -> MemoryEntry {
+    /// What memory holds of a value that was read.
+    static func kept(_ value: Value, _ key: EntryKey, _ stored: StoredArchive, sharesValues: Bool) -> MemoryEntry {
         let attributes = stored.information.attributes
         let timing = EntryTiming(attributes, entry: stored.information)
-        return Self.memoryEntry(value, key, stored.archive, attributes, timing, sharesValues: sharesValues)
+        return memoryEntry(value, key, stored.archive, attributes, timing, sharesValues: sharesValues)
     }
 
     /// Archives a value.

@@ -10,6 +10,7 @@ public struct CacheError: Error, Sendable {
             case invalidName, invalidKey, invalidExpiration, invalidTag, typeMismatch, encodingFailed,
                 decodingFailed
             case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory
+            case recursiveLoad, nothingToRevalidate
         }
 
         private let base: Base
@@ -38,6 +39,10 @@ public struct CacheError: Error, Sendable {
         public static let unsupportedVersion = Code(base: .unsupportedVersion)
         /// The directory holds something that is no cache; nothing in it was touched.
         public static let invalidDirectory = Code(base: .invalidDirectory)
+        /// A producer fetches a key that its own load has to wait for: its own key, or one whose producer waits for it.
+        public static let recursiveLoad = Code(base: .recursiveLoad)
+        /// A producer said that a value is unchanged where it was given none.
+        public static let nothingToRevalidate = Code(base: .nothingToRevalidate)
 
         public var description: String { base.rawValue }
     }

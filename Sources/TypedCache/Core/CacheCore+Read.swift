@@ -15,12 +15,13 @@ extension CacheCore {
     /// - Parameters:
     ///   - expired: whether memory has an entry for the key that has expired.
     ///   - allowsStale: whether an entry may be given that has expired but is within a stale window.
-    /// - Returns: what ``endRead(_:_:keeping:)`` must be called with; `nil` if there is none, and then the miss is
-    ///   recorded.
+    ///   - countsMiss: whether a miss is recorded; else the caller does so.
+    /// - Returns: what ``endRead(_:_:keeping:)`` must be called with; `nil` if there is none.
     func read(
         _ key: EntryKey,
         expired: Bool = false,
-        allowsStale: Bool = false
+        allowsStale: Bool = false,
+        countsMiss: Bool = true
     ) throws(CacheError) -> DiskRead? {
         let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
             let dropped = expired ? memory.remove(forKey: key) : nil
@@ -29,7 +30,7 @@ extension CacheCore {
         _ = consume dropped
         memory.settleOthers(key)
         if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
-        record(.missed, key)
+        if countsMiss { record(.missed, key) }
         return nil
     }
 

@@ -87,7 +87,12 @@ final class CacheCore: Sendable {
     private func moveDeadline(of entry: EntryInformation, _ timing: EntryTiming, _ key: EntryKey) {
         queues.start(key) { [self] in
             do throws(StoreError) {
-                timing.moved(try moved(entry, timing))
+                let moved = try moved(
+                    entry,
+                    to: { Date(timeIntervalSinceReferenceDate: timing.deadline) },
+                    isDue: { timing.isAhead(of: $0) }
+                )
+                timing.moved(moved)
             } catch {
                 timing.failedToMove()
                 if error.code == .corrupted {
@@ -99,22 +104,6 @@ final class CacheCore: Sendable {
                     report(.failed, key, error)
                 }
             }
-        }
-    }
-
-    /// Moves the deadline of an entry on disk, and says what the store knows of it now; `nil` if it was removed or saved
-    /// over. Blocks on disk I/O.
-    private func moved(_ entry: EntryInformation, _ timing: EntryTiming) throws(StoreError) -> EntryInformation? {
-        var entry = entry
-        while true {
-            let deadline = Date(timeIntervalSinceReferenceDate: timing.deadline)
-            if let moved = try store.moveDeadline(of: entry, to: deadline) { return moved }
-            // Another cache that reads the entry too may have moved the deadline: it is the same entry all the same.
-            guard let current = try store.information(forKey: entry.key), current.isSave(of: entry) else {
-                return nil
-            }
-            guard timing.isAhead(of: current) else { return current }
-            entry = current
         }
     }
 
@@ -238,15 +227,6 @@ extension CacheCore: StoreUser {
         let dropped = memory.withLock { $0.forget(key, bar: bar) }
         _ = consume dropped
         memory.tellOthers(changed: key, bar: bar)
-    }
-}
-
-extension EntryInformation {
-    /// Whether this and another entry come from one save, whatever has become of the deadline.
-    fileprivate func isSave(of other: EntryInformation) -> Bool {
-        var attributes = attributes
-        attributes.expiresAt = other.expiresAt
-        return attributes == other.attributes && archiveByteCount == other.archiveByteCount
     }
 }
 

@@ -15,13 +15,24 @@ public struct LoadOptions: Sendable, Hashable {
     ///
     /// Saving or removing the key ends that.
     public var failureLifetime: Duration?
+    /// Whether an entry that holds another type counts as missing and is loaded anew; `true` by default. Otherwise the
+    /// fetch throws `.typeMismatch`.
+    ///
+    /// Renaming a type, or moving it to another module, makes all of its entries such ones.
+    public var replacesOtherTypes: Bool
 
     /// - Parameters:
     ///   - earlyRefresh: see ``earlyRefresh``.
     ///   - failureLifetime: see ``failureLifetime``.
-    public init(earlyRefresh: Double? = nil, failureLifetime: Duration? = nil) {
+    ///   - replacesOtherTypes: see ``replacesOtherTypes``.
+    public init(
+        earlyRefresh: Double? = nil,
+        failureLifetime: Duration? = nil,
+        replacesOtherTypes: Bool = true
+    ) {
         self.earlyRefresh = earlyRefresh
         self.failureLifetime = failureLifetime
+        self.replacesOtherTypes = replacesOtherTypes
     }
 
     /// Whether to load anew now what stays fresh until `deadline`.
@@ -30,5 +41,10 @@ public struct LoadOptions: Sendable, Hashable {
     func refreshes(loadTime: TimeInterval, deadline: TimeInterval, now: TimeInterval, chance: Double) -> Bool {
         guard let earlyRefresh, loadTime > 0, deadline != .infinity else { return false }
         return now - loadTime * earlyRefresh * log(chance) >= deadline
+    }
+
+    /// Whether an entry that cannot be decoded counts as missing.
+    func loadsAnew(_ error: CacheError) -> Bool {
+        error.code == .decodingFailed || (error.code == .typeMismatch && replacesOtherTypes)
     }
 }
