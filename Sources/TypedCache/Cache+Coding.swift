@@ -70,7 +70,7 @@ extension Cache {
     }
 
     /// What memory holds of a value.
-    private static func memoryEntry(
+    static func memoryEntry(
         _ value: Value,
         _ key: EntryKey,
         _ archive: [UInt8],

@@ -18,4 +18,10 @@ int allocate_blocks(int descriptor, int64_t length);
 // Returns 0, or -1 with errno.
 int file_extent(int descriptor, uint64_t *link_count, int64_t *byte_count);
 
+// Takes the lock of one byte of an open file, which need not be there; it belongs to the open file, not to the process,
+// and is given back when that is closed. Never waits.
+//
+// Returns 0, or -1 with errno: EAGAIN or EACCES if another open file has it.
+int lock_byte(int descriptor, int64_t offset);
+
 #endif

@@ -13,6 +13,9 @@ final class CacheCore: Sendable {
     let clock: any CacheClock
     let listeners: Listeners
     let queues: DiskQueues
+    let directory: String
+    /// Whether it was told that loads cannot be joined among processes.
+    let hasReportedLocks = Atomic<Bool>(false)
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
     private let followed = Mutex(FollowedKeys())
@@ -32,6 +35,7 @@ final class CacheCore: Sendable {
     ) {
         self.name = name
         self.store = store
+        self.directory = directory.path(percentEncoded: false)
         // One place by whatever path: it is there by now, if it is anywhere.
         let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
         self.memory = SharedMemory(settings: memory, directory: place, store: store)

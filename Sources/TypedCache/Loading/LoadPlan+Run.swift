@@ -6,16 +6,31 @@ import Foundation
 extension LoadPlan {
     /// Runs the producer, saves what it gives, and ends the flights.
     func run(_ all: [Flight], isBackground: Bool) async {
-        let unknown = isBackground ? all : landingKnown(all)
-        let (flights, formers) =
-            revalidates ? await readFormers(unknown, isBackground: isBackground) : (unknown, [:])
+        let began = core.clock.now
+        var flights = isBackground ? all : landingKnown(all)
+        var formers: [String: StoredArchive] = [:]
+        var locks: KeyLocks?
+        // They are given back when everything is saved.
+        defer { withExtendedLifetime(locks) {} }
+        if options.joins == .processes {
+            do throws(CancellationError) {
+                locks = try await lockAmongProcesses(flights.map(\.key))
+            } catch {
+                for flight in flights { end(flight, .failed(error)) }
+                return
+            }
+        }
+        if revalidates || locks != nil {
+            (flights, formers) = await lookAgain(flights, isBackground: isBackground, since: began)
+        }
         guard let first = flights.first else { return }
+        let former = formers
         let start = ContinuousClock.now
         let answers: [String: Revalidated<Value>]
         do {
             let keys = flights.map(\.key.text)
             answers = try await LoadGraph.$current.withValue(first.loadNumber) {
-                try await core.listeners.observing(.load) { try await producer(keys, decoded(formers)) }
+                try await core.listeners.observing(.load) { try await producer(keys, decoded(former)) }
             }
         } catch {
             for flight in flights { fail(flight, error) }
@@ -57,10 +72,12 @@ extension LoadPlan {
 
     /// Reads what the disk has for the keys by now, and ends the flights of those that are fresh.
     ///
-    /// - Returns: the other flights, and the entries that have expired; those that are to be loaded ahead as well.
-    private func readFormers(
+    /// - Parameter began: when the load did.
+    /// - Returns: the other flights, and the entries that a producer is to be given.
+    private func lookAgain(
         _ flights: [Flight],
-        isBackground: Bool
+        isBackground: Bool,
+        since began: Date
     ) async -> (flights: [Flight], formers: [String: StoredArchive]) {
         let core = core
         var formers: [String: StoredArchive] = [:]
@@ -76,12 +93,14 @@ extension LoadPlan {
                 }
             }
             if let stored {
-                if !isBackground, core.isFresh(onDisk: stored.information), let value = value(stored) {
+                // What is loaded ahead was fresh before.
+                let isNew = !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
+                if isNew, core.isFresh(onDisk: stored.information), let value = value(stored) {
                     let entry = Cache<Value>.kept(value, key, stored, sharesValues: sharesValues)
                     end(flight, .loaded(entry), keeping: entry, cost: stored.archive.count)
                     continue
                 }
-                formers[key.text] = stored
+                if revalidates { formers[key.text] = stored }
             }
             left.append(flight)
         }
@@ -118,10 +137,10 @@ extension LoadPlan {
         if attributes.expiresAt != nil { attributes.loadTime = loadTime }
         let new = try Cache<Value>.newEntry(value, flight.key, attributes, sharesValues: sharesValues)
         core.record(.loaded, flight.key)
-        let core = core
+        let (core, keepsUnsaved) = (core, options.keepsUnsaved)
         await core.queues.run(flight.key) {
             do throws(CacheError) {
-                try core.write(new, .ifUnchanged(since: flight.ticket))
+                try core.write(new, .ifUnchanged(since: flight.ticket), keepsUnsaved: keepsUnsaved)
             } catch {
                 // The value is good all the same.
                 core.record(.failed, flight.key, error)
@@ -153,6 +172,18 @@ extension LoadPlan {
         case .renewed(let information):
             let stored = StoredArchive(archive: former.archive, information: information)
             let entry = Cache<Value>.kept(value, key, stored, sharesValues: sharesValues)
+            end(flight, .loaded(entry), keeping: entry, cost: former.archive.count)
+        case .failed where options.keepsUnsaved:
+            var attributes = former.information.attributes
+            attributes.expiresAt = deadline
+            let entry = Cache<Value>.memoryEntry(
+                value,
+                key,
+                former.archive,
+                attributes,
+                EntryTiming(attributes),
+                sharesValues: sharesValues
+            )
             end(flight, .loaded(entry), keeping: entry, cost: former.archive.count)
         case .gone, .failed:
             end(flight, .loaded(Cache<Value>.kept(value, key, former, sharesValues: sharesValues)))
