@@ -34,8 +34,9 @@ package protocol ArchiveStore: Sendable {
 
     /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.
     ///
+    /// - Parameter date: `nil` means never.
     /// - Returns: what the store knows of the entry now; `nil` if it is not there any more.
-    func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation?
+    func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation?
 
     /// Returns what was saved for `key`; `nil` if there is nothing.
     ///

@@ -31,16 +31,28 @@ extension Cache {
             core.endRead(key, read)
             throw error
         }
-        core.endRead(key, read, keeping: kept(value, key, read))
+        core.endRead(
+            key,
+            read,
+            keeping: Self.kept(value, key, read.stored, timing: read.timing, sharesValues: sharesValues)
+        )
         core.record(.diskHit, key)
         return value
     }
 
-    private func kept(_ value: Value, _ key: EntryKey, _ read: DiskRead) -> MemoryEntry {
-        let stored = read.stored
+    /// What memory holds of a value that was read.
+    ///
+    /// - Parameter timing: the entry's, where its deadline is still on its way to disk.
+    static func kept(
+        _ value: Value,
+        _ key: EntryKey,
+        _ stored: StoredArchive,
+        timing: EntryTiming? = nil,
+        sharesValues: Bool
+    ) -> MemoryEntry {
         let attributes = stored.information.attributes
-        let timing = read.timing ?? EntryTiming(attributes, entry: stored.information)
-        return Self.memoryEntry(value, key, stored.archive, attributes, timing, sharesValues: sharesValues)
+        let timing = timing ?? EntryTiming(attributes, entry: stored.information)
+        return memoryEntry(value, key, stored.archive, attributes, timing, sharesValues: sharesValues)
     }
 
     /// Archives a value.
@@ -70,7 +82,7 @@ extension Cache {
     }
 
     /// What memory holds of a value.
-    private static func memoryEntry(
+    static func memoryEntry(
         _ value: Value,
         _ key: EntryKey,
         _ archive: [UInt8],

@@ -11,8 +11,8 @@ extension Cache {
     /// However many ask for a key at once, one producer runs, in a task of its own; all get its value or its error.
     /// Cancelling one who waits harms no other; when all of them are cancelled, so is the producer's task. The value is
     /// saved before it is returned, unless the key was saved, removed, or everything removed while it was loaded: that
-    /// counts. If it cannot be saved it is returned all the same, and the failure is reported. A producer must not fetch
-    /// its own key in turn, for it would wait for itself.
+    /// counts. If it cannot be saved it is returned all the same, and the failure is reported. A producer that fetches
+    /// its own key in turn, directly or by the producers of other keys, would wait for itself: that fetch throws.
     ///
     /// Suspends where the disk has to be read, and while the value is loaded; a hit in memory does not suspend.
     ///
@@ -24,8 +24,9 @@ extension Cache {
     ///   - tags: groups that a loaded entry belongs to.
     ///   - producer: gives the value.
     /// - Throws: what `producer` throws, unless a value may be served that has expired; `CancellationError` if the
-    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, and `.encodingFailed` if the
-    ///   loaded value cannot be archived. An entry that the type's own decoding refuses is loaded anew.
+    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.encodingFailed` if the loaded
+    ///   value cannot be archived, and `.recursiveLoad`. An entry of another type, or that the type's own decoding
+    ///   refuses, is loaded anew, see ``LoadOptions/replacesOtherTypes``.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
         options: LoadOptions = LoadOptions(),
@@ -37,21 +38,10 @@ extension Cache {
         if !tags.isEmpty { _ = try EntryTags.check(tags) }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
-        let plan = try LoadPlan<Value>(self, options, expiration, tags) { _ in [key.text: try await producer()] }
-        if let hit, options.earlyRefresh != nil, let value = try hitValue(hit) {
-            if plan.isDue(hit) { plan.startAhead([key]) }
-            return value
+        let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
+            [key.text: .new(try await producer())]
         }
-        let found = try await fetchAll([key], allowsStale: true, plan)
-        if let value = found.values[key.text] { return value }
-        while true {
-            switch try await plan.load([key], found.stale)[key.text] {
-            case .fresh(let entry)?: return try value(of: entry)
-            case .stale(let value)?: return value
-            // Another one's producer for several keys gave nothing for this one.
-            case nil: continue
-            }
-        }
+        return try await load(key, hit, plan)
     }
 
     /// Returns the values for some keys; those that are missing are loaded by one call of `producer`.
@@ -75,13 +65,39 @@ extension Cache {
         producer: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
         let names = try KeyNames(keys)
-        let plan = try LoadPlan(self, options, expiration, tags) { texts in
-            names.texts(of: try await producer(texts.compactMap { names[$0] }))
+        let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
+            names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
         }
+        return try await load(names, plan)
+    }
+
+    /// - Parameter hit: what memory has, fresh or not.
+    nonisolated(nonsending) func load(
+        _ key: EntryKey,
+        _ hit: MemoryEntry?,
+        _ plan: LoadPlan<Value>
+    ) async throws -> Value {
+        if let hit, plan.options.earlyRefresh != nil, let value = try hitValue(hit) {
+            if plan.isDue(hit) { plan.startAhead([key]) }
+            return value
+        }
+        let found = try await fetchAll([key], allowsStale: true, plan)
+        if let value = found.values[key.text] { return value }
+        switch try await plan.load([key], found.stale, insists: true)[key.text] {
+        case .fresh(let entry)?: return try value(of: entry)
+        case .stale(let value)?: return value
+        case nil: preconditionFailure("the producer of one key gives a value for it or throws")
+        }
+    }
+
+    nonisolated(nonsending) func load<Key: CacheKey>(
+        _ names: KeyNames<Key>,
+        _ plan: LoadPlan<Value>
+    ) async throws -> [Key: Value] {
         let found = try await fetchAll(names.entryKeys, allowsStale: true, plan)
         var values = found.values
         if found.missing.isEmpty { return names.named(values) }
-        for (key, loaded) in try await plan.load(found.missing, found.stale) {
+        for (key, loaded) in try await plan.load(found.missing, found.stale, insists: false) {
             switch loaded {
             case .fresh(let entry): values[key] = try value(of: entry)
             case .stale(let value): values[key] = value
@@ -91,12 +107,12 @@ extension Cache {
     }
 
     /// The value of what memory has, if that is fresh, and if its type takes it: what it refuses is asked of the disk.
-    private func hitValue(_ found: MemoryEntry) throws(CacheError) -> Value? {
+    func hitValue(_ found: MemoryEntry) throws(CacheError) -> Value? {
         do throws(CacheError) {
             let value = try value(of: found)
             return isHit(found) ? value : nil
         } catch {
-            guard error.code == .decodingFailed else { throw error }
+            guard error.code == .decodingFailed || error.code == .typeMismatch else { throw error }
             return nil
         }
     }
@@ -111,7 +127,8 @@ extension Cache {
 
     /// Looks for some keys in memory, then on disk, where all that are left are read in one go.
     ///
-    /// - Parameter plan: starts to load anew what is served as stale or soon expires.
+    /// - Parameter plan: starts to load anew what is served as stale or soon expires; if there is one, misses are counted
+    ///   when it loads.
     nonisolated(nonsending) func fetchAll(
         _ keys: [EntryKey],
         allowsStale: Bool,
@@ -130,11 +147,11 @@ extension Cache {
             }
         }
         if !unknown.isEmpty {
-            let (core, wanted) = (core, unknown)
+            let (core, wanted, countsMisses) = (core, unknown, plan == nil)
             let reads = await core.queues.run(wanted.count == 1 ? wanted[0].key : nil) {
                 wanted.map { key, expired in
                     Result { () throws(CacheError) in
-                        try core.read(key, expired: expired, allowsStale: allowsStale)
+                        try core.read(key, expired: expired, allowsStale: allowsStale, countsMiss: countsMisses)
                     }
                 }
             }
@@ -175,23 +192,22 @@ extension Cache {
                     core.record(.servedStale, key)
                     due.append(key)
                 } else {
-                    if age < attributes.staleIfError {
-                        found.stale[key.text] = value
-                    } else {
-                        // Still there for those who may have read it before its idle time was over.
-                        core.record(.missed, key)
-                    }
+                    // Else still there for those who may have read it before its idle time was over.
+                    if age < attributes.staleIfError { found.stale[key.text] = value }
                     found.missing.append(key)
                 }
             } catch {
-                if error.code == .decodingFailed, plan != nil {
-                    core.record(.missed, key)
+                if let plan, plan.options.loadsAnew(error) {
                     found.missing.append(key)
                 } else {
                     failure = failure ?? error
                 }
             }
         }
-        if let failure { throw failure }
+        if let failure {
+            // Nothing is loaded then.
+            if plan != nil { for key in found.missing { core.record(.missed, key) } }
+            throw failure
+        }
     }
 }

@@ -109,7 +109,7 @@ extension CacheCore {
     func replace(_ former: EntryInformation?, _ key: EntryKey, by new: NewEntry?) throws(CacheError) -> Bool {
         if let new { return try write(new, .ifStill(former)) }
         if let former { return try remove(key, ifStill: former) }
-        if memory.withLock({ $0.isBarred(key) }) {
+        if memory.withLock({ $0.isBarred(key) || $0.isUnsaved(key) }) {
             _ = try remove(key)
         } else {
             // Memory may have what another process has removed.

@@ -10,6 +10,7 @@ public struct CacheError: Error, Sendable {
             case invalidName, invalidKey, invalidExpiration, invalidTag, typeMismatch, encodingFailed,
                 decodingFailed
             case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory, closed, forked
+            case recursiveLoad, nothingToRevalidate
         }
 
         private let base: Base
@@ -42,6 +43,10 @@ public struct CacheError: Error, Sendable {
         public static let closed = Code(base: .closed)
         /// The process was forked after the cache was opened; nothing was done. A child process opens the cache itself.
         public static let forked = Code(base: .forked)
+        /// A producer fetches a key that its own load has to wait for: its own key, or one whose producer waits for it.
+        public static let recursiveLoad = Code(base: .recursiveLoad)
+        /// A producer said that a value is unchanged where it was given none.
+        public static let nothingToRevalidate = Code(base: .nothingToRevalidate)
 
         public var description: String { base.rawValue }
     }

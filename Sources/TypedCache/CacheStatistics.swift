@@ -8,8 +8,12 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var staleHits = 0
     /// Fetches that found nothing, or nothing that may be used.
     public internal(set) var misses = 0
+    /// Fetches that found nothing, or nothing that may be used, and waited for a producer that another fetch had started.
+    public internal(set) var joins = 0
     /// Values that a producer gave.
     public internal(set) var loads = 0
+    /// Expired values that a producer found to be still right.
+    public internal(set) var revalidations = 0
     /// Producers that threw.
     public internal(set) var loadFailures = 0
     /// Entries saved.
@@ -33,9 +37,12 @@ public struct CacheStatistics: Sendable, Hashable {
 
     /// Fetches answered from memory or disk with a fresh value.
     public var hits: Int { memoryHits + diskHits }
-    /// The share of fetches that were answered with a fresh value, 0 to 1; 0 where there were none.
+    /// The share of fetches that were answered from memory or disk with a fresh value, 0 to 1; 0 where there were none.
+    ///
+    /// Each fetch is a hit, a stale hit, a miss, or one that joined: 100 fetches of a missing key at once are one miss
+    /// and 99 joins, and no hit.
     public var hitRatio: Double {
-        let fetches = hits + staleHits + misses
+        let fetches = hits + staleHits + misses + joins
         return fetches == 0 ? 0 : Double(hits) / Double(fetches)
     }
 
@@ -46,7 +53,9 @@ public struct CacheStatistics: Sendable, Hashable {
         case .diskHit: diskHits += times
         case .servedStale: staleHits += times
         case .missed: misses += times
+        case .joined: joins += times
         case .loaded: loads += times
+        case .revalidated: revalidations += times
         case .loadFailed: loadFailures += times
         case .expired: expirations += times
         case .memoryEvicted: memoryEvictions += times
@@ -60,12 +69,44 @@ public struct CacheStatistics: Sendable, Hashable {
     }
 }
 
+extension CacheStatistics {
+    /// What was counted between two moments: those of the later one, less those of the earlier one.
+    ///
+    /// ```swift
+    /// let before = cache.statistics
+    /// try await work()
+    /// print(cache.statistics - before)
+    /// ```
+    public static func - (later: CacheStatistics, earlier: CacheStatistics) -> CacheStatistics {
+        var difference = later
+        difference.memoryHits -= earlier.memoryHits
+        difference.diskHits -= earlier.diskHits
+        difference.staleHits -= earlier.staleHits
+        difference.misses -= earlier.misses
+        difference.joins -= earlier.joins
+        difference.loads -= earlier.loads
+        difference.revalidations -= earlier.revalidations
+        difference.loadFailures -= earlier.loadFailures
+        difference.saves -= earlier.saves
+        difference.expirations -= earlier.expirations
+        difference.memoryEvictions -= earlier.memoryEvictions
+        difference.diskEvictions -= earlier.diskEvictions
+        difference.removals -= earlier.removals
+        difference.replacements -= earlier.replacements
+        difference.clearances -= earlier.clearances
+        difference.corruptions -= earlier.corruptions
+        difference.failures -= earlier.failures
+        return difference
+    }
+}
+
 extension CacheStatistics: CustomStringConvertible {
     /// One line for a log: what there was any of, and the share of hits.
     public var description: String {
         let counts = [
             ("memory hits", memoryHits), ("disk hits", diskHits), ("stale hits", staleHits), ("misses", misses),
-            ("loads", loads), ("failed loads", loadFailures), ("saves", saves), ("expirations", expirations),
+            ("joins", joins), ("loads", loads), ("revalidations", revalidations), ("failed loads", loadFailures),
+            ("saves", saves), ("expirations", expirations),
             ("memory evictions", memoryEvictions), ("disk evictions", diskEvictions), ("removals", removals),
             ("replacements", replacements), ("clearances", clearances), ("corruptions", corruptions),
             ("failures", failures),

@@ -81,7 +81,9 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
         case 19, 20:
             guard let old = remembered.randomElement(using: &random) else { break }
             let isThere = try store.information(forKey: old.key)?.identity == old.identity
-            let date = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
+            let seconds = Double.random(in: -1e9...1e9, using: &random)
+            let isForEver = Int.random(in: 0..<4, using: &random) == 0
+            let date = isForEver ? nil : Date(timeIntervalSinceReferenceDate: seconds)
             let moved = try store.moveDeadline(of: old, to: date)
             #expect((moved != nil) == isThere, place)
             if isThere { model[Array(old.key.utf8)]?.attributes.expiresAt = date }

@@ -58,7 +58,7 @@ import Testing
             return try entries.remove(forKey: key)
         }
 
-        func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+        func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
             try entries.moveDeadline(of: entry, to: date)
         }
         func fetch(forKey key: String) throws(StoreError) -> StoredArchive? { try entries.fetch(forKey: key) }

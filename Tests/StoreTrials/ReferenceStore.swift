@@ -49,7 +49,7 @@ package final class ReferenceStore: ArchiveStore {
 
     package func moveDeadline(
         of entry: EntryInformation,
-        to date: Date
+        to date: Date?
     ) throws(StoreError) -> EntryInformation? {
         guard let stored = try fetch(forKey: entry.key) else { return nil }
         var attributes = stored.information.attributes

@@ -42,7 +42,7 @@ import Testing
             return try entries.save(archive, forKey: key, attributes: attributes, if: condition)
         }
 
-        func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+        func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
             try entries.moveDeadline(of: entry, to: date)
         }
 

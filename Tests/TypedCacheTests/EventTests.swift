@@ -15,7 +15,8 @@ import Testing
     private func fold(_ events: [CacheEvent]) -> [Int] {
         let all: [(CacheEvent.Kind, CacheEvent.Tier?, CacheEvent.RemovalReason?)] = [
             (.hit, .memory, nil), (.hit, .disk, nil), (.servedStale, nil, nil), (.missed, nil, nil),
-            (.loaded, nil, nil), (.loadFailed, nil, nil), (.saved, nil, nil), (.removed, .disk, .expired),
+            (.joined, nil, nil), (.loaded, nil, nil), (.revalidated, nil, nil), (.loadFailed, nil, nil),
+            (.saved, nil, nil), (.removed, .disk, .expired),
             (.removed, .memory, .evicted), (.removed, .disk, .evicted), (.removed, .disk, .removed),
             (.removed, .memory, .replaced), (.removedAll, nil, nil), (.removed, .disk, .corrupted),
             (.failed, nil, nil),
@@ -25,8 +26,9 @@ import Testing
 
     private func counts(_ statistics: CacheStatistics) -> [Int] {
         [
-            statistics.memoryHits, statistics.diskHits, statistics.staleHits, statistics.misses, statistics.loads,
-            statistics.loadFailures, statistics.saves, statistics.expirations, statistics.memoryEvictions,
+            statistics.memoryHits, statistics.diskHits, statistics.staleHits, statistics.misses, statistics.joins,
+            statistics.loads, statistics.revalidations, statistics.loadFailures, statistics.saves,
+            statistics.expirations, statistics.memoryEvictions,
             statistics.diskEvictions, statistics.removals, statistics.replacements, statistics.clearances,
             statistics.corruptions,
             statistics.failures,
@@ -181,6 +183,21 @@ import Testing
     }
 
     // MARK: In words
+
+    @Test func statisticsOfTwoMomentsAreSubtracted() {
+        var earlier = CacheStatistics()
+        var later = CacheStatistics()
+        for (number, occurrence) in Occurrence.allCases.enumerated() {
+            earlier.count(occurrence, times: number)
+            later.count(occurrence, times: 3 * number + 1)
+        }
+        var difference = CacheStatistics()
+        for (number, occurrence) in Occurrence.allCases.enumerated() {
+            difference.count(occurrence, times: 2 * number + 1)
+        }
+        #expect(later - earlier == difference)
+        #expect(Set(counts(difference)).count == Occurrence.allCases.count)
+    }
 
     @Test func statisticsAreOneLine() {
         var statistics = CacheStatistics()

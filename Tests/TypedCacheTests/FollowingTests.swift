@@ -55,7 +55,7 @@ import Testing
             try others.information(forKey: key)
         }
 
-        func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+        func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
             try others.moveDeadline(of: entry, to: date)
         }
 

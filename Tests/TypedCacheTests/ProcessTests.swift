@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import Testing
 import TypedCache
@@ -70,6 +71,38 @@ import TypedCache
             let found = try #require(try cache.fetch(forKey: key))
             #expect(found.payload == expected.payload && found.key == key && found.identity == expected.identity)
         }
+    }
+
+    @Test("Four processes that load 200 keys have one producer for each")
+    func loads() throws {
+        let children = try (1...4).map { try child($0) }
+        var producers: Set<Answer> = []
+        for key in (0..<200).map({ "key\($0)" }) {
+            // All at once, and each answers with the value that it got.
+            for child in children { try child.begin(.load(key)) }
+            let answers = Set(try children.map { try $0.answer() })
+            #expect(answers.count == 1, "\(key): \(answers)")
+            producers.formUnion(answers)
+        }
+        #expect(producers.count == 200)
+        #expect(producers.allSatisfy { if case .value = $0 { true } else { false } }, "\(producers)")
+        for child in children { #expect(try child.perform(.count) == .count(200)) }
+        for child in children { try child.end() }
+    }
+
+    @Test("A process that is killed while it loads holds nothing up")
+    func killedWhileLoading() async throws {
+        let victim = try child(1)
+        try victim.begin(.load("endless"))
+        let path = directory.url.appending(path: "shared").path
+        while try KeyLocks(directory: path).tryLock(KeyLocks.Offset(key: "endless")) { usleep(1_000) }
+        let cache = try cache()
+        let value = ProvenValue(key: "endless", identity: ValueIdentity(writer: 0, number: 7))
+        let load = Task {
+            try await cache.fetch(forKey: "endless", options: LoadOptions(joins: .processes)) { value }
+        }
+        victim.killed()
+        #expect(try await load.value.identity == value.identity)
     }
 
     @Test("5 SIGKILL mid-write: whole old or whole new value", arguments: [1, 2])

@@ -33,9 +33,9 @@ extension FileStore {
     }
 
     /// Implementation: as a save, but for the archive, which stays compressed as it is.
-    package func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+    package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(entry.key)
-        let deadline = date.timeIntervalSinceReferenceDate
+        let deadline = date?.timeIntervalSinceReferenceDate ?? .infinity
         guard !deadline.isNaN else {
             throw StoreError(.invalidArgument, action: "moving a deadline", reason: "a date is not a number")
         }

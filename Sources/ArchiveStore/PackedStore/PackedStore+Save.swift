@@ -27,8 +27,8 @@ extension PackedStore {
     }
 
     /// Implementation: a save of the same archive.
-    package func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
-        guard !date.timeIntervalSinceReferenceDate.isNaN else {
+    package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
+        guard date?.timeIntervalSinceReferenceDate.isNaN != true else {
             throw StoreError(.invalidArgument, action: "moving a deadline", reason: "a date is not a number")
         }
         guard let stored = try fetch(forKey: entry.key), stored.information.identity == entry.identity else {

@@ -230,7 +230,7 @@ package final class WriteBehindStore: ArchiveStore {
         return try below.information(forKey: key)
     }
 
-    package func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+    package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
         try alone(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in
             try below.moveDeadline(of: entry, to: date)
         }

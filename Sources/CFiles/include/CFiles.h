@@ -26,4 +26,10 @@ int file_extent(int descriptor, uint64_t *link_count, int64_t *byte_count);
 // parent did. No system call, as getpid is.
 uint64_t fork_generation(void);
 
+// Takes the lock of one byte of an open file, which need not be there; it belongs to the open file, not to the process,
+// and is given back when that is closed. Never waits.
+//
+// Returns 0, or -1 with errno: EAGAIN or EACCES if another open file has it.
+int lock_byte(int descriptor, int64_t offset);
+
 #endif

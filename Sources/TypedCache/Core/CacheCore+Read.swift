@@ -17,12 +17,13 @@ extension CacheCore {
     /// - Parameters:
     ///   - expired: whether memory has an entry for the key that has expired.
     ///   - allowsStale: whether an entry may be given that has expired but is within a stale window.
-    /// - Returns: what ``endRead(_:_:keeping:)`` must be called with; `nil` if there is none, and then the miss is
-    ///   recorded.
+    ///   - countsMiss: whether a miss is recorded; else the caller does so.
+    /// - Returns: what ``endRead(_:_:keeping:)`` must be called with; `nil` if there is none.
     func read(
         _ key: EntryKey,
         expired: Bool = false,
-        allowsStale: Bool = false
+        allowsStale: Bool = false,
+        countsMiss: Bool = true
     ) throws(CacheError) -> DiskRead? {
         try checkUsable()
         // First, for a save that fails may bar the key.
@@ -33,7 +34,7 @@ extension CacheCore {
         }
         _ = consume dropped
         if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
-        record(.missed, key)
+        if countsMiss { record(.missed, key) }
         return nil
     }
 

@@ -23,13 +23,19 @@ enum WriteRule: Sendable {
 extension CacheCore {
     /// Saves an entry. Blocks on disk I/O.
     ///
+    /// - Parameter keepsUnsaved: whether memory keeps an entry that the disk refuses.
     /// - Returns: whether it was saved; `false` where the rule forbids it.
     /// - Throws: what a store's save throws. What it was to replace is gone then, but for a load, which leaves it.
     @discardableResult
-    func write(_ new: NewEntry, _ rule: WriteRule = .always) throws(CacheError) -> Bool {
+    func write(
+        _ new: NewEntry,
+        _ rule: WriteRule = .always,
+        keepsUnsaved: Bool = false
+    ) throws(CacheError) -> Bool {
         try checkUsable()
         let key = new.key
-        guard let (begun, hadFormer) = beginWrite(key, rule) else { return false }
+        guard let write = beginWrite(key, rule) else { return false }
+        let (begun, hadFormer) = (write.ticket, write.former != nil)
         let saved: EntryInformation?
         do throws(StoreError) {
             if let end = new.attributes.usableUntil, end <= clock.now {
@@ -39,7 +45,8 @@ extension CacheCore {
             }
             saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, begun, rule) }
         } catch {
-            endWrite(key, begun, bar: removeAfterFailure(key, rule))
+            let bar = removeAfterFailure(key, rule)
+            if keepsUnsaved { keep(unsaved: new, begun, bar) } else { endWrite(key, begun, bar: bar) }
             throw CacheError(error)
         }
         guard let saved else {
@@ -58,6 +65,19 @@ extension CacheCore {
         listeners.tell(.saved, key)
         memory.tellOthers(changed: key)
         return true
+    }
+
+    /// Ends a write that the disk has refused, and has memory keep the entry.
+    private func keep(unsaved new: NewEntry, _ begun: MemoryTier.Ticket, _ bar: MemoryTier.Bar) {
+        release(
+            memory.withLock { memory in
+                let cost = new.archive.count
+                let dropped = memory.endWrite(new.key, begun, bar: bar, keeping: new.entry, cost: cost)
+                memory.markUnsaved(new.entry, tags: new.attributes.tags)
+                return dropped
+            }
+        )
+        memory.tellOthers(changed: new.key, bar: bar)
     }
 
     private func save(
@@ -138,18 +158,20 @@ extension CacheCore {
 
     /// Removes what a save that failed early was to replace. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
-        guard usage.isUsable, let (begun, _) = beginWrite(key, rule) else { return }
-        endWrite(key, begun, bar: removeAfterFailure(key, rule))
+        guard usage.isUsable, let write = beginWrite(key, rule) else { return }
+        endWrite(key, write.ticket, bar: removeAfterFailure(key, rule))
     }
 
     /// Removes the entry for a key. Blocks on disk I/O.
     func remove(_ key: EntryKey) throws(CacheError) -> Bool {
         try checkUsable()
-        guard let (begun, _) = beginWrite(key) else { return false }
+        guard let write = beginWrite(key) else { return false }
+        let begun = write.ticket
         do throws(StoreError) {
-            let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in
+            let wasOnDisk = try listeners.observing(.remove) { () throws(StoreError) in
                 try store.remove(forKey: key.text)
             }
+            let isRemoved = wasOnDisk || write.wasUnsaved
             endWrite(key, begun, bar: .lifted)
             if isRemoved { record(.removed, key) }
             return isRemoved
@@ -162,7 +184,7 @@ extension CacheCore {
     /// Removes an entry if it is still the one that is there. Blocks on disk I/O.
     func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
         try checkUsable()
-        guard let (begun, _) = beginWrite(key) else { return false }
+        guard let begun = beginWrite(key)?.ticket else { return false }
         do throws(StoreError) {
             let isRemoved = try listeners.observing(.remove) { () throws(StoreError) in try store.remove(entry) }
             endWrite(key, begun, bar: .asItWas)
@@ -176,12 +198,8 @@ extension CacheCore {
 
     /// Begins to change a key's entry; what memory had is gone from then on, here and in the other caches.
     ///
-    /// - Returns: the operation, and whether memory had an entry for the key; `nil` if the loaded value is not wanted
-    ///   any more.
-    private func beginWrite(
-        _ key: EntryKey,
-        _ rule: WriteRule = .always
-    ) -> (ticket: MemoryTier.Ticket, hadFormer: Bool)? {
+    /// - Returns: the operation; `nil` if the loaded value is not wanted any more.
+    private func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.BegunWrite? {
         let begun = memory.withLock { memory in
             if case .ifUnchanged(let load) = rule { return memory.beginWrite(key, after: load) }
             return memory.beginWrite(key)
@@ -191,7 +209,7 @@ extension CacheCore {
         memory.settleOthers(key)
         flights.forgetFailure(key)
         follow(key)
-        return (begun.ticket, begun.former != nil)
+        return begun
     }
 
     private func endWrite(_ key: EntryKey, _ ticket: MemoryTier.Ticket, bar: MemoryTier.Bar) {
@@ -222,18 +240,21 @@ extension CacheCore {
         var begun: [EntryKey: MemoryTier.Ticket] = [:]
         var formers: [MemoryEntry] = []
         defer { for (key, ticket) in begun { endWrite(key, ticket, bar: .asItWas) } }
-        return try removing(.removed, .remove) { removed throws(StoreError) in
+        let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeOthersUnsaved(tagged: tag))
+        for key in unsaved { record(.removed, key) }
+        let removedCount = try removing(.removed, .remove) { removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
                 // Out of memory before it is gone from disk, lest memory serve what another process sees to be gone.
                 guard let key = try? EntryKey(entry.key), begun[key] == nil else { return }
-                let (ticket, former) = memory.withLock { $0.beginWrite(key) }
-                begun[key] = ticket
+                let write = memory.withLock { $0.beginWrite(key) }
+                begun[key] = write.ticket
                 // Values come to their end without the store's lock.
-                if let former { formers.append(former) }
+                if let former = write.former { formers.append(former) }
             } removed: { entry in
                 removed(entry)
             }
         }
+        return removedCount + unsaved.count
     }
 
     /// Removes every entry that is of no use any more. Blocks on disk I/O.

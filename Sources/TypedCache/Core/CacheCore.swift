@@ -14,6 +14,9 @@ final class CacheCore: Sendable {
     let listeners: Listeners
     let queues: DiskQueues
     let usage = StoreUsage()
+    let directory: String
+    /// Whether it was told that loads cannot be joined among processes.
+    let hasReportedLocks = Atomic<Bool>(false)
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
     private let followed = Mutex(FollowedKeys())
@@ -33,6 +36,7 @@ final class CacheCore: Sendable {
     ) {
         self.name = name
         self.store = store
+        self.directory = directory.path(percentEncoded: false)
         // One place by whatever path: it is there by now, if it is anywhere.
         let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
         queues = DiskQueues(label: name, usage: usage)
@@ -112,7 +116,7 @@ final class CacheCore: Sendable {
             defer { memory.endMove(key) }
             do throws(StoreError) {
                 var entry = entry
-                while let next = timing.moved(try moved(entry, timing)) { entry = next }
+                while let next = timing.moved(try follow(entry, timing)) { entry = next }
             } catch {
                 timing.failedToMove()
                 if error.code == .corrupted {
@@ -127,20 +131,13 @@ final class CacheCore: Sendable {
         }
     }
 
-    /// Moves the deadline of an entry on disk, and says what the store knows of it now; `nil` if it was removed or saved
-    /// over. Blocks on disk I/O.
-    private func moved(_ entry: EntryInformation, _ timing: EntryTiming) throws(StoreError) -> EntryInformation? {
-        var entry = entry
-        while true {
-            let deadline = Date(timeIntervalSinceReferenceDate: timing.deadline)
-            if let moved = try store.moveDeadline(of: entry, to: deadline) { return moved }
-            // Another cache that reads the entry too may have moved the deadline: it is the same entry all the same.
-            guard let current = try store.information(forKey: entry.key), current.isSave(of: entry) else {
-                return nil
-            }
-            guard timing.isAhead(of: current) else { return current }
-            entry = current
-        }
+    /// Moves the deadline of an entry on disk to that of its timing.
+    private func follow(_ entry: EntryInformation, _ timing: EntryTiming) throws(StoreError) -> EntryInformation? {
+        try moved(
+            entry,
+            to: { Date(timeIntervalSinceReferenceDate: timing.deadline) },
+            isDue: { timing.isAhead(of: $0) }
+        )
     }
 
     /// Whether an entry on disk is fresh. Where reading has moved an idle deadline, memory knows better than the disk.

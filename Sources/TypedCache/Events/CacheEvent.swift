@@ -5,7 +5,8 @@ public struct CacheEvent: Sendable {
     /// A kind of event. New ones may be added: always keep a `default` when switching.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Base: String {
-            case saved, hit, servedStale, missed, loaded, loadFailed, removed, removedAll, failed
+            case saved, hit, servedStale, missed, joined, loaded, revalidated, loadFailed, removed, removedAll,
+                failed
         }
 
         private let base: Base
@@ -18,8 +19,12 @@ public struct CacheEvent: Sendable {
         public static let servedStale = Kind(base: .servedStale)
         /// A fetch found nothing, or nothing that may be used.
         public static let missed = Kind(base: .missed)
+        /// A fetch found nothing that may be used, and waited for a producer that another fetch had started.
+        public static let joined = Kind(base: .joined)
         /// A value was loaded by a producer, whether or not it was saved then.
         public static let loaded = Kind(base: .loaded)
+        /// A producer said that the expired value is still the right one, whether or not its new deadline was saved then.
+        public static let revalidated = Kind(base: .revalidated)
         /// A producer threw; ``CacheEvent/cause`` says what.
         public static let loadFailed = Kind(base: .loadFailed)
         /// An entry left; ``CacheEvent/reason`` says why, and ``CacheEvent/tier`` from where.

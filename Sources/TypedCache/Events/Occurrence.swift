@@ -5,7 +5,9 @@ enum Occurrence: Hashable, CaseIterable {
     case diskHit
     case servedStale
     case missed
+    case joined
     case loaded
+    case revalidated
     case loadFailed
     case expired
     case memoryEvicted
@@ -24,7 +26,9 @@ enum Occurrence: Hashable, CaseIterable {
         case .diskHit: (.hit, .disk, nil)
         case .servedStale: (.servedStale, nil, nil)
         case .missed: (.missed, nil, nil)
+        case .joined: (.joined, nil, nil)
         case .loaded: (.loaded, nil, nil)
+        case .revalidated: (.revalidated, nil, nil)
         case .loadFailed: (.loadFailed, nil, nil)
         case .expired: (.removed, .disk, .expired)
         case .memoryEvicted: (.removed, .memory, .evicted)

@@ -20,6 +20,8 @@ final class Flight: @unchecked Sendable {
     /// When the load began, as far as the key is concerned.
     let ticket: MemoryTier.Ticket
     fileprivate let load: Load
+    /// Tells its load from every other one, see ``LoadGraph``.
+    var loadNumber: Int { load.number }
     fileprivate var outcome: LoadOutcome?
     fileprivate var waiters: [Int: UnsafeContinuation<LoadOutcome, Never>] = [:]
 
@@ -36,6 +38,7 @@ final class Flight: @unchecked Sendable {
 private final class Load: @unchecked Sendable {
     /// Nobody has to wait for it: it goes on by itself.
     let isBackground: Bool
+    let number = LoadGraph.makeNumber()
     var flights: [Flight] = []
     var task: Task<Void, Never>?
     /// How many still wait.
@@ -52,6 +55,8 @@ final class Flights: Sendable {
     /// The right to wait for one flight, to be used once.
     struct Seat: Sendable {
         let flight: Flight
+        /// Whether the flight was made for this one.
+        let isFirst: Bool
         fileprivate let number: Int
     }
 
@@ -98,7 +103,8 @@ final class Flights: Sendable {
             var seats: [Seat] = []
             for key in keys {
                 let flight: Flight
-                if let known = state.flights[key] {
+                let known = state.flights[key]
+                if let known {
                     flight = known
                 } else {
                     flight = Flight(key, begin(key), load)
@@ -109,7 +115,7 @@ final class Flights: Sendable {
                 if isBackground { continue }
                 state.seats += 1
                 flight.load.interest += 1
-                seats.append(Seat(flight: flight, number: state.seats))
+                seats.append(Seat(flight: flight, isFirst: known == nil, number: state.seats))
             }
             return (seats, load.flights.isEmpty ? nil : load)
         }
@@ -140,6 +146,12 @@ final class Flights: Sendable {
         } onCancel: {
             leave(seat)
         }
+    }
+
+    /// Gives back a seat that nothing has waited on.
+    nonisolated(nonsending) func giveBack(_ seat: Seat) async {
+        leave(seat)
+        _ = await outcome(of: seat)
     }
 
     private func leave(_ seat: Seat) {

@@ -2,6 +2,27 @@ import Foundation
 
 /// How a fetch loads what is missing.
 public struct LoadOptions: Sendable, Hashable {
+    /// Among which fetches of a missing key one producer runs for all.
+    public struct Joining: Sendable, Hashable, CustomStringConvertible {
+        private enum Base: String { case process, processes }
+
+        private let base: Base
+
+        /// Those of the same cache object.
+        public static let process = Joining(base: .process)
+        /// Those of all processes on this machine, and of all cache objects, that use the cache's directory and say so,
+        /// too.
+        ///
+        /// Takes a lock for each key that is loaded, in the file `.loads` of that directory, which the system gives back
+        /// when the process ends, however it does. What another process has saved meanwhile is returned. Where there can
+        /// be no lock, in a directory that is read-only say, producers are joined within the process, and one event of
+        /// kind ``CacheEvent/Kind/failed`` says so. Waiting can be cancelled, and blocks no thread.
+        public static let processes = Joining(base: .processes)
+
+        /// `process` or `processes`.
+        public var description: String { base.rawValue }
+    }
+
     /// How eagerly a value is loaded anew before it expires; `nil`: only afterwards.
     ///
     /// Each fetch decides by chance, the more likely the closer the deadline is and the longer the last load took, so
@@ -15,13 +36,38 @@ public struct LoadOptions: Sendable, Hashable {
     ///
     /// Saving or removing the key ends that.
     public var failureLifetime: Duration?
+    /// Whether an entry that holds another type counts as missing and is loaded anew; `true` by default. Otherwise the
+    /// fetch throws `.typeMismatch`.
+    ///
+    /// Renaming a type, or moving it to another module, makes all of its entries such ones.
+    public var replacesOtherTypes: Bool
+    /// Whether memory keeps a loaded value that the disk refuses, a full one say; `true` by default.
+    ///
+    /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So a full disk
+    /// costs one producer for each lifetime of a value, not one for each fetch. Listings, counts and `modify` see the
+    /// disk only. Without memory, see ``MemorySettings/none``, nothing is kept.
+    public var keepsUnsaved: Bool
+    /// Among which fetches one producer runs for all; ``Joining/process`` by default.
+    public var joins: Joining
 
     /// - Parameters:
     ///   - earlyRefresh: see ``earlyRefresh``.
     ///   - failureLifetime: see ``failureLifetime``.
-    public init(earlyRefresh: Double? = nil, failureLifetime: Duration? = nil) {
+    ///   - replacesOtherTypes: see ``replacesOtherTypes``.
+    ///   - keepsUnsaved: see ``keepsUnsaved``.
+    ///   - joins: see ``joins``.
+    public init(
+        earlyRefresh: Double? = nil,
+        failureLifetime: Duration? = nil,
+        replacesOtherTypes: Bool = true,
+        keepsUnsaved: Bool = true,
+        joins: Joining = .process
+    ) {
         self.earlyRefresh = earlyRefresh
         self.failureLifetime = failureLifetime
+        self.replacesOtherTypes = replacesOtherTypes
+        self.keepsUnsaved = keepsUnsaved
+        self.joins = joins
     }
 
     /// Whether to load anew now what stays fresh until `deadline`.
@@ -30,5 +76,10 @@ public struct LoadOptions: Sendable, Hashable {
     func refreshes(loadTime: TimeInterval, deadline: TimeInterval, now: TimeInterval, chance: Double) -> Bool {
         guard let earlyRefresh, loadTime > 0, deadline != .infinity else { return false }
         return now - loadTime * earlyRefresh * log(chance) >= deadline
+    }
+
+    /// Whether an entry that cannot be decoded counts as missing.
+    func loadsAnew(_ error: CacheError) -> Bool {
+        error.code == .decodingFailed || (error.code == .typeMismatch && replacesOtherTypes)
     }
 }

@@ -9,12 +9,17 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         case stale(Value)
     }
 
-    private let core: CacheCore
-    private let sharesValues: Bool
-    private let options: LoadOptions
-    private let expiration: Expiration
-    private let tags: [String]
-    private let producer: @Sendable ([String]) async throws -> [String: Value]
+    /// Is given keys, and the values of those that have expired ones.
+    typealias Producer = @Sendable ([String], [String: Value]) async throws -> [String: Revalidated<Value>]
+
+    let core: CacheCore
+    let sharesValues: Bool
+    let options: LoadOptions
+    let expiration: Expiration
+    let tags: [String]
+    /// Whether the producer is to be given expired values.
+    let revalidates: Bool
+    let producer: Producer
 
     /// - Throws: `.invalidExpiration`, `.invalidTag`.
     init(
@@ -22,13 +27,15 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ options: LoadOptions,
         _ expiration: Expiration?,
         _ tags: Set<String>,
-        _ producer: @escaping @Sendable ([String]) async throws -> [String: Value]
+        revalidates: Bool,
+        _ producer: @escaping Producer
     ) throws(CacheError) {
         core = cache.core
         sharesValues = cache.sharesValues
         self.options = options
         self.expiration = expiration ?? cache.defaultExpiration
         self.tags = try EntryTags.check(tags)
+        self.revalidates = revalidates
         self.producer = producer
         _ = try self.expiration.attributes(savedAt: core.clock.now)
     }
@@ -54,16 +61,20 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         if !wanted.isEmpty { _ = board(wanted, isBackground: true) }
     }
 
-    /// Loads keys, and suspends until all of them are.
+    /// Loads keys, and suspends until all of them are. Each is counted as missed, joined or served stale.
     ///
-    /// - Parameter stale: what may be served where loading fails.
+    /// - Parameters:
+    ///   - stale: what may be served where loading fails.
+    ///   - insists: whether a key that a producer of another fetch has nothing for is loaded again, by this one's own.
     /// - Returns: what was loaded; keys that the producer has nothing for are left out.
     nonisolated(nonsending) func load(
         _ keys: [EntryKey],
-        _ stale: [String: Value]
+        _ stale: [String: Value],
+        insists: Bool
     ) async throws -> [String: Loaded] {
         var loaded: [String: Loaded] = [:]
         var served: [EntryKey] = []
+        var joined: Set<EntryKey> = []
         var failure: (any Error)?
         func fail(_ key: EntryKey, _ error: any Error) {
             if let value = stale[key.text] {
@@ -78,25 +89,51 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         for key in keys {
             if let error = core.flights.failure(key, at: now) { fail(key, error) } else { wanted.append(key) }
         }
-        if failure == nil {
-            // Everybody who boarded waits, or leaves by being cancelled.
-            for seat in board(wanted, isBackground: false) {
-                let key = seat.flight.key
-                switch await core.flights.outcome(of: seat) {
+        let seats = failure == nil ? board(wanted, isBackground: false) : []
+        for seat in seats where !seat.isFirst { joined.insert(seat.flight.key) }
+        // Those that have a stale value may still be served that.
+        for key in keys where stale[key.text] == nil { core.record(joined.contains(key) ? .joined : .missed, key) }
+        // Everybody who boarded waits, or leaves by being cancelled.
+        for seat in seats {
+            let key = seat.flight.key
+            do throws(CacheError) {
+                var outcome = try await outcome(of: seat)
+                while insists, case .absent = outcome {
+                    outcome = try await self.outcome(of: board([key], isBackground: false)[0])
+                }
+                switch outcome {
                 case .loaded(let entry): loaded[key.text] = .fresh(entry)
                 case .absent: break
                 case .failed(let error): fail(key, error)
                 case .cancelled: failure = CancellationError()
                 }
+            } catch {
+                failure = error
             }
         }
-        // Those that have a stale value were not counted yet.
         if failure != nil { served = [] }
         for key in served { core.record(.servedStale, key) }
         let isServed = Set(served)
-        for key in keys where stale[key.text] != nil && !isServed.contains(key) { core.record(.missed, key) }
+        for key in keys where stale[key.text] != nil && !isServed.contains(key) {
+            core.record(joined.contains(key) ? .joined : .missed, key)
+        }
         if let failure { throw failure }
         return loaded
+    }
+
+    /// - Throws: `.recursiveLoad` if the key's load waits for the current task.
+    private nonisolated(nonsending) func outcome(of seat: Flights.Seat) async throws(CacheError) -> LoadOutcome {
+        guard let current = LoadGraph.current else { return await core.flights.outcome(of: seat) }
+        let load = seat.flight.loadNumber
+        guard LoadGraph.beginWaiting(current, for: load) else {
+            await core.flights.giveBack(seat)
+            throw CacheError(
+                .recursiveLoad,
+                "the producer of the key “\(seat.flight.key.text)” fetches that key itself, or one whose producer does"
+            )
+        }
+        defer { LoadGraph.endWaiting(current, for: load) }
+        return await core.flights.outcome(of: seat)
     }
 
     private func board(_ keys: [EntryKey], isBackground: Bool) -> [Flights.Seat] {
@@ -105,79 +142,5 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         } start: { flights in
             Task { await run(flights, isBackground: isBackground) }
         }
-    }
-
-    /// Runs the producer, saves what it gives, and ends the flights.
-    private func run(_ all: [Flight], isBackground: Bool) async {
-        var flights = all
-        if !isBackground {
-            // Somebody may have saved between the look at the disk and the beginning of the flight.
-            flights = all.filter { flight in
-                guard let known = core.memory.table.entry(forKey: flight.key), core.isFresh(known) else {
-                    return true
-                }
-                end(flight, .loaded(known))
-                return false
-            }
-            if flights.isEmpty { return }
-        }
-        let start = ContinuousClock.now
-        let values: [String: Value]
-        do {
-            values = try await core.listeners.observing(.load) { try await producer(flights.map(\.key.text)) }
-        } catch {
-            for flight in flights { fail(flight, error) }
-            return
-        }
-        if Task.isCancelled {
-            // Given up, and maybe begun anew by others, whose value is the newer one.
-            for flight in flights { end(flight, .failed(CancellationError())) }
-            return
-        }
-        let loadTime = (ContinuousClock.now - start) / .seconds(1)
-        for flight in flights {
-            guard let value = values[flight.key.text] else {
-                end(flight, .absent)
-                continue
-            }
-            do throws(CacheError) {
-                var attributes = try expiration.attributes(savedAt: core.clock.now)
-                attributes.tags = tags
-                if attributes.expiresAt != nil { attributes.loadTime = loadTime }
-                let new = try Cache<Value>.newEntry(value, flight.key, attributes, sharesValues: sharesValues)
-                core.record(.loaded, flight.key)
-                await save(new, flight)
-                end(flight, .loaded(new.entry))
-            } catch {
-                fail(flight, error)
-            }
-        }
-    }
-
-    private func save(_ new: NewEntry, _ flight: Flight) async {
-        let core = core
-        await core.queues.run(flight.key) {
-            do throws(CacheError) {
-                try core.write(new, .ifUnchanged(since: flight.ticket))
-            } catch {
-                // The value is good all the same.
-                core.record(.failed, flight.key, error)
-            }
-        }
-    }
-
-    private func fail(_ flight: Flight, _ error: any Error) {
-        // Whatever a producer throws that was told to stop says nothing about the value.
-        if Task.isCancelled { return end(flight, .failed(error)) }
-        core.record(.loadFailed, flight.key, error)
-        if let time = options.failureLifetime {
-            core.flights.remember(error, of: flight.key, until: core.now + time / .seconds(1))
-        }
-        end(flight, .failed(error))
-    }
-
-    private func end(_ flight: Flight, _ outcome: LoadOutcome) {
-        core.release(core.memory.withLock { $0.endRead(flight.key, flight.ticket) })
-        core.flights.land(flight, outcome)
     }
 }

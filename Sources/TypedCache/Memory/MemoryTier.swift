@@ -25,6 +25,14 @@ struct MemoryTier {
         fileprivate let isContended: Bool
     }
 
+    /// A write that has begun, and the entry that memory had.
+    struct BegunWrite {
+        let ticket: Ticket
+        let former: MemoryEntry?
+        /// Whether memory alone had it.
+        let wasUnsaved: Bool
+    }
+
     /// Whether an entry may still be on disk under a key that must not be used.
     enum Bar {
         case set
@@ -60,6 +68,8 @@ struct MemoryTier {
     private(set) var barred: Set<EntryKey> = []
     /// How many removals of everything are under way, in all caches of the directory.
     private var removalCount = 0
+    /// Keys of entries that memory alone has, because the disk refused them, and their tags.
+    private var unsaved: [EntryKey: [String]] = [:]
     var statistics = CacheStatistics()
 
     init(settings: MemorySettings, table: EntryTable) {
@@ -74,7 +84,16 @@ struct MemoryTier {
     mutating func remove(forKey key: EntryKey) -> MemoryEntry? {
         guard let entry = table.remove(forKey: key) else { return nil }
         policy.remove(entry)
+        if !unsaved.isEmpty { unsaved[key] = nil }
         return entry
+    }
+
+    /// Whether memory alone has the entry for a key.
+    func isUnsaved(_ key: EntryKey) -> Bool { unsaved[key] != nil }
+
+    /// The keys of the entries with a tag that memory alone has.
+    func unsavedKeys(tagged tag: String) -> [EntryKey] {
+        unsaved.filter { $0.value.contains { $0.utf8.elementsEqual(tag.utf8) } }.map(\.key)
     }
 
     /// Gives up the least useful entries.
@@ -82,9 +101,15 @@ struct MemoryTier {
         var victims: [EvictionEntry] = []
         policy.trim(toCount: count, cost: cost, removed: &victims)
         let dropped = Dropped(evicted: own(victims))
-        for entry in dropped.evicted { _ = table.remove(forKey: entry.key) }
+        for entry in dropped.evicted { leave(entry.key) }
         statistics.count(.memoryEvicted, times: dropped.evicted.count)
         return dropped
+    }
+
+    /// Takes what the policy has given up out of the table.
+    private mutating func leave(_ key: EntryKey) {
+        _ = table.remove(forKey: key)
+        if !unsaved.isEmpty { unsaved[key] = nil }
     }
 
     /// What the policy gives back, which are entries that it was given here.
@@ -99,15 +124,16 @@ struct MemoryTier {
     }
 
     /// Begins to save or remove an entry. What was in memory is given back: it must not be seen any more.
-    mutating func beginWrite(_ key: EntryKey) -> (ticket: Ticket, former: MemoryEntry?) {
+    mutating func beginWrite(_ key: EntryKey) -> BegunWrite {
+        let wasUnsaved = isUnsaved(key)
         let former = remove(forKey: key)
-        return (begin(key, isWrite: true), former)
+        return BegunWrite(ticket: begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
     }
 
     /// Begins to save what was loaded since an operation began.
     ///
     /// - Returns: `nil` if the key was written meanwhile, or everything removed: then that counts.
-    mutating func beginWrite(_ key: EntryKey, after load: Ticket) -> (ticket: Ticket, former: MemoryEntry?)? {
+    mutating func beginWrite(_ key: EntryKey, after load: Ticket) -> BegunWrite? {
         isCurrent(key, load) ? beginWrite(key) : nil
     }
 
@@ -148,6 +174,11 @@ struct MemoryTier {
         cost: Int = 0
     ) -> Dropped {
         end(key, ticket, isWrite: false, keeping: entry, cost: cost)
+    }
+
+    /// Remembers that the disk has refused an entry, if memory has kept it.
+    mutating func markUnsaved(_ entry: MemoryEntry, tags: [String]) {
+        if table.entry(forKey: entry.key) === entry { unsaved[entry.key] = tags }
     }
 
     /// Ends a write.
@@ -192,7 +223,7 @@ struct MemoryTier {
             dropped.others += removed
             return dropped
         }
-        for victim in removed { _ = table.remove(forKey: victim.key) }
+        for victim in removed { leave(victim.key) }
         table.insert(entry)
         statistics.count(.memoryEvicted, times: removed.count)
         dropped.evicted = removed
@@ -206,10 +237,11 @@ struct MemoryTier {
         return remove(forKey: key)
     }
 
-    /// Forgets a key whose entry was given up or has expired. What is being loaded for it is wanted all the more.
+    /// Forgets a key whose entry was given up or has expired. What is being loaded for it is wanted all the more, and an
+    /// entry that memory alone has is another one.
     mutating func depart(_ key: EntryKey) -> MemoryEntry? {
         traffic[key]?.departures += 1
-        return remove(forKey: key)
+        return isUnsaved(key) ? nil : remove(forKey: key)
     }
 
     /// Forgets everything, for any of it may be out of date; nothing was removed by a call.
@@ -247,7 +279,7 @@ struct MemoryTier {
 
     private mutating func dropAll() -> Dropped {
         let removed = own(policy.removeAll())
-        for entry in removed { _ = table.remove(forKey: entry.key) }
+        for entry in removed { leave(entry.key) }
         return Dropped(others: removed)
     }
 

@@ -112,6 +112,23 @@ final class SharedMemory: Sendable {
         }
     }
 
+    /// Has the other caches forget the entries with a tag that their memory alone has.
+    ///
+    /// - Returns: the keys.
+    func takeOthersUnsaved(tagged tag: String) -> [EntryKey] { others.flatMap { $0.takeUnsaved(tagged: tag) } }
+
+    /// Forgets the entries with a tag that memory alone has, and what is being read or loaded for their keys.
+    ///
+    /// - Returns: the keys.
+    func takeUnsaved(tagged tag: String) -> [EntryKey] {
+        let (keys, dropped) = withLock { memory -> ([EntryKey], [MemoryEntry]) in
+            let keys = memory.unsavedKeys(tagged: tag)
+            return (keys, keys.compactMap { memory.forget($0, bar: .asItWas) })
+        }
+        _ = consume dropped
+        return keys
+    }
+
     /// Has the other caches forget everything, for any of it may be out of date.
     func tellOthersAllLost() {
         for other in others {

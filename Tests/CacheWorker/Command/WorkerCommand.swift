@@ -24,8 +24,8 @@ enum WorkerCommand {
 
           CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--reads K,…]
               [--layout packed|files] [--mix all|filling|flushing|counting] [--memory] [--follow] [--bytes N] [--count N] [--behind N]
-            does what standard input says: save KEY, fetch KEY, contains KEY, remove KEY, removeAll, removeTagged TAG,
-            keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
+            does what standard input says: save KEY, fetch KEY, load KEY, contains KEY, remove KEY, removeAll,
+            removeTagged TAG, keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
             the monotonic clock, in nanoseconds
 
           CacheWorker fork --directory DIR [--layout packed|files] [--behind N]

@@ -72,7 +72,15 @@ final class ChildWorker {
 
     /// Has it do one operation, and waits for the answer.
     func perform(_ operation: Operation) throws -> Answer {
-        try send("\(operation)")
+        try begin(operation)
+        return try answer()
+    }
+
+    /// Has it begin one operation, whose answer is to be waited for before the next one.
+    func begin(_ operation: Operation) throws { try send("\(operation)") }
+
+    /// Waits for the answer to the operation that was begun.
+    func answer() throws -> Answer {
         let line = try line()
         guard let answer = Answer(line.split(separator: " ")[...]) else { throw TortureError("no answer: \(line)") }
         return answer

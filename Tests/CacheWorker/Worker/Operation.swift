@@ -3,6 +3,8 @@ enum Operation: Hashable, CustomStringConvertible {
     /// With a lifetime, the value expires so long after it was saved.
     case save(String, lifetime: Duration? = nil)
     case fetch(String)
+    /// Fetches with a producer, which takes a while, one among all processes.
+    case load(String)
     case contains(String)
     case remove(String)
     case removeAll
@@ -22,6 +24,7 @@ enum Operation: Hashable, CustomStringConvertible {
         case .save(let key, nil): "save \(key)"
         case .save(let key, let lifetime?): "save \(key) for \(lifetime / .microseconds(1))"
         case .fetch(let key): "fetch \(key)"
+        case .load(let key): "load \(key)"
         case .contains(let key): "contains \(key)"
         case .remove(let key): "remove \(key)"
         case .removeAll: "removeAll"
@@ -64,6 +67,9 @@ enum Operation: Hashable, CustomStringConvertible {
         case "fetch":
             guard let key = key() else { return nil }
             self = .fetch(key)
+        case "load":
+            guard let key = key() else { return nil }
+            self = .load(key)
         case "contains":
             guard let key = key() else { return nil }
             self = .contains(key)

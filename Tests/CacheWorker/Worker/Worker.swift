@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TypedCache
 
 /// Does operations on a cache, and logs each before and after.
@@ -80,6 +81,7 @@ final class Worker {
             guard let value = try cache.fetch(forKey: key) else { return .absent }
             if let fault = value.fault(fetchedFor: key) { return .torn(fault) }
             return .value(value.identity)
+        case .load(let key): return loading(key)
         case .contains(let key): return try cache.contains(forKey: key) ? .present : .absent
         case .remove(let key): return try cache.remove(forKey: key) ? .present : .absent
         case .removeAll:
@@ -94,6 +96,32 @@ final class Worker {
         case .increment(let key): return try incrementing(key)
         case .trim(let byteCount): return .count(try cache.trimDisk(toBytes: .bytes(byteCount)))
         }
+    }
+
+    /// How long a producer takes: for a key that says so, until the process is killed.
+    private static func loadTime(_ key: String) -> Duration {
+        key == "endless" ? .seconds(3_600) : .milliseconds(3)
+    }
+
+    private func loading(_ key: String) -> Answer {
+        let (cache, value) = (cache, ProvenValue(key: key, identity: ValueIdentity(writer: writer, number: number)))
+        let duration = Self.loadTime(key)
+        let answer = Mutex(Answer.absent)
+        let isDone = DispatchSemaphore(value: 0)
+        Task {
+            do {
+                let found = try await cache.fetch(forKey: key, options: LoadOptions(joins: .processes)) {
+                    try await Task.sleep(for: duration)
+                    return value
+                }
+                answer.withLock { $0 = found.fault(fetchedFor: key).map { .torn($0) } ?? .value(found.identity) }
+            } catch {
+                answer.withLock { $0 = .failed(0, "\(error)".replacing("\n", with: " ")) }
+            }
+            isDone.signal()
+        }
+        isDone.wait()
+        return answer.withLock { $0 }
     }
 
     private func incrementing(_ key: String) throws(CacheError) -> Answer {

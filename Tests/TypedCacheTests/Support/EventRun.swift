@@ -49,7 +49,8 @@ final class EventRun {
         case 10...15: _ = try await counting(1) { try await cities.fetch(forKey: key) }
         case 16: _ = try await counting(3) { try await cities.fetch(forKeys: [key, "0\(key)", "1\(key)", key]) }
         case 17, 18: _ = try await counting(0) { try await cities.contains(forKey: key) }
-        case 19...24: try await load(key)
+        case 19...23: try await load(key)
+        case 24: try await loadTwice(key)
         case 25...28: clock.advance(by: Double.random(in: 0..<5, using: &random))
         case 29: try await cities.remove(forKey: key)
         case 30: try await cities.removeAll(tagged: "a")
@@ -80,28 +81,61 @@ final class EventRun {
     private var fetches: Int {
         let statistics = cities.statistics
         return statistics.memoryHits + statistics.diskHits + statistics.staleHits + statistics.misses
+            + statistics.joins
     }
 
     private func load(_ key: String) async throws {
         let fails = Bool.random(using: &random)
+        let revalidates = Bool.random(using: &random)
         let expiration = expiration()
-        let before = cities.statistics
-        do {
-            _ = try await counting(1) {
-                try await cities.fetch(forKey: key, expiration: expiration) {
-                    if fails { throw Unreachable() }
-                    return Fickle("loaded")
+        try await loading(key) {
+            do {
+                _ = try await counting(1) {
+                    guard revalidates else {
+                        return try await cities.fetch(forKey: key, expiration: expiration) {
+                            if fails { throw Unreachable() }
+                            return Fickle("loaded")
+                        }
+                    }
+                    return try await cities.fetch(forKey: key, expiration: expiration) { former in
+                        former == nil ? .new(Fickle("loaded")) : .unchanged()
+                    }
                 }
+            } catch is Unreachable {
+                #expect(fails)
             }
-        } catch is Unreachable {
-            #expect(fails)
         }
+    }
+
+    /// Two fetches at once, the second of which joins the first where it finds nothing.
+    private func loadTwice(_ key: String) async throws {
+        let (cities, entryKey) = (cities, try EntryKey(key))
+        let fetch = { @Sendable in
+            try await cities.fetch(forKey: key) {
+                // Nothing waits for what is loaded behind a stale value.
+                for _ in 0..<1_000 where cities.core.flights.waiterCount(entryKey) < 2 { await Task.yield() }
+                return Fickle("loaded")
+            }
+        }
+        try await loading(key) {
+            _ = try await counting(2) {
+                async let first = fetch()
+                async let second = fetch()
+                return try await [first, second]
+            }
+        }
+    }
+
+    /// Waits for what is loaded behind a stale value that `body` got.
+    private func loading(_ key: String, _ body: () async throws -> Void) async throws {
+        let before = cities.statistics
+        try await body()
         guard cities.statistics.staleHits > before.staleHits else { return }
         // What is served stale was tried to be loaded before, or is loaded anew behind that.
-        let wanted = before.loads + before.loadFailures + 1
-        while cities.statistics.loads + cities.statistics.loadFailures < wanted {
-            _ = await latest.next()
+        func loads(_ statistics: CacheStatistics) -> Int {
+            statistics.loads + statistics.loadFailures + statistics.revalidations
         }
+        while loads(cities.statistics) <= loads(before) { _ = await latest.next() }
         try await waitForLoad(of: key)
     }
 

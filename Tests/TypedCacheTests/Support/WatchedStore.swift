@@ -60,7 +60,7 @@ final class WatchedStore: ArchiveStore {
         return try base.save(archive, forKey: key, attributes: attributes, if: condition)
     }
 
-    func moveDeadline(of entry: EntryInformation, to date: Date) throws(StoreError) -> EntryInformation? {
+    func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
         counted.withLock { $0.moveRequests += 1 }
         try now.move?()
         let moved = try base.moveDeadline(of: entry, to: date)

@@ -1,0 +1,76 @@
+extension Cache {
+    /// Returns the value for `key`, loaded by a producer that is given the expired value where there is one: to ask a
+    /// server whether it has changed, say.
+    ///
+    /// ```swift
+    /// let page = try await pages.fetch(forKey: url, expiration: expiration) { former in
+    ///     guard let new = try await server.page(url, unless: former?.tag) else { return .unchanged() }
+    ///     return .new(new)
+    /// }
+    /// ```
+    ///
+    /// An expired entry is there as long as its stale windows keep it. The producer answers with a new value, which is
+    /// saved, or that the value is unchanged: then its entry gets a new deadline and nothing else is written, and the
+    /// fetch returns it. A value that is loaded ahead of its deadline is given to the producer as well.
+    ///
+    /// All else is as for a producer that is given nothing: however many ask at once, one producer of either kind runs.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 1,024 UTF-8 bytes.
+    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - expiration: how long a new or an unchanged value may be used, unless the answer says it; `nil` for the
+    ///     cache's own default.
+    ///   - tags: groups that a new entry belongs to, unless the answer says it.
+    ///   - producer: is given the expired value, `nil` if there is none or it cannot be decoded.
+    /// - Throws: as with a producer that is given nothing; ``CacheError`` with code `.nothingToRevalidate` if the
+    ///   producer answers `.unchanged` where it was given `nil`.
+    public nonisolated(nonsending) func fetch(
+        forKey key: some CacheKey,
+        options: LoadOptions = LoadOptions(),
+        expiration: Expiration? = nil,
+        tags: Set<String> = [],
+        revalidating producer: @escaping @Sendable (_ former: Value?) async throws -> Revalidated<Value>
+    ) async throws -> Value {
+        let key = try EntryKey(key.cacheKey)
+        if !tags.isEmpty { _ = try EntryTags.check(tags) }
+        let hit = try find(key)
+        if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
+        let plan = try LoadPlan(self, options, expiration, tags, revalidates: true) { keys, formers in
+            [key.text: try await producer(formers[key.text])]
+        }
+        return try await load(key, hit, plan)
+    }
+
+    /// Returns the values for some keys; those that are missing are loaded by one call of a producer that is given the
+    /// expired values.
+    ///
+    /// Keys that are being loaded already are waited for, not loaded again. All else is as for one key.
+    ///
+    /// - Parameters:
+    ///   - keys: each 1 to 1,024 UTF-8 bytes.
+    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - expiration: how long new or unchanged values may be used, unless the answer says it; `nil` for the cache's
+    ///     own default.
+    ///   - tags: groups that new entries belong to, unless the answer says it.
+    ///   - producer: is given the keys that are missing and the expired values of those that have one, and returns
+    ///     answers by key; a key that it leaves out is left out of the result, other keys are ignored.
+    /// - Returns: the values, by key.
+    /// - Throws: as for one key.
+    public nonisolated(nonsending) func fetch<Key: CacheKey>(
+        forKeys keys: some Sequence<Key>,
+        options: LoadOptions = LoadOptions(),
+        expiration: Expiration? = nil,
+        tags: Set<String> = [],
+        revalidating producer:
+            @escaping @Sendable (
+                _ missing: [Key],
+                _ formers: [Key: Value]
+            ) async throws -> [Key: Revalidated<Value>]
+    ) async throws -> [Key: Value] {
+        let names = try KeyNames(keys)
+        let plan = try LoadPlan(self, options, expiration, tags, revalidates: true) { texts, formers in
+            names.texts(of: try await producer(texts.compactMap { names[$0] }, names.named(formers)))
+        }
+        return try await load(names, plan)
+    }
+}

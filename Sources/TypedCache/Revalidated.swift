@@ -1,0 +1,37 @@
+/// The answer of a producer that was given the expired value of a key.
+public struct Revalidated<Value> {
+    enum Answer {
+        case new(Value, tags: Set<String>?)
+        case unchanged
+    }
+
+    let answer: Answer
+    /// `nil`: as the fetch says.
+    let expiration: Expiration?
+
+    /// A value that takes the place of the expired one, if there is one.
+    ///
+    /// - Parameters:
+    ///   - value: the new value.
+    ///   - expiration: how long it may be used; `nil`: as the fetch says.
+    ///   - tags: the groups that the entry belongs to; `nil`: as the fetch says.
+    public static func new(
+        _ value: Value,
+        expiration: Expiration? = nil,
+        tags: Set<String>? = nil
+    ) -> Revalidated {
+        Revalidated(answer: .new(value, tags: tags), expiration: expiration)
+    }
+
+    /// The expired value is still the right one: its entry gets a new deadline, and keeps its value, its date and its
+    /// tags.
+    ///
+    /// - Parameter expiration: when the entry expires from now on; `nil`: as the fetch says. Its deadline alone is used:
+    ///   stale windows and an idle duration stay those that the entry was saved with.
+    public static func unchanged(expiration: Expiration? = nil) -> Revalidated {
+        Revalidated(answer: .unchanged, expiration: expiration)
+    }
+}
+
+extension Revalidated: Sendable where Value: Sendable {}
+extension Revalidated.Answer: Sendable where Value: Sendable {}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// A value and its entry's dates and tags, expired or not.
+public struct StoredValue<Value> {
+    public let value: Value
+    /// When it was saved.
+    public let storedAt: Date
+    /// When it expires, or has expired; `nil` means never. For an idle expiration that may lag behind its last reading.
+    public let expiresAt: Date?
+    /// Whether it has expired, and is kept for its stale windows only.
+    public let isExpired: Bool
+    /// The groups that the entry belongs to.
+    public let tags: Set<String>
+}
+
+extension StoredValue: Sendable where Value: Sendable {}

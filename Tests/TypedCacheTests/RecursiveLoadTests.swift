@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import TypedCache
+
+/// Producers that fetch in turn: a circle is an error, not a hang.
+@Suite struct RecursiveLoadTests {
+    private let directory = TestDirectory()
+    private let city = City(name: "city", population: 1)
+
+    private func cache(_ name: String = "cache") throws -> Cache<City> {
+        try Cache(name: name, directory: directory.url)
+    }
+
+    private func expectRecursion(_ key: String, _ body: () async throws -> City) async {
+        let error = await #expect(throws: CacheError.self) { _ = try await body() }
+        #expect(error?.code == .recursiveLoad && error?.message.contains("“\(key)”") == true)
+    }
+
+    @Test func ofTheSameKey() async throws {
+        let cities = try cache()
+        await expectRecursion("a") {
+            try await cities.fetch(forKey: "a") {
+                try await cities.fetch(forKey: "a") { City(name: "in", population: 1) }
+            }
+        }
+        await expectRecursion("a") {
+            try await cities.fetch(forKey: "a") {
+                let all = try await cities.fetch(forKeys: ["b", "a", "c"]) { _ in [:] }
+                return try #require(all["a"])
+            }
+        }
+        // Nothing is left of it.
+        while !cities.core.flights.isEmpty { await Task.yield() }
+        let found = try await cities.fetch(forKey: "a") { [city] in city }
+        #expect(found == city)
+    }
+
+    @Test func throughOtherKeysAndCaches() async throws {
+        let (cities, others) = (try cache(), try cache("others"))
+        await expectRecursion("a") {
+            try await cities.fetch(forKey: "a") {
+                try await others.fetch(forKey: "b") {
+                    try await cities.fetch(forKey: "c") {
+                        try await cities.fetch(forKey: "a") { City(name: "in", population: 1) }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func ofOtherKeysIsFine() async throws {
+        let (cities, others) = (try cache(), try cache("others"))
+        let found = try await cities.fetch(forKey: "a") { [city] in
+            let same = try await others.fetch(forKey: "a") { city }
+            let next = try await cities.fetch(forKey: "b") { try await cities.fetch(forKey: "c") { same } }
+            return try await cities.fetch(forKey: "c") { next }
+        }
+        #expect(found == city)
+    }
+
+    /// Two loads that began apart, each of which comes to wait for the other.
+    @Test func ofTwoThatCross() async throws {
+        let cities = try cache()
+        let started = Record<String>()
+        let fetch = { @Sendable (key: String, next: String) async -> CacheError.Code? in
+            do {
+                _ = try await cities.fetch(forKey: key) {
+                    started.add(key)
+                    while started.all.count < 2 { await Task.yield() }
+                    return try await cities.fetch(forKey: next) { City(name: "never", population: 1) }
+                }
+                return nil
+            } catch { return (error as? CacheError)?.code }
+        }
+        let first = Task { await fetch("a", "b") }
+        let second = Task { await fetch("b", "a") }
+        let codes = [await first.value, await second.value]
+        #expect(codes == [.recursiveLoad, .recursiveLoad])
+    }
+
+    /// What is loaded behind a stale value is waited for by nothing.
+    @Test func ofALoadInTheBackgroundIsNone() async throws {
+        let clock = TestClock()
+        let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock)
+        let stale = Expiration.after(.seconds(10)).servingStale(for: .seconds(10))
+        try await cities.save(city, forKey: "b", expiration: stale)
+        clock.advance(by: 15)
+        let found = try await cities.fetch(forKey: "a") {
+            try await cities.fetch(forKey: "b", expiration: stale) {
+                try await cities.fetch(forKey: "a") { City(name: "none", population: 3) }
+            }
+        }
+        #expect(found == city)
+        while !cities.core.flights.isEmpty { await Task.yield() }
+        #expect(cities.statistics.loadFailures == 0 && cities.statistics.loads == 2)
+    }
+}
