@@ -22,9 +22,9 @@ import Synchronization
 /// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a hit in
 /// memory neither blocks nor suspends. All calls may be made from any thread.
 ///
-/// Where `Value` is Sendable, memory shares values among those who fetch them. Other values are decoded anew for each
-/// fetch, so that no caller can change what another one gets. The initializer decides that by what is known of `Value`
-/// where it is called.
+/// Where `Value` is Sendable, memory hands out one value to all fetches. Other values are decoded for each fetch, so that
+/// no caller can change what another caller gets. ``sharesValues`` tells which kind a cache is, and ``ValueSharing``
+/// chooses it.
 public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// The key of a cache of one object: `save(object:)` and `fetchObject()`.
     public static var objectKey: String { "$object" }
@@ -39,21 +39,56 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let memory: SharedMemory
     let listeners: Listeners
     let followsOthers: Bool
-    /// Whether memory holds values themselves, not archives of them.
-    let sharesValues: Bool
+    /// Whether memory hands out one value to all fetches; otherwise each fetch decodes a new one, which takes 50 to 75
+    /// times as long. See ``ValueSharing``.
+    public let sharesValues: Bool
     let defaultExpiration: Expiration
 
-    /// Opens a cache of values that are not Sendable, or makes it: each fetch decodes a value of its own.
+    /// Opens a cache, or makes it.
     ///
-    /// - Parameters and errors: as for the initializer for values that are.
+    /// Does disk I/O: opens the directory `directory/name`, and makes it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - name: one path component of 1 to 200 UTF-8 bytes without `/`, `\`, `:`, invisible characters or a
+    ///     leading dot.
+    ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
+    ///     named after the program.
+    ///   - memory: how much is kept in memory; 64 MiB by default.
+    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
+    ///     default.
+    ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
+    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
+    ///   - clock: where the time comes from.
+    ///   - observer: is told everything that the cache does, failures that no call can throw included.
+    /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
+    ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
+    ///   touched then.
     public convenience init(
         name: String,
         directory: URL? = nil,
         memory: MemorySettings = MemorySettings(),
         disk: DiskSettings = DiskSettings(),
+        values: ValueSharing = .automatic,
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
         observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        try self.init(name, directory, memory, disk, values, expiration, clock, observer, isSendable: false)
+    }
+
+    /// The one way in which programs open a cache.
+    ///
+    /// - Parameter isSendable: whether values are known to be Sendable.
+    private convenience init(
+        _ name: String,
+        _ directory: URL?,
+        _ memory: MemorySettings,
+        _ disk: DiskSettings,
+        _ values: ValueSharing,
+        _ expiration: Expiration,
+        _ clock: any CacheClock,
+        _ observer: (any CacheObserver)?,
+        isSendable: Bool
     ) throws(CacheError) {
         let (own, store) = try CacheDirectory.open(
             name,
@@ -67,7 +102,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             store: store,
             memory: memory,
             disk: disk,
-            sharesValues: false,
+            sharesValues: values.isChosen(for: Value.self, isSendable: isSendable),
             sweeps: true,
             expiration: expiration,
             clock: clock,
@@ -118,51 +153,21 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
 }
 
 extension Cache where Value: Sendable {
-    /// Opens a cache, or makes it.
+    /// Opens a cache of values that are known to be Sendable, or makes it.
     ///
-    /// Does disk I/O: opens the directory `directory/name`, and makes it if it is missing.
-    ///
-    /// - Parameters:
-    ///   - name: one path component of 1 to 200 UTF-8 bytes without `/`, `\`, `:`, invisible characters or a
-    ///     leading dot.
-    ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
-    ///     named after the program.
-    ///   - memory: how much is kept in memory; 64 MiB by default.
-    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
-    ///     default.
-    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
-    ///   - clock: where the time comes from.
-    ///   - observer: is told everything that the cache does, failures that no call can throw included.
-    /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
-    ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
-    ///   touched then.
+    /// All else is as for the initializer for values of which that is not known. There are two because no type says at
+    /// run time whether it is Sendable, only the code that opens the cache may know.
     public convenience init(
         name: String,
         directory: URL? = nil,
         memory: MemorySettings = MemorySettings(),
         disk: DiskSettings = DiskSettings(),
+        values: ValueSharing = .automatic,
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
         observer: (any CacheObserver)? = nil
     ) throws(CacheError) {
-        let (own, store) = try CacheDirectory.open(
-            name,
-            in: directory ?? CacheDirectory.standard(),
-            create: true,
-            disk: disk
-        )
-        self.init(
-            name: name,
-            directory: own,
-            store: store,
-            memory: memory,
-            disk: disk,
-            sharesValues: true,
-            sweeps: true,
-            expiration: expiration,
-            clock: clock,
-            observer: observer
-        )
+        try self.init(name, directory, memory, disk, values, expiration, clock, observer, isSendable: true)
     }
 }
 
