@@ -31,8 +31,8 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
 
     /// The cache's name.
     public let name: String
-    /// The directory that the cache has for its own.
-    public let directory: URL
+    /// The directory that the cache has for its own; `nil` for a cache in memory alone.
+    public let directory: URL?
 
     let core: CacheCore
     // What a hit in memory needs, at hand.
@@ -44,76 +44,10 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     public let sharesValues: Bool
     let defaultExpiration: Expiration
 
-    /// Opens a cache, or makes it.
-    ///
-    /// Does disk I/O: opens the directory `directory/name`, and makes it if it is missing.
-    ///
-    /// - Parameters:
-    ///   - name: one path component of 1 to 200 UTF-8 bytes without `/`, `\`, `:`, invisible characters or a
-    ///     leading dot.
-    ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
-    ///     named after the program.
-    ///   - memory: how much is kept in memory; 64 MiB by default.
-    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
-    ///     default.
-    ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
-    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
-    ///   - clock: where the time comes from.
-    ///   - observer: is told everything that the cache does, failures that no call can throw included.
-    /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
-    ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
-    ///   touched then.
-    public convenience init(
-        name: String,
-        directory: URL? = nil,
-        memory: MemorySettings = MemorySettings(),
-        disk: DiskSettings = DiskSettings(),
-        values: ValueSharing = .automatic,
-        expiration: Expiration = .never,
-        clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil
-    ) throws(CacheError) {
-        try self.init(name, directory, memory, disk, values, expiration, clock, observer, isSendable: false)
-    }
-
-    /// The one way in which programs open a cache.
-    ///
-    /// - Parameter isSendable: whether values are known to be Sendable.
-    private convenience init(
-        _ name: String,
-        _ directory: URL?,
-        _ memory: MemorySettings,
-        _ disk: DiskSettings,
-        _ values: ValueSharing,
-        _ expiration: Expiration,
-        _ clock: any CacheClock,
-        _ observer: (any CacheObserver)?,
-        isSendable: Bool
-    ) throws(CacheError) {
-        let (own, store) = try CacheDirectory.open(
-            name,
-            in: directory ?? CacheDirectory.standard(),
-            create: true,
-            disk: disk
-        )
-        self.init(
-            name: name,
-            directory: own,
-            store: store,
-            memory: memory,
-            disk: disk,
-            sharesValues: values.isChosen(for: Value.self, isSendable: isSendable),
-            sweeps: true,
-            expiration: expiration,
-            clock: clock,
-            observer: observer
-        )
-    }
-
     /// - Parameter sweeps: whether expired entries are removed in the background, once a minute.
     init(
         name: String,
-        directory: URL,
+        directory: URL?,
         store: any ArchiveStore,
         memory: MemorySettings,
         disk: DiskSettings = DiskSettings(),
@@ -150,25 +84,6 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// Events that nobody has taken wait, 4,096 at most; then the oldest ones are dropped. Costs next to nothing while
     /// no stream is there.
     public var events: AsyncStream<CacheEvent> { listeners.stream() }
-}
-
-extension Cache where Value: Sendable {
-    /// Opens a cache of values that are known to be Sendable, or makes it.
-    ///
-    /// All else is as for the initializer for values of which that is not known. There are two because no type says at
-    /// run time whether it is Sendable, only the code that opens the cache may know.
-    public convenience init(
-        name: String,
-        directory: URL? = nil,
-        memory: MemorySettings = MemorySettings(),
-        disk: DiskSettings = DiskSettings(),
-        values: ValueSharing = .automatic,
-        expiration: Expiration = .never,
-        clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil
-    ) throws(CacheError) {
-        try self.init(name, directory, memory, disk, values, expiration, clock, observer, isSendable: true)
-    }
 }
 
 // All that a cache has is Sendable; values cross threads, so they must be so too.

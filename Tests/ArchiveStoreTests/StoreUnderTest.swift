@@ -21,6 +21,9 @@ enum StoreUnderTest: CaseIterable {
     /// A packed store of many small segments, of which the first are given up all the time.
     case limitedPacked
     case packedBehind
+    case memory
+    /// A store in memory with limits that are never reached.
+    case limitedMemory
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
@@ -38,6 +41,12 @@ enum StoreUnderTest: CaseIterable {
         switch self {
         case .reference:
             let store = ReferenceStore()
+            try body { store }
+        case .memory:
+            let store = MemoryStore(byteLimit: nil, countLimit: nil)
+            try body { store }
+        case .limitedMemory:
+            let store = MemoryStore(byteLimit: 1 << 30, countLimit: 1 << 20)
             try body { store }
         case .file, .limitedFile:
             try withTemporaryDirectory { path in

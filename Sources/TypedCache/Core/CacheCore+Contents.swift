@@ -3,23 +3,23 @@ import Foundation
 
 /// The usable entries of a part of a store.
 struct PartListing: Sendable {
-    let entries: [CacheEntry]
+    let entries: [EntryInformation]
     /// Why further entries of the part could not be read; `nil` if all could.
     let failure: CacheError?
 }
 
 extension CacheCore {
     /// The usable entries of a part of the store. Blocks on disk I/O.
-    func entries(inPart part: Int) -> PartListing {
+    func freshEntries(inPart part: Int) -> PartListing {
         var failure: StoreError?
-        var entries: [CacheEntry] = []
+        var entries: [EntryInformation] = []
         memory.settleOthers(nil)
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {
                 case .success(let entry):
                     let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
-                    if isFresh(onDisk: entry), isBarred != true { entries.append(CacheEntry(entry)) }
+                    if isFresh(onDisk: entry), isBarred != true { entries.append(entry) }
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }
@@ -34,7 +34,7 @@ extension CacheCore {
     func countEntries() throws(CacheError) -> Int {
         var count = 0
         for part in 0..<store.partCount {
-            let listing = entries(inPart: part)
+            let listing = freshEntries(inPart: part)
             if let failure = listing.failure { throw failure }
             count += listing.entries.count
         }

@@ -74,18 +74,18 @@ extension CacheCore {
         release(memory.withLock { $0.endRead(key, ticket, keeping: entry, cost: cost) })
     }
 
-    /// Whether there is a fresh entry. Blocks on disk I/O.
-    func isOnDisk(_ key: EntryKey) throws(CacheError) -> Bool {
-        if memory.withLock({ $0.isBarred(key) }) { return false }
+    /// What is known of a fresh entry; `nil` if there is none. Blocks on disk I/O.
+    func freshInformation(_ key: EntryKey) throws(CacheError) -> EntryInformation? {
+        if memory.withLock({ $0.isBarred(key) }) { return nil }
         memory.settleOthers(key)
         do throws(StoreError) {
             guard let entry = try store.information(forKey: key.text), !dropIfUseless(entry, key) else {
-                return false
+                return nil
             }
-            return entry.expiresAt.map { clock.now < $0 } ?? true
+            return isFresh(onDisk: entry) ? entry : nil
         } catch {
             try ignoreDamage(error, key)
-            return false
+            return nil
         }
     }
 

@@ -11,21 +11,25 @@ final class SharedMemory: Sendable {
     let table = EntryTable()
     /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
-    private let directory: String
+    /// `nil` for a cache that shares its entries with no other.
+    private let directory: String?
     /// Where the entries come from.
     private let store: any ArchiveStore
     /// What is being loaded.
     let flights = Flights()
 
-    init(settings: MemorySettings, directory: String, store: any ArchiveStore) {
+    init(settings: MemorySettings, directory: String?, store: any ArchiveStore) {
         self.store = store
         tier = Mutex(MemoryTier(settings: settings, table: table))
         self.directory = directory
-        Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
+        if let directory {
+            Self.neighbors.withLock { $0[directory, default: []].append(Neighbor(memory: self)) }
+        }
     }
 
     deinit {
         table.deallocate()
+        guard let directory else { return }
         Self.neighbors.withLock { neighbors in
             // The others are not looked at: a reference that is loaded here may be the last one to one of them,
             // whose end would come here again.
@@ -62,7 +66,8 @@ final class SharedMemory: Sendable {
     private static let neighbors = Mutex<[String: [Neighbor]]>([:])
 
     private var others: [SharedMemory] {
-        Self.neighbors.withLock { neighbors in
+        guard let directory else { return [] }
+        return Self.neighbors.withLock { neighbors in
             guard let members = neighbors[directory], members.count > 1 else { return [] }
             return members.compactMap(\.memory).filter { $0 !== self }
         }
