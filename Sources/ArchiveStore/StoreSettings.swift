@@ -28,10 +28,13 @@ package struct StoreSettings: Sendable {
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 }
 
-/// Who uses a store, as far as the store asks and tells. Called without a lock held, on any thread.
+/// Who uses a store, as far as the store asks and tells. Called on any thread, without a lock held unless said.
 package protocol StoreUser: AnyObject, Sendable {
     /// Whether an entry is in use elsewhere, in memory say, and should not be given up before others.
     func isInUse(_ key: String) -> Bool
+    /// How often an entry was used elsewhere since this was last asked, and counts from 0 again. Called under the
+    /// store's lock, so it must not call the store.
+    func takeUses(of key: String) -> UInt8
     /// An entry was given up to make room.
     func didEvict(_ entry: EntryInformation)
     /// An entry that had expired was removed to make room.
@@ -45,6 +48,7 @@ package protocol StoreUser: AnyObject, Sendable {
 }
 
 extension StoreUser {
+    package func takeUses(of key: String) -> UInt8 { 0 }
     package func didExpire(_ entry: EntryInformation) { didEvict(entry) }
     package func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {}
     package func didLoseEntries() {}

@@ -28,6 +28,9 @@ open class EvictionEntry: @unchecked Sendable {
         set { counter.store(newValue, ordering: .relaxed) }
     }
 
+    /// Called by the policy before it reads ``uses``: for entries that are used elsewhere too, to count that in.
+    open func gatherUses() {}
+
     @inlinable package final func use() {
         let uses = uses
         if uses < Self.mostUses { self.uses = uses + 1 }

@@ -216,7 +216,11 @@ package struct ShortestReuse: EvictionPolicy {
 
     private func age(_ place: Int32) -> Int { Int(now &- nodes[Int(place)].usedAt) }
 
-    private func uses(_ place: Int32) -> UInt8 { nodes[Int(place)].entry?.uses ?? 0 }
+    private func uses(_ place: Int32) -> UInt8 {
+        guard let entry = nodes[Int(place)].entry else { return 0 }
+        entry.gatherUses()
+        return entry.uses
+    }
 
     private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> EvictionEntry {
         let usedAt = nodes[Int(place)].usedAt

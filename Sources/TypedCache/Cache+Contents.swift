@@ -10,7 +10,7 @@ extension Cache {
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     public func contains(forKey key: some CacheKey) throws(CacheError) -> Bool {
         let key = try EntryKey(key.cacheKey)
-        return try isKnownFresh(key) ? true : core.isOnDisk(key)
+        return try isKnownFresh(key) ? true : core.freshInformation(key) != nil
     }
 
     /// Whether a value is saved for `key` that has not expired.
@@ -20,7 +20,7 @@ extension Cache {
         let key = try EntryKey(key.cacheKey)
         if try isKnownFresh(key) { return true }
         let core = core
-        return try await core.queues.trying(key) { () throws(CacheError) in try core.isOnDisk(key) }
+        return try await core.queues.trying(key) { () throws(CacheError) in try core.freshInformation(key) != nil }
     }
 
     private func isKnownFresh(_ key: EntryKey) throws(CacheError) -> Bool {

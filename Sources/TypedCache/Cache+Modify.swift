@@ -16,30 +16,35 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - expiration: how long the entry may be used from now on; `nil` for the cache's own default.
-    ///   - tags: groups that the entry belongs to from now on.
+    ///   - expiration: how long the entry may be used from now on; `nil` keeps what the entry has, its deadline
+    ///     included. Where there is no entry that has not expired, `nil` is the cache's own default.
+    ///   - tags: groups that the entry belongs to from now on; `nil` keeps those that it has.
     ///   - change: is given the value, `nil` if there is none or it has expired, and leaves what shall be saved; `nil`
     ///     removes the entry. May be called several times, so it should do nothing else.
     /// - Returns: what the last call of `change` returned.
-    /// - Throws: what `change` throws, and then nothing was changed; ``CacheError`` as a fetch and a save throw: if
-    ///   the new value cannot be saved, the old one is gone.
-    public func modify<Result>(
+    /// - Throws: what `change` throws, as it is, and then nothing was changed; ``CacheError`` as a fetch and a save
+    ///   throw: if the new value cannot be saved, the old one is gone.
+    public func modify<Outcome>(
         forKey key: some CacheKey,
         expiration: Expiration? = nil,
-        tags: Set<String> = [],
-        _ change: (inout Value?) throws -> Result
-    ) throws -> Result {
+        tags: Set<String>? = nil,
+        _ change: (inout Value?) throws -> Outcome
+    ) throws -> Outcome {
         let key = try EntryKey(key.cacheKey)
         while true {
             let read = try core.readForChange(key)
-            let (result, new): (Result, NewEntry?)
-            do {
-                (result, new) = try changed(read, key, expiration, tags, change)
-            } catch let error as CacheError where error.code == .encodingFailed {
+            let former = fresh(read)
+            var value = try former.map { stored throws(CacheError) in try Self.decode(stored.archive) }
+            let outcome = try change(&value)
+            let attributes = try attributes(expiration, tags, keeping: former?.information)
+            let new: NewEntry?
+            do throws(CacheError) {
+                new = try newEntry(value, key, attributes)
+            } catch {
                 core.failWrite(key, .ifStill(read?.information))
                 throw error
             }
-            if try core.replace(read?.information, key, by: new) { return result }
+            if try core.replace(read?.information, key, by: new) { return outcome }
         }
     }
 
@@ -47,44 +52,69 @@ extension Cache {
     ///
     /// Runs `change` where it was called from, and suspends while the disk is read and written. All else is as for the
     /// synchronous twin.
-    public nonisolated(nonsending) func modify<Result>(
+    public nonisolated(nonsending) func modify<Outcome>(
         forKey key: some CacheKey,
         expiration: Expiration? = nil,
-        tags: Set<String> = [],
-        _ change: (inout Value?) throws -> Result
-    ) async throws -> Result {
+        tags: Set<String>? = nil,
+        _ change: (inout Value?) throws -> Outcome
+    ) async throws -> Outcome {
         let key = try EntryKey(key.cacheKey)
         let core = core
         while true {
             let read = try await core.queues.trying(key) { () throws(CacheError) in try core.readForChange(key) }
             let information = read?.information
-            let (result, new): (Result, NewEntry?)
-            do {
-                (result, new) = try changed(read, key, expiration, tags, change)
-            } catch let error as CacheError where error.code == .encodingFailed {
+            let former = fresh(read)
+            var value = try former.map { stored throws(CacheError) in try Self.decode(stored.archive) }
+            let outcome = try change(&value)
+            let attributes = try attributes(expiration, tags, keeping: former?.information)
+            let new: NewEntry?
+            do throws(CacheError) {
+                new = try newEntry(value, key, attributes)
+            } catch {
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
                 throw error
             }
             let isDone = try await core.queues.trying(key) { () throws(CacheError) in
                 try core.replace(information, key, by: new)
             }
-            if isDone { return result }
+            if isDone { return outcome }
         }
     }
 
-    private func changed<Outcome>(
-        _ read: StoredArchive?,
+    private func fresh(_ read: StoredArchive?) -> StoredArchive? {
+        read.flatMap { core.isFresh(onDisk: $0.information) ? $0 : nil }
+    }
+
+    private func newEntry(
+        _ value: Value?,
         _ key: EntryKey,
+        _ attributes: EntryAttributes
+    ) throws(CacheError) -> NewEntry? {
+        guard let value else { return nil }
+        return try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
+    }
+
+    /// What an entry has that takes the place of another one now.
+    ///
+    /// - Parameters:
+    ///   - expiration: `nil` for that of the former entry, or the cache's default if there is none.
+    ///   - tags: `nil` for those of the former entry.
+    private func attributes(
         _ expiration: Expiration?,
-        _ tags: Set<String>,
-        _ change: (inout Value?) throws -> Outcome
-    ) throws -> (outcome: Outcome, new: NewEntry?) {
-        let fresh = read.flatMap { core.isFresh(onDisk: $0.information) ? $0 : nil }
-        var value = try fresh.map { try Self.decode($0.archive) }
-        let outcome = try change(&value)
-        guard let value else { return (outcome, nil) }
-        let attributes = try attributes(expiration, tags)
-        return (outcome, try Self.newEntry(value, key, attributes, sharesValues: sharesValues))
+        _ tags: Set<String>?,
+        keeping former: EntryInformation?
+    ) throws(CacheError) -> EntryAttributes {
+        guard let former else { return try attributes(expiration, tags ?? []) }
+        let now = core.clock.now
+        var attributes = former.attributes
+        if let expiration { attributes = try expiration.attributes(savedAt: now) }
+        attributes.storedAt = now
+        attributes.serial = nil
+        // The change has read the entry, which moves an idle deadline.
+        if expiration == nil, let idleTime = attributes.idleTime { attributes.expiresAt = now + idleTime }
+        attributes.tags =
+            try tags.map { tags throws(CacheError) in try EntryTags.check(tags) } ?? former.attributes.tags
+        return attributes
     }
 }
 

@@ -93,6 +93,7 @@ extension Cache {
     ///
     /// - Complexity: O(*n*) in the number of files.
     package func byteCountOfFiles() -> Int {
+        guard let directory else { return 0 }
         // No link is followed, and what is gone when its turn comes takes nothing.
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var count = 0

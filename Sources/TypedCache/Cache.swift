@@ -26,17 +26,17 @@ import Synchronization
 /// ``CacheError`` with code `.forked`, and the child opens the cache itself. After ``close()``, every call throws
 /// `.closed`.
 ///
-/// Where `Value` is Sendable, memory shares values among those who fetch them. Other values are decoded anew for each
-/// fetch, so that no caller can change what another one gets. The initializer decides that by what is known of `Value`
-/// where it is called.
+/// Where `Value` is Sendable, memory hands out one value to all fetches. Other values are decoded for each fetch, so that
+/// no caller can change what another caller gets. ``sharesValues`` tells which kind a cache is, and ``ValueSharing``
+/// chooses it.
 public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// The key of a cache of one object: `save(object:)` and `fetchObject()`.
     public static var objectKey: String { "$object" }
 
     /// The cache's name.
     public let name: String
-    /// The directory that the cache has for its own.
-    public let directory: URL
+    /// The directory that the cache has for its own; `nil` for a cache in memory alone.
+    public let directory: URL?
 
     let core: CacheCore
     // What a hit in memory needs, at hand.
@@ -44,46 +44,15 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let listeners: Listeners
     let usage: StoreUsage
     let followsOthers: Bool
-    /// Whether memory holds values themselves, not archives of them.
-    let sharesValues: Bool
+    /// Whether memory hands out one value to all fetches; otherwise each fetch decodes a new one, which takes 50 to 75
+    /// times as long. See ``ValueSharing``.
+    public let sharesValues: Bool
     let defaultExpiration: Expiration
-
-    /// Opens a cache of values that are not Sendable, or makes it: each fetch decodes a value of its own.
-    ///
-    /// - Parameters and errors: as for the initializer for values that are.
-    public convenience init(
-        name: String,
-        directory: URL? = nil,
-        memory: MemorySettings = MemorySettings(),
-        disk: DiskSettings = DiskSettings(),
-        expiration: Expiration = .never,
-        clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil
-    ) throws(CacheError) {
-        let (own, store) = try CacheDirectory.open(
-            name,
-            in: directory ?? CacheDirectory.standard(),
-            create: true,
-            disk: disk
-        )
-        self.init(
-            name: name,
-            directory: own,
-            store: store,
-            memory: memory,
-            disk: disk,
-            sharesValues: false,
-            sweeps: true,
-            expiration: expiration,
-            clock: clock,
-            observer: observer
-        )
-    }
 
     /// - Parameter sweeps: whether expired entries are removed in the background, once a minute.
     init(
         name: String,
-        directory: URL,
+        directory: URL?,
         store: any ArchiveStore,
         memory: MemorySettings,
         disk: DiskSettings = DiskSettings(),
@@ -121,55 +90,6 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// Events that nobody has taken wait, 4,096 at most; then the oldest ones are dropped. Costs next to nothing while
     /// no stream is there.
     public var events: AsyncStream<CacheEvent> { listeners.stream() }
-}
-
-extension Cache where Value: Sendable {
-    /// Opens a cache, or makes it.
-    ///
-    /// Does disk I/O: opens the directory `directory/name`, and makes it if it is missing.
-    ///
-    /// - Parameters:
-    ///   - name: one path component of 1 to 200 UTF-8 bytes without `/`, `\`, `:`, invisible characters or a
-    ///     leading dot.
-    ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
-    ///     named after the program.
-    ///   - memory: how much is kept in memory; 64 MiB by default.
-    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
-    ///     default.
-    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
-    ///   - clock: where the time comes from.
-    ///   - observer: is told everything that the cache does, failures that no call can throw included.
-    /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
-    ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
-    ///   touched then.
-    public convenience init(
-        name: String,
-        directory: URL? = nil,
-        memory: MemorySettings = MemorySettings(),
-        disk: DiskSettings = DiskSettings(),
-        expiration: Expiration = .never,
-        clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil
-    ) throws(CacheError) {
-        let (own, store) = try CacheDirectory.open(
-            name,
-            in: directory ?? CacheDirectory.standard(),
-            create: true,
-            disk: disk
-        )
-        self.init(
-            name: name,
-            directory: own,
-            store: store,
-            memory: memory,
-            disk: disk,
-            sharesValues: true,
-            sweeps: true,
-            expiration: expiration,
-            clock: clock,
-            observer: observer
-        )
-    }
 }
 
 // All that a cache has is Sendable; values cross threads, so they must be so too.

@@ -28,7 +28,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
 
     private mutating func take(_ listing: PartListing) throws(CacheError) {
         part += 1
-        elements = listing.entries.compactMap(element)
+        elements = listing.entries.compactMap { element(CacheEntry($0)) }
         if let failure = listing.failure { throw failure }
     }
 
@@ -39,7 +39,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
     /// - Throws: ``CacheError`` with code `.io` if a part of the entries cannot be read. A further call goes on with
     ///   those that can.
     public mutating func next() throws(CacheError) -> Element? {
-        while elements.isEmpty, !isAtEnd { try take(core.entries(inPart: part)) }
+        while elements.isEmpty, !isAtEnd { try take(core.freshEntries(inPart: part)) }
         return elements.popLast()
     }
 
@@ -69,7 +69,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
         ) async throws(CacheError) -> Element? {
             while cursor.elements.isEmpty, !cursor.isAtEnd {
                 let (core, part) = (cursor.core, cursor.part)
-                try cursor.take(await core.queues.run { core.entries(inPart: part) })
+                try cursor.take(await core.queues.run { core.freshEntries(inPart: part) })
             }
             return cursor.elements.popLast()
         }

@@ -25,6 +25,9 @@ enum StoreUnderTest: CaseIterable {
     case uncompressedFile
     case uncompressedPacked
     case hardestPacked
+    case memory
+    /// A store in memory with limits that are never reached.
+    case limitedMemory
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
@@ -47,6 +50,12 @@ enum StoreUnderTest: CaseIterable {
         switch self {
         case .reference:
             let store = ReferenceStore()
+            try body { store }
+        case .memory:
+            let store = MemoryStore(byteLimit: nil, countLimit: nil)
+            try body { store }
+        case .limitedMemory:
+            let store = MemoryStore(byteLimit: 1 << 30, countLimit: 1 << 20)
             try body { store }
         case .file, .limitedFile, .uncompressedFile:
             try withTemporaryDirectory { path in

@@ -191,6 +191,82 @@ import Testing
         }
     }
 
+    /// As a program that blocks and as one that suspends.
+    @Test(arguments: [false, true]) func expirationAndTagsAreKeptUnlessOthersAreGiven(suspends: Bool) async throws {
+        let cities = try Cache<City>(
+            name: "kept",
+            directory: directory.url,
+            expiration: .after(.seconds(7)),
+            clock: clock
+        )
+        func grow(_ key: String, _ expiration: Expiration? = nil, _ tags: Set<String>? = nil) async throws {
+            let change = { (city: inout City?) in
+                city = city ?? self.city
+                city?.population += 1
+            }
+            if suspends {
+                try await cities.modify(forKey: key, expiration: expiration, tags: tags, change)
+            } else {
+                let block = { try cities.modify(forKey: key, expiration: expiration, tags: tags, change) }
+                try block()
+            }
+        }
+        let start = clock.now
+        try await cities.save(city, forKey: "x", expiration: .after(.seconds(60)), tags: ["a", "b"])
+        clock.advance(by: 10)
+        try await grow("x")
+        var entry = try #require(try await cities.entry(forKey: "x"))
+        #expect(entry.expiresAt == start + 60 && entry.tags == ["a", "b"] && entry.storedAt == start + 10)
+        try await grow("x", nil, ["c"])
+        entry = try #require(try await cities.entry(forKey: "x"))
+        #expect(entry.expiresAt == start + 60 && entry.tags == ["c"])
+        try await grow("x", .never)
+        entry = try #require(try await cities.entry(forKey: "x"))
+        #expect(entry.expiresAt == nil && entry.tags == ["c"])
+        try await grow("x", nil, [])
+        #expect(try await cities.entry(forKey: "x")?.tags == [])
+        // A new entry has the cache's default, as has one in the place of an expired one.
+        try await grow("y")
+        #expect(try await cities.entry(forKey: "y")?.expiresAt == clock.now + 7)
+        try await cities.save(
+            city,
+            forKey: "z",
+            expiration: .after(.seconds(1)).servingStale(for: .seconds(60)),
+            tags: ["a"]
+        )
+        clock.advance(by: 5)
+        try await grow("z")
+        entry = try #require(try await cities.entry(forKey: "z"))
+        #expect(entry.expiresAt == clock.now + 7 && entry.tags == [])
+        // A change reads the entry, so an idle deadline moves.
+        try await cities.save(city, forKey: "idle", expiration: .afterIdle(.seconds(20)))
+        clock.advance(by: 15)
+        try await grow("idle")
+        clock.advance(by: 15)
+        #expect(try await cities.fetch(forKey: "idle")?.population == city.population + 1)
+    }
+
+    /// An error of the change is its own, whatever it is: the entry stays.
+    @Test func aCacheErrorOfTheChangeChangesNothing() async throws {
+        let cities = try Cache<City>(name: "own", directory: directory.url, clock: clock)
+        try await cities.save(city, forKey: "x")
+        let own = CacheError(.encodingFailed, "of the change")
+        for suspends in [false, true] {
+            do {
+                if suspends {
+                    try await cities.modify(forKey: "x") { _ in throw own }
+                } else {
+                    let block = { try cities.modify(forKey: "x") { _ in throw own } }
+                    try block()
+                }
+                Issue.record("nothing was thrown")
+            } catch {
+                #expect((error as? CacheError)?.message == "of the change")
+            }
+            #expect(try await cities.fetch(forKey: "x") == city)
+        }
+    }
+
     @Test func expirationAndTagsAreThoseOfTheLastChange() throws {
         let cities = try cache()
         try cities.save(city, forKey: "x", expiration: .after(.seconds(10)), tags: ["old"])

@@ -84,15 +84,108 @@ import Testing
         #expect(try await zoo.fetch(forKey: "x") == nil)
     }
 
-    /// A type that is generic over its cache's values does not know them to be Sendable: then they are not shared.
-    @Test func whereNothingIsKnownOfTheValuesTheyAreNotShared() throws {
-        func open<Value: Encoded>(_ type: Value.Type) throws -> Cache<Value> where Value.Wrapper.Value == Value {
-            try Cache<Value>(name: "cache", directory: directory.url)
-        }
+    /// Nothing tells at run time that a class is Sendable.
+    @Test func whereNothingIsKnownOfAClassItIsNotShared() throws {
         let parcels = try open(Parcel.self)
+        #expect(!parcels.sharesValues)
         let parcel = Parcel(payload: Payload("x"))
         try parcels.save(parcel, forKey: "x")
         let first = try #require(try parcels.fetch(forKey: "x"))
         #expect(first.payload !== parcel.payload && first.payload.text == "x")
+    }
+
+    struct Plain: Codable, Encoded {
+        struct Part: Codable { var numbers: [String: [Int?]], place: URL?, locale: Locale }
+        var name: String, day: Date, part: Part, parts: Set<Int>, pair: [Part?], range: Range<Int>
+    }
+    struct Tree: Codable, Encoded { var children: [Tree] }
+    struct Empty: Codable, Encoded {}
+    enum Flag: String, Codable, Encoded { case on, off }
+    enum Note: Codable, Encoded {
+        case text(String)
+        case number(Int)
+    }
+    enum Held: Codable, Encoded { case mutable(Mutable) }
+    struct Deep: Codable, Encoded { var boxes: [String: [Box?]] }
+    struct Noted: Codable, Encoded { var note: Note }
+    final class Object: Codable, Encoded { var text = "" }
+    final class Constant: Codable, Encoded, Sendable {}
+    struct Page<Content: Codable>: Codable, Encoded { var items: [Content] }
+
+    @Test func structuresOfShareableTypesAreShared() throws {
+        #expect(try open(Plain.self).sharesValues)
+        #expect(try open(Tree.self).sharesValues)
+        #expect(try open(Empty.self).sharesValues)
+        #expect(try open(Flag.self).sharesValues)
+        #expect(try open(Page<Plain>.self).sharesValues)
+        #expect(try open([String: [Plain?]].self).sharesValues)
+    }
+
+    @Test func whatMayReferToAnObjectIsNot() throws {
+        #expect(try !open(Held.self).sharesValues)
+        #expect(try !open(Deep.self).sharesValues)
+        #expect(try !open(Object.self).sharesValues)
+        #expect(try !open(Noted.self).sharesValues)
+        #expect(try !open(Page<Box>.self).sharesValues)
+        #expect(try !open([Object?].self).sharesValues)
+        #expect(try !open([Int: Deep].self).sharesValues)
+    }
+
+    @Test func theArgumentDecides() throws {
+        #expect(try open(Object.self, .shared).sharesValues)
+        #expect(try open(Note.self, .shared).sharesValues)
+        #expect(try !open(Parcel.self, .decodedEachTime).sharesValues)
+        let objects = try open(Object.self, .shared)
+        let object = Object()
+        try objects.save(object, forKey: "x")
+        #expect(try objects.fetch(forKey: "x") === object)
+        let parcels = try open(Parcel.self, .decodedEachTime)
+        let parcel = Parcel(payload: Payload("x"))
+        try parcels.save(parcel, forKey: "x")
+        #expect(try parcels.fetch(forKey: "x")?.payload !== parcel.payload)
+    }
+
+    @Test func theReasonNamesThePropertyOnce() throws {
+        let reason = try #require(SharingObstacle(to: Deep.self))
+        #expect(reason.description.contains("Cache<Deep>"))
+        #expect(reason.description.contains("property boxes.content is a class, Mutable"))
+        #expect(try #require(SharingObstacle(to: Object.self)).description.contains("it is a class"))
+        struct Unknown: Codable, Encoded { var object: Mutable }
+        let news = try #require(SharingObstacle(to: Unknown.self))
+        #expect(news.isNews())
+        #expect(!news.isNews())
+    }
+
+    private func open<Value: Encoded>(
+        _ type: Value.Type,
+        _ values: ValueSharing = .automatic
+    ) throws -> Cache<Value> where Value.Wrapper.Value == Value {
+        try Cache<Value>(name: "cache", directory: directory.url, values: values)
+    }
+}
+
+/// Public, so not Sendable by itself.
+public struct PublicRecord: Codable, Encoded {
+    var name: String
+    var owner: Owner?
+    public struct Owner: Codable { var mail: [String] }
+}
+
+extension SharingTests {
+    @Test func aPublicStructureIsShared() throws {
+        #expect(try Cache<PublicRecord>(name: "cache", directory: directory.url).sharesValues)
+        #expect(try open(PublicRecord.self).sharesValues)
+    }
+
+    /// Where a type is known to be Sendable, it is not looked into.
+    @Test func whatIsKnownToBeSendableIsShared() throws {
+        #expect(try Cache<Note>(name: "cache", directory: directory.url).sharesValues)
+        #expect(try Cache<Constant>(name: "cache", directory: directory.url).sharesValues)
+        func openSendable<Value: Encoded & Sendable>(_ type: Value.Type) throws -> Cache<Value>
+        where Value.Wrapper.Value == Value {
+            try Cache<Value>(name: "cache", directory: directory.url)
+        }
+        #expect(try openSendable(Note.self).sharesValues)
+        #expect(try !open(Note.self).sharesValues)
     }
 }

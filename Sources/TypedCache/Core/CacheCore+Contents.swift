@@ -3,16 +3,16 @@ import Foundation
 
 /// The usable entries of a part of a store.
 struct PartListing: Sendable {
-    let entries: [CacheEntry]
+    let entries: [EntryInformation]
     /// Why further entries of the part could not be read; `nil` if all could.
     let failure: CacheError?
 }
 
 extension CacheCore {
     /// The usable entries of a part of the store. Blocks on disk I/O.
-    func entries(inPart part: Int) -> PartListing {
+    func freshEntries(inPart part: Int) -> PartListing {
         var failure: StoreError?
-        var entries: [CacheEntry] = []
+        var entries: [EntryInformation] = []
         guard usage.isUsable else { return PartListing(entries: [], failure: CacheError(usage.failure)) }
         memory.settleOthers(nil)
         let moving = memory.movingTimings
@@ -22,7 +22,7 @@ extension CacheCore {
                 case .success(let entry):
                     let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
                     guard isFresh(onDisk: entry, moving: moving), isBarred != true else { continue }
-                    entries.append(CacheEntry(entry))
+                    entries.append(entry)
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }
@@ -37,7 +37,7 @@ extension CacheCore {
     func countEntries() throws(CacheError) -> Int {
         var count = 0
         for part in 0..<store.partCount {
-            let listing = entries(inPart: part)
+            let listing = freshEntries(inPart: part)
             if let failure = listing.failure { throw failure }
             count += listing.entries.count
         }

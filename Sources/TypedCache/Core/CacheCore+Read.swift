@@ -88,20 +88,20 @@ extension CacheCore {
         release(memory.withLock { $0.endRead(key, ticket, keeping: entry, cost: cost) })
     }
 
-    /// Whether there is a fresh entry. Blocks on disk I/O.
-    func isOnDisk(_ key: EntryKey) throws(CacheError) -> Bool {
+    /// What is known of a fresh entry; `nil` if there is none. Blocks on disk I/O.
+    func freshInformation(_ key: EntryKey) throws(CacheError) -> EntryInformation? {
         try checkUsable()
         memory.settleOthers(key)
-        if memory.withLock({ $0.isBarred(key) }) { return false }
+        if memory.withLock({ $0.isBarred(key) }) { return nil }
         do throws(StoreError) {
             let moving = memory.movingTiming(key)
-            guard let entry = try store.information(forKey: key.text) else { return false }
+            guard let entry = try store.information(forKey: key.text) else { return nil }
             let isFresh = isFresh(entry, moving?.isOf(entry) == true ? moving : nil)
             if !isFresh { _ = dropIfUseless(entry, key) }
-            return isFresh
+            return isFresh ? entry : nil
         } catch {
             try ignoreDamage(error, key)
-            return false
+            return nil
         }
     }
 

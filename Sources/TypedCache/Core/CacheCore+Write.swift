@@ -279,7 +279,7 @@ extension CacheCore {
 
     /// Gives up entries on disk until no more than so many bytes are left. Blocks on disk I/O.
     func trimDisk(toByteCount byteCount: Int) throws(CacheError) -> Int {
-        try removing(.diskEvicted, .remove) { removed throws(StoreError) in
+        try removing(storeEviction, .remove) { removed throws(StoreError) in
             try store.trim(toByteCount: byteCount, removed: removed)
         }
     }

@@ -9,12 +9,15 @@ import Synchronization
 final class CacheCore: Sendable {
     let name: String
     let store: any ArchiveStore
+    /// The store of a cache in memory alone: it decides what is given up, and memory has all that it has.
+    private let archives: MemoryStore?
     let memory: SharedMemory
     let clock: any CacheClock
     let listeners: Listeners
     let queues: DiskQueues
     let usage = StoreUsage()
-    let directory: String
+    /// `nil` for a cache in memory alone.
+    let directory: String?
     /// Whether it was told that loads cannot be joined among processes.
     let hasReportedLocks = Atomic<Bool>(false)
     private let sweeper = Mutex<Sweeper?>(nil)
@@ -26,7 +29,7 @@ final class CacheCore: Sendable {
 
     init(
         name: String,
-        directory: URL,
+        directory: URL?,
         store: any ArchiveStore,
         memory: MemorySettings,
         disk: DiskSettings,
@@ -36,9 +39,10 @@ final class CacheCore: Sendable {
     ) {
         self.name = name
         self.store = store
-        self.directory = directory.path(percentEncoded: false)
+        self.directory = directory?.path(percentEncoded: false)
+        archives = store as? MemoryStore
         // One place by whatever path: it is there by now, if it is anywhere.
-        let place = directory.standardizedFileURL.resolvingSymlinksInPath().path
+        let place = directory?.standardizedFileURL.resolvingSymlinksInPath().path
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
@@ -171,7 +175,8 @@ final class CacheCore: Sendable {
     // MARK: Room
 
     func trim(toCount count: Int, cost: Int) {
-        release(memory.withLock { $0.trim(toCount: count, cost: cost) })
+        guard let archives else { return release(memory.withLock { $0.trim(toCount: count, cost: cost) }) }
+        for entry in archives.evict(toCount: count, byteCount: cost) { didEvict(entry) }
     }
 
     /// Gives memory back where the system asks for it.
@@ -226,11 +231,20 @@ extension CacheCore: StoreUser {
         return entry.uses > 0
     }
 
+    func takeUses(of key: String) -> UInt8 {
+        guard let key = try? EntryKey(key), let entry = memory.table.entry(forKey: key) else { return 0 }
+        defer { entry.uses = 0 }
+        return entry.uses
+    }
+
     func didEvict(_ entry: EntryInformation) {
         let key = try? EntryKey(entry.key)
         if let key { depart(key) }
-        record(.diskEvicted, key)
+        record(storeEviction, key)
     }
+
+    /// What it is called when the store gives up an entry.
+    var storeEviction: Occurrence { archives == nil ? .diskEvicted : .memoryEvicted }
 
     func didExpire(_ entry: EntryInformation) {
         let key = try? EntryKey(entry.key)

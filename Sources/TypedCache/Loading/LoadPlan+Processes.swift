@@ -9,13 +9,13 @@ extension LoadPlan {
 
     /// Waits until no other process loads any of these keys, and keeps them from it as long as what is returned is there.
     ///
-    /// - Returns: `nil` where there can be no locks: in a directory that is read-only, say.
+    /// - Returns: `nil` where there can be no locks: in a directory that is read-only, say, or in a cache that has none.
     /// - Throws: if the task is cancelled.
     func lockAmongProcesses(_ keys: [EntryKey]) async throws(CancellationError) -> KeyLocks? {
-        guard let first = keys.first else { return nil }
+        guard let first = keys.first, let directory = core.directory else { return nil }
         let core = core
         let opened = await core.queues.run(first) {
-            Result { () throws(StoreError) in try KeyLocks(directory: core.directory) }
+            Result { () throws(StoreError) in try KeyLocks(directory: directory) }
         }
         do {
             let locks = try opened.get()

@@ -12,6 +12,7 @@ final class SharedMemory: Sendable {
     let table = EntryTable()
     /// Guards what is done to the table, too.
     private let tier: Mutex<MemoryTier>
+    /// `nil` for a cache that shares its entries with no other.
     private let directory: String
     /// Where the entries come from.
     private let store: any ArchiveStore
@@ -20,12 +21,13 @@ final class SharedMemory: Sendable {
     private let queues: DiskQueues
     private let moves = Mutex<[EntryKey: Move]>([:])
 
-    init(settings: MemorySettings, directory: String, store: any ArchiveStore, queues: DiskQueues) {
+    init(settings: MemorySettings, directory: String?, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
         self.queues = queues
         tier = Mutex(MemoryTier(settings: settings, table: table))
         // A forked process has no neighbors from before: their locks may be taken, and their threads are gone.
-        self.directory = "\(StoreUsage.processGeneration) \(directory)"
+        // A cache in memory alone has none at all.
+        self.directory = "\(StoreUsage.processGeneration) \(directory ?? UUID().uuidString)"
         let directory = self.directory
         let (bars, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))

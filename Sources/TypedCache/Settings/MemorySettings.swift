@@ -1,3 +1,5 @@
+import ArchiveStore
+
 /// How much a cache keeps in memory. Both limits hold at all times.
 public struct MemorySettings: Sendable, Hashable {
     /// The most bytes, counted as the entries' archives before compression; `nil`: no limit. An entry above it is
@@ -16,4 +18,9 @@ public struct MemorySettings: Sendable, Hashable {
 
     /// Nothing is kept in memory: every fetch reads the disk.
     public static let none = MemorySettings(byteLimit: .zero, countLimit: 0)
+
+    static let unlimited = MemorySettings(byteLimit: nil, countLimit: nil)
+
+    /// A store with these limits, for a cache in memory alone.
+    var store: MemoryStore { MemoryStore(byteLimit: byteLimit?.bytes, countLimit: countLimit.map { max(0, $0) }) }
 }

@@ -249,5 +249,3 @@ extension TypedRecordsTests.EncodableCoordinate: WrapperEncoder {
 extension TypedRecordsTests.Coordinate: Encoded {
     var encoder: TypedRecordsTests.EncodableCoordinate { .init(coordinate: self) }
 }
-
-extension Dictionary: Encoded where Key == String, Value == String {}

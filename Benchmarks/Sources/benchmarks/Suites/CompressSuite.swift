@@ -25,7 +25,7 @@ struct CompressSuite: Suite {
         let disk = DiskSettings(layout: .files)
         let cache = try Cache<Document>(name: "documents", directory: folder, memory: .none, disk: disk)
         try cache.save(object: document)
-        let entry = try StoredEntry.only(in: cache.directory)
+        let entry = try StoredEntry.only(in: folder.appending(path: cache.name))
         let file = HandWrittenFile(in: folder)
 
         var subjects = [

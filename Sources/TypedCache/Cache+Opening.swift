@@ -1,0 +1,183 @@
+import ArchiveStore
+import Foundation
+
+// There are two of each, because no type says at run time whether it is Sendable: only the code that opens a cache may
+// know.
+
+extension Cache {
+    /// Opens a cache, or makes it.
+    ///
+    /// Does disk I/O: opens the directory `directory/name`, and makes it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - name: one path component of 1 to 200 UTF-8 bytes without `/`, `\`, `:`, invisible characters or a
+    ///     leading dot.
+    ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
+    ///     named after the program.
+    ///   - memory: how much is kept in memory; 64 MiB by default.
+    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
+    ///     default. `nil`: the cache is in memory alone, touches no file, and ends with this object; two of them are
+    ///     separate, whatever their names. Its limits are those of `memory`: a save above the limit of bytes is
+    ///     refused with `.tooLarge`. It keeps the archive of each value, beside the value where values are shared.
+    ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
+    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
+    ///   - clock: where the time comes from.
+    ///   - observer: is told everything that the cache does, failures that no call can throw included.
+    /// - Throws: ``CacheError`` with code `.invalidName`, `.invalidDirectory` if the directory holds something
+    ///   else, `.unsupportedVersion` if a newer version made it, `.io` if the file system fails. Nothing was
+    ///   touched then.
+    public convenience init(
+        name: String,
+        directory: URL? = nil,
+        memory: MemorySettings = MemorySettings(),
+        disk: DiskSettings? = DiskSettings(),
+        values: ValueSharing = .automatic,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        let opening = CacheOpening(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            values: values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+        try self.init(opening, at: opening.place(), isSendable: false)
+    }
+
+    /// Opens a cache, or makes it.
+    ///
+    /// Suspends while the disk is read and written, on a thread of the cache's own. All else is as for the initializer.
+    ///
+    /// ```swift
+    /// let pictures = try await Cache<Data>.open(name: "pictures")
+    /// ```
+    public nonisolated(nonsending) static func open(
+        name: String,
+        directory: URL? = nil,
+        memory: MemorySettings = MemorySettings(),
+        disk: DiskSettings? = DiskSettings(),
+        values: ValueSharing = .automatic,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) async throws(CacheError) -> Cache {
+        let opening = CacheOpening(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            values: values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+        return try await Cache(opening, at: opening.placeInBackground(), isSendable: false)
+    }
+
+    private convenience init(
+        _ opening: CacheOpening,
+        at place: CacheOpening.Place,
+        isSendable: Bool
+    ) {
+        self.init(
+            name: opening.name,
+            directory: place.directory,
+            store: place.store,
+            // Without a disk, the store has the limits: memory holds what it does.
+            memory: opening.disk == nil ? .unlimited : opening.memory,
+            disk: opening.disk ?? DiskSettings(),
+            sharesValues: opening.values.isChosen(for: Value.self, isSendable: isSendable),
+            sweeps: true,
+            expiration: opening.expiration,
+            clock: opening.clock,
+            observer: opening.observer
+        )
+    }
+}
+
+extension Cache where Value: Sendable {
+    /// Opens a cache of values that are known to be Sendable, or makes it. All else is as for other values.
+    public convenience init(
+        name: String,
+        directory: URL? = nil,
+        memory: MemorySettings = MemorySettings(),
+        disk: DiskSettings? = DiskSettings(),
+        values: ValueSharing = .automatic,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        let opening = CacheOpening(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            values: values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+        try self.init(opening, at: opening.place(), isSendable: true)
+    }
+
+    /// Opens a cache of values that are known to be Sendable, or makes it.
+    ///
+    /// Suspends while the disk is read and written. All else is as for other values.
+    public nonisolated(nonsending) static func open(
+        name: String,
+        directory: URL? = nil,
+        memory: MemorySettings = MemorySettings(),
+        disk: DiskSettings? = DiskSettings(),
+        values: ValueSharing = .automatic,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) async throws(CacheError) -> Cache {
+        let opening = CacheOpening(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            values: values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+        return try await Cache(opening, at: opening.placeInBackground(), isSendable: true)
+    }
+}
+
+/// What a program opens a cache with.
+private struct CacheOpening: Sendable {
+    let name: String
+    let directory: URL?
+    let memory: MemorySettings
+    let disk: DiskSettings?
+    let values: ValueSharing
+    let expiration: Expiration
+    let clock: any CacheClock
+    let observer: (any CacheObserver)?
+
+    /// Where entries are: in a directory, or in memory alone.
+    typealias Place = (directory: URL?, store: any ArchiveStore)
+
+    /// Opens the store. Blocks on disk I/O.
+    func place() throws(CacheError) -> Place {
+        guard let disk else {
+            try CacheDirectory.check(name: name)
+            return (nil, memory.store)
+        }
+        return try CacheDirectory.open(name, in: directory ?? CacheDirectory.standard(), create: true, disk: disk)
+    }
+
+    /// Opens the store, and suspends meanwhile.
+    nonisolated(nonsending) func placeInBackground() async throws(CacheError) -> Place {
+        let opening = self
+        return try await DiskQueues(label: name).trying { () throws(CacheError) in try opening.place() }
+    }
+}

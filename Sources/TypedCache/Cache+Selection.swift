@@ -1,0 +1,120 @@
+import ArchiveStore
+import Foundation
+
+// Entries chosen by what is known of them without their values.
+
+extension Cache {
+    /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
+    ///
+    /// May block on disk I/O. Counts as no fetch, and moves no idle deadline.
+    ///
+    /// - Parameter key: 1 to 1,024 UTF-8 bytes.
+    /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
+    /// - Complexity: O(*n*) in the entry's bytes, for its checksum is checked; no other entry is looked at.
+    public func entry(forKey key: some CacheKey) throws(CacheError) -> CacheEntry? {
+        try core.freshInformation(EntryKey(key.cacheKey)).map(CacheEntry.init)
+    }
+
+    /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
+    ///
+    /// Suspends while the disk is read. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func entry(forKey key: some CacheKey) async throws(CacheError) -> CacheEntry? {
+        let key = try EntryKey(key.cacheKey)
+        let core = core
+        return try await core.queues.trying(key) { () throws(CacheError) in
+            try core.freshInformation(key).map(CacheEntry.init)
+        }
+    }
+
+    /// Lists the keys that begin with a prefix, of entries that have not expired.
+    ///
+    /// All else is as for ``entries()``: all entries are looked at.
+    ///
+    /// - Parameter prefix: compared byte by byte; every key begins with the empty one.
+    public func keys(withPrefix prefix: String) throws(CacheError) -> CacheCursor<String> {
+        CacheCursor(core) { $0.key.utf8.starts(with: prefix.utf8) ? $0.key : nil }
+    }
+
+    // The two are twins: asynchronous code means the asynchronous one.
+    // swift-format-ignore: AmbiguousTrailingClosureOverload
+    /// Removes every entry that is chosen and has not expired.
+    ///
+    /// Blocks on disk I/O. An entry that is saved while this runs may or may not be looked at; one that is saved over
+    /// after it was chosen stays.
+    ///
+    /// ```swift
+    /// let month = Date.now.addingTimeInterval(-30 * 86_400)
+    /// try pictures.removeAll { $0.storedAt < month && $0.size > .kibibytes(100) }
+    /// ```
+    ///
+    /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
+    /// - Returns: how many were removed.
+    /// - Throws: ``CacheError`` with code `.io`; entries may be left then.
+    /// - Complexity: O(*n*) in the bytes of all entries, for their checksums are checked.
+    @discardableResult
+    public func removeAll(where isChosen: (CacheEntry) -> Bool) throws(CacheError) -> Int {
+        var count = 0
+        for part in 0..<core.store.partCount {
+            let listing = core.freshEntries(inPart: part)
+            for entry in listing.entries where isChosen(CacheEntry(entry)) {
+                if try core.remove(EntryKey(entry.key), ifStill: entry) { count += 1 }
+            }
+            if let failure = listing.failure { throw failure }
+        }
+        return count
+    }
+
+    /// Removes every entry that is chosen and has not expired.
+    ///
+    /// Runs `isChosen` where it was called from, and suspends while the disk is read and written. All else is as for the
+    /// synchronous twin.
+    @discardableResult
+    public nonisolated(nonsending) func removeAll(
+        where isChosen: (CacheEntry) -> Bool
+    ) async throws(CacheError) -> Int {
+        var count = 0
+        let core = core
+        for part in 0..<core.store.partCount {
+            let listing = await core.queues.run { core.freshEntries(inPart: part) }
+            let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
+            if !chosen.isEmpty {
+                count += try await core.queues.trying { () throws(CacheError) in
+                    var removed = 0
+                    for entry in chosen where try core.remove(EntryKey(entry.key), ifStill: entry) { removed += 1 }
+                    return removed
+                }
+            }
+            if let failure = listing.failure { throw failure }
+        }
+        return count
+    }
+
+    // MARK: The one object
+
+    /// Whether a cache of one object has one that has not expired.
+    ///
+    /// - Throws: as ``contains(forKey:)``.
+    public func containsObject() throws(CacheError) -> Bool { try contains(forKey: Self.objectKey) }
+
+    /// Whether a cache of one object has one that has not expired.
+    ///
+    /// Suspends only where the disk has to be read.
+    public nonisolated(nonsending) func containsObject() async throws(CacheError) -> Bool {
+        try await contains(forKey: Self.objectKey)
+    }
+
+    /// Removes the object of a cache of one object.
+    ///
+    /// - Returns: whether there was one, expired or not.
+    /// - Throws: as ``remove(forKey:)``.
+    @discardableResult
+    public func removeObject() throws(CacheError) -> Bool { try remove(forKey: Self.objectKey) }
+
+    /// Removes the object of a cache of one object.
+    ///
+    /// Suspends while it is removed.
+    @discardableResult
+    public nonisolated(nonsending) func removeObject() async throws(CacheError) -> Bool {
+        try await remove(forKey: Self.objectKey)
+    }
+}
