@@ -79,6 +79,35 @@ extension Cache {
         return try await Cache(opening, at: opening.placeInBackground(), isSendable: false)
     }
 
+    /// Opens a cache whose calls of the disk go through another store, or makes it. Does disk I/O.
+    ///
+    /// - Parameter wrap: gives the store that stands in the place of the one on disk.
+    /// - Throws: as the public initializer.
+    package convenience init(
+        name: String,
+        directory: URL,
+        memory: MemorySettings,
+        disk: DiskSettings,
+        values: ValueSharing,
+        expiration: Expiration,
+        clock: some CacheClock,
+        observer: (any CacheObserver)?,
+        through wrap: (any ArchiveStore) -> any ArchiveStore
+    ) throws(CacheError) {
+        let (own, store) = try CacheDirectory.open(name, in: directory, create: true, disk: disk, through: wrap)
+        let opening = CacheOpening(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            values: values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+        self.init(opening, at: (own, store), isSendable: false)
+    }
+
     private convenience init(
         _ opening: CacheOpening,
         at place: CacheOpening.Place,
@@ -178,6 +207,6 @@ private struct CacheOpening: Sendable {
     /// Opens the store, and suspends meanwhile.
     nonisolated(nonsending) func placeInBackground() async throws(CacheError) -> Place {
         let opening = self
-        return try await DiskQueues(label: name).trying { () throws(CacheError) in try opening.place() }
+        return try await DiskQueues(label: name, usage: StoreUsage()).trying { () throws(CacheError) in try opening.place() }
     }
 }

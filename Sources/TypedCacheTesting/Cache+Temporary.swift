@@ -13,7 +13,7 @@ import TypedCache
 /// - Parameters:
 ///   - type: the type of the values.
 ///   - memory: how much is kept in memory.
-///   - disk: how much is kept on disk, and what a save guarantees.
+///   - disk: how much is kept on disk, and what a save guarantees; `nil`: the cache is in memory alone.
 ///   - expiration: how long entries may be used that are saved without an expiration.
 ///   - clock: where the time comes from.
 ///   - observer: is told everything that the cache does.
@@ -23,7 +23,7 @@ import TypedCache
 public func withTemporaryCache<Value: Encoded, Outcome>(
     of type: Value.Type,
     memory: MemorySettings = MemorySettings(),
-    disk: DiskSettings = DiskSettings(),
+    disk: DiskSettings? = DiskSettings(),
     expiration: Expiration = .never,
     clock: some CacheClock = SystemClock(),
     observer: (any CacheObserver)? = nil,
@@ -51,7 +51,7 @@ public func withTemporaryCache<Value: Encoded, Outcome>(
 public nonisolated(nonsending) func withTemporaryCache<Value: Encoded, Outcome>(
     of type: Value.Type,
     memory: MemorySettings = MemorySettings(),
-    disk: DiskSettings = DiskSettings(),
+    disk: DiskSettings? = DiskSettings(),
     expiration: Expiration = .never,
     clock: some CacheClock = SystemClock(),
     observer: (any CacheObserver)? = nil,

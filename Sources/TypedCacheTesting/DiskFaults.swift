@@ -91,8 +91,10 @@ public final class DiskFaults: Sendable {
         }
         guard let failure else { return }
         throw StoreError(
-            SystemError(number: failure.errorNumber, path: ""),
-            action: action
+            .io,
+            action: action,
+            reason: String(cString: strerror(failure.errorNumber)),
+            errorNumber: failure.errorNumber
         )
     }
 }

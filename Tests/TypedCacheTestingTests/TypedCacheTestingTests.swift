@@ -49,7 +49,7 @@ private struct City: Codable, Encoded, Equatable {
             return try withTemporaryCache(of: City.self) { second in
                 let other = try second.fetch(forKey: "1")
                 #expect(other == nil)
-                return [first.directory, second.directory]
+                return try [#require(first.directory), #require(second.directory)]
             }
         }
         var kept: [URL] = []
@@ -57,7 +57,7 @@ private struct City: Codable, Encoded, Equatable {
             try await withTemporaryCache(of: City.self) { cities in
                 try await cities.save(city, forKey: "1")
                 #expect(try await cities.fetch(forKey: "1") == city)
-                kept.append(cities.directory)
+                kept.append(try #require(cities.directory))
                 throw Refused()
             }
         }
@@ -88,5 +88,59 @@ private struct City: Codable, Encoded, Equatable {
             #expect(await recorder.event { $0.kind == .saved }?.key == "late")
             try await later.value
         }
+    }
+
+    // MARK: Faults
+
+    private static let failures = [DiskFaults.Failure.noSpace, .device, .readOnly, .denied]
+
+    @Test(arguments: failures) func aFullDiskIsToldAndLeavesNothingStale(failure: DiskFaults.Failure) throws {
+        let directory = try TemporaryDirectory()
+        let faults = DiskFaults()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, faults: faults)
+        try cities.save(city, forKey: "1")
+        faults.fail(.write, with: failure)
+        let error = #expect(throws: CacheError.self) { try cities.save(City(name: "new"), forKey: "1") }
+        #expect(error?.code == .io && error?.errorNumber == failure.errorNumber)
+        #expect(try cities.fetch(forKey: "1") == nil)
+        faults.heal()
+        try cities.save(city, forKey: "1")
+        #expect(try cities.fetch(forKey: "1") == city)
+    }
+
+    @Test(arguments: 1...3) func theNthCallFailsAndNoOther(number: Int) throws {
+        let directory = try TemporaryDirectory()
+        let faults = DiskFaults()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, faults: faults, memory: .none)
+        try cities.save(city, forKey: "1")
+        faults.failCall(number)
+        let before = faults.callCount
+        let answers = (1...4).map { _ in Result { try cities.fetch(forKey: "1") } }
+        #expect(faults.callCount == before + 4)
+        for (index, answer) in answers.enumerated() {
+            if index + 1 == number {
+                #expect(throws: CacheError.self) { try answer.get() }
+            } else {
+                #expect(try answer.get() == city)
+            }
+        }
+    }
+
+    @Test func aQueueOfSavesMeetsTheFaultsInTheBackground() async throws {
+        let directory = try TemporaryDirectory()
+        let (faults, recorder) = (DiskFaults(), EventRecorder())
+        let disk = DiskSettings(writing: .behind(limit: .mebibytes(1)))
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            faults: faults,
+            disk: disk,
+            observer: recorder
+        )
+        faults.fail(.write, with: .noSpace)
+        try await cities.save(city, forKey: "1")
+        await #expect(throws: CacheError.self) { try await cities.flush() }
+        #expect(recorder.failures.count == 1)
+        #expect((recorder.failures.first as? CacheError)?.errorNumber == ENOSPC)
     }
 }

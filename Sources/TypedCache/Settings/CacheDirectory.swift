@@ -34,18 +34,20 @@ enum CacheDirectory {
 
     /// Opens the store of a cache, in a directory of the cache's own.
     ///
+    /// - Parameter wrap: gives the store that stands in the place of the one on disk, below a queue of saves.
     /// - Throws: `.invalidName`, and what opening the store throws.
     static func open(
         _ name: String,
         in root: URL,
         create: Bool,
-        disk: DiskSettings = DiskSettings()
+        disk: DiskSettings = DiskSettings(),
+        through wrap: (any ArchiveStore) -> any ArchiveStore = { $0 }
     ) throws(CacheError) -> (directory: URL, store: any ArchiveStore) {
         try check(name: name)
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
             let path = own.path(percentEncoded: false)
-            let store = try store(path, create: create, disk)
+            let store = wrap(try store(path, create: create, disk))
             guard let limit = disk.writing.queueLimit else { return (own, store) }
             return (own, WriteBehindStore(over: store, byteLimit: limit.bytes))
         } catch {

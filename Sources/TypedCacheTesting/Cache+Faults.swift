@@ -1,0 +1,42 @@
+import Foundation
+import TypedCache
+
+extension Cache {
+    /// Opens a cache over a disk that fails as `faults` says, or makes it.
+    ///
+    /// Does disk I/O. Opening itself does not fail by `faults`.
+    ///
+    /// - Parameters:
+    ///   - name: the cache's name.
+    ///   - directory: what holds the cache's directory: a ``TemporaryDirectory``, say.
+    ///   - faults: says which calls of the disk fail; may be changed later.
+    ///   - memory: how much is kept in memory.
+    ///   - disk: how much is kept on disk, and what a save guarantees.
+    ///   - values: whether memory hands out one value to all fetches.
+    ///   - expiration: how long entries may be used that are saved without an expiration.
+    ///   - clock: where the time comes from.
+    ///   - observer: is told everything that the cache does.
+    /// - Throws: `CacheError` as opening a cache does.
+    public convenience init(
+        name: String,
+        directory: URL,
+        faults: DiskFaults,
+        memory: MemorySettings = MemorySettings(),
+        disk: DiskSettings = DiskSettings(),
+        values: ValueSharing = .automatic,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        try self.init(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            values: values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        ) { FaultyStore($0, faults) }
+    }
+}
