@@ -35,8 +35,6 @@ extension Cache {
         CacheCursor(core) { $0.key.utf8.starts(with: prefix.utf8) ? $0.key : nil }
     }
 
-    // The two are twins: asynchronous code means the asynchronous one.
-    // swift-format-ignore: AmbiguousTrailingClosureOverload
     /// Removes every entry that is chosen and has not expired.
     ///
     /// Blocks on disk I/O. An entry that is saved while this runs may or may not be looked at; one that is saved over
@@ -63,7 +61,9 @@ extension Cache {
         }
         return count
     }
+}
 
+extension Cache {
     /// Removes every entry that is chosen and has not expired.
     ///
     /// Runs `isChosen` where it was called from, and suspends while the disk is read and written. All else is as for the
