@@ -33,8 +33,8 @@ extension Cache {
         tags: Set<String> = [],
         producer: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let key = try EntryKey(key.cacheKey)
-        if !tags.isEmpty { _ = try EntryTags.check(tags) }
+        let key = try entryKey(key)
+        if !tags.isEmpty { _ = try core.naming(key) { () throws(CacheError) in try EntryTags.check(tags) } }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
         let plan = try LoadPlan<Value>(self, options, expiration, tags) { _ in [key.text: try await producer()] }
@@ -74,7 +74,7 @@ extension Cache {
         tags: Set<String> = [],
         producer: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
-        let names = try KeyNames(keys)
+        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         let plan = try LoadPlan(self, options, expiration, tags) { texts in
             names.texts(of: try await producer(texts.compactMap { names[$0] }))
         }
@@ -188,7 +188,7 @@ extension Cache {
                     core.record(.missed, key)
                     found.missing.append(key)
                 } else {
-                    failure = failure ?? error
+                    failure = failure ?? error.named(cache: name, key: key.text)
                 }
             }
         }

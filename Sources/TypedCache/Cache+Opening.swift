@@ -168,11 +168,20 @@ private struct CacheOpening: Sendable {
 
     /// Opens the store. Blocks on disk I/O.
     func place() throws(CacheError) -> Place {
-        guard let disk else {
-            try CacheDirectory.check(name: name)
-            return (nil, memory.store)
+        do throws(CacheError) {
+            guard let disk else {
+                try CacheDirectory.check(name: name)
+                return (nil, memory.store)
+            }
+            return try CacheDirectory.open(
+                name,
+                in: directory ?? CacheDirectory.standard(),
+                create: true,
+                disk: disk
+            )
+        } catch {
+            throw error.named(cache: name)
         }
-        return try CacheDirectory.open(name, in: directory ?? CacheDirectory.standard(), create: true, disk: disk)
     }
 
     /// Opens the store, and suspends meanwhile.

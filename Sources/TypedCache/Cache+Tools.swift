@@ -36,13 +36,13 @@ extension Cache {
     ///
     /// - Throws: as ``fetch(forKey:)``, and `.corrupted` for a damaged entry, which is out of the way then.
     package func archive(forKey key: some CacheKey) throws(CacheError) -> [UInt8]? {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         do throws(StoreError) {
             guard let stored = try core.store.fetch(forKey: key.text) else { return nil }
             let isFresh = stored.information.expiresAt.map { core.clock.now < $0 } ?? true
             return core.dropIfUseless(stored.information, key) || !isFresh ? nil : stored.archive
         } catch {
-            throw CacheError(error)
+            throw core.failure(error, key)
         }
     }
 
@@ -53,11 +53,11 @@ extension Cache {
         let now = core.clock.now
         do throws(StoreError) {
             try core.store.forEachEntry { result in
-                body(result.map { CacheEntryInformation($0, now: now) }.mapError { CacheError($0) })
+                body(result.map { CacheEntryInformation($0, now: now) }.mapError { core.failure($0) })
                 return true
             }
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 }

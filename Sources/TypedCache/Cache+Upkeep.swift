@@ -10,9 +10,9 @@ extension Cache {
     /// The entries of one part, expired or not, or why one cannot be read. Blocks on disk I/O.
     package func entries(inPart part: Int) throws(CacheError) -> [Result<EntryInformation, CacheError>] {
         do throws(StoreError) {
-            return try core.store.entries(inPart: part).map { entry in entry.mapError { CacheError($0) } }
+            return try core.store.entries(inPart: part).map { entry in entry.mapError { core.failure($0) } }
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 
@@ -20,11 +20,11 @@ extension Cache {
     ///
     /// - Throws: `.corrupted` for a damaged entry, which stays where it is, `.unsupportedVersion`, `.tooLarge`, `.io`.
     package func peek(forKey key: String) throws(CacheError) -> StoredArchive? {
-        let key = try EntryKey(key)
+        let key = try entryKey(key)
         do throws(StoreError) {
             return try core.store.peek(forKey: key.text)
         } catch {
-            throw CacheError(error)
+            throw core.failure(error, key)
         }
     }
 
@@ -41,7 +41,7 @@ extension Cache {
         attributes: EntryAttributes,
         replaces: Bool
     ) throws(CacheError) -> Bool {
-        let key = try EntryKey(key)
+        let key = try entryKey(key)
         let attributes = try attributes.checked()
         let now = core.clock.now
         let isWanted = { (former: EntryInformation?) in former?.expiresAt.map { $0 <= now } ?? (former == nil) }
@@ -54,7 +54,7 @@ extension Cache {
             )
             guard saved != nil else { return false }
         } catch {
-            throw CacheError(error)
+            throw core.failure(error, key)
         }
         core.forget(key)
         return true
@@ -70,7 +70,7 @@ extension Cache {
         do throws(StoreError) {
             return try core.store.removeDamagedEntries()
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 
@@ -79,7 +79,7 @@ extension Cache {
         do throws(StoreError) {
             return try core.store.compact()
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 

@@ -20,8 +20,7 @@ extension FileStore {
     ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
         guard archive.count <= maximumArchiveByteCount else {
-            let reason = "\(archive.count) bytes are more than the limit of \(maximumArchiveByteCount)"
-            throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+            throw StoreError.tooLarge(archive.count, limit: maximumArchiveByteCount)
         }
         let bytes = try EntryFile.bytes(archive: archive, key: key, attributes: attributes)
         return try save(bytes, of: key, if: condition)

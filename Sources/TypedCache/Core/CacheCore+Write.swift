@@ -39,7 +39,7 @@ extension CacheCore {
             saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, begun, rule) }
         } catch {
             endWrite(key, begun, bar: removeAfterFailure(key, rule))
-            throw CacheError(error)
+            throw failure(error, key)
         }
         guard let saved else {
             endWrite(key, begun, bar: .asItWas)
@@ -153,7 +153,7 @@ extension CacheCore {
             return isRemoved
         } catch {
             endWrite(key, begun, bar: .set)
-            throw CacheError(error)
+            throw failure(error, key)
         }
     }
 
@@ -167,7 +167,7 @@ extension CacheCore {
             return isRemoved
         } catch {
             endWrite(key, begun, bar: .set)
-            throw CacheError(error)
+            throw failure(error, key)
         }
     }
 
@@ -207,7 +207,7 @@ extension CacheCore {
         do throws(StoreError) {
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
         memory.withLock { $0.unbarAll() }
         record(.removedAll, nil)
@@ -269,7 +269,7 @@ extension CacheCore {
                 }
             }
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
         return count
     }

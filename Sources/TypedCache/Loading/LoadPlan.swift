@@ -149,7 +149,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
                 await save(new, flight)
                 end(flight, .loaded(new.entry))
             } catch {
-                fail(flight, error)
+                fail(flight, error.named(cache: core.name, key: flight.key.text))
             }
         }
     }
