@@ -49,6 +49,35 @@ package struct StoreError: Error, Sendable {
     }
 }
 
+extension StoreError {
+    /// An archive, or an entry with all that belongs to it, is larger than a limit.
+    package static func tooLarge(_ byteCount: Int, limit: Int) -> StoreError {
+        let reason = "\(ShownByteCount(byteCount)) are more than the limit of \(ShownByteCount(limit))"
+        return StoreError(.tooLarge, action: "saving an archive", reason: reason)
+    }
+}
+
+/// A number of bytes for people: `62.9 MiB`; in bytes below one KiB.
+struct ShownByteCount: CustomStringConvertible {
+    let description: String
+
+    init(_ byteCount: Int) {
+        guard byteCount >= 1_024 else {
+            description = "\(byteCount) bytes"
+            return
+        }
+        var tenths = byteCount
+        var unit = ""
+        for next in ["KiB", "MiB", "GiB", "TiB"] where unit.isEmpty || tenths >= 10_240 {
+            // Tenths of a unit from the first step on, rounded up: what is above a limit is never shown as the limit.
+            let step = unit.isEmpty ? tenths.multipliedReportingOverflow(by: 10).partialValue : tenths
+            tenths = step / 1_024 + (step % 1_024 == 0 ? 0 : 1)
+            unit = next
+        }
+        description = tenths % 10 == 0 ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     package var description: String {
         let place = path.isEmpty ? "" : " at \(path)"

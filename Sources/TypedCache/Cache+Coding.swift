@@ -10,14 +10,28 @@ extension Cache {
         // Unchecked casts, 5 ns instead of 60: the tier belongs to this cache, and what is put into it is made by the
         // same rule.
         if sharesValues { return unsafeDowncast(entry, to: ValueEntry<Value>.self).value }
-        return try Self.decode(unsafeDowncast(entry, to: ArchiveEntry.self).archive)
+        return try core.naming(entry.key) { () throws(CacheError) in
+            try Self.decode(unsafeDowncast(entry, to: ArchiveEntry.self).archive)
+        }
+    }
+
+    /// The key as it is compared.
+    ///
+    /// - Throws: `.invalidKey`.
+    func entryKey(_ key: some CacheKey) throws(CacheError) -> EntryKey {
+        let text = key.cacheKey
+        do throws(CacheError) {
+            return try EntryKey(text)
+        } catch {
+            throw error.named(cache: name, key: text)
+        }
     }
 
     static func decode(_ archive: [UInt8]) throws(CacheError) -> Value {
         do throws(ArchiveError) {
             return try Value.Wrapper.unarchive(archive, for: Value.self)
         } catch {
-            throw CacheError(decoding: error)
+            throw CacheError(decoding: error, as: Value.self)
         }
     }
 
@@ -29,7 +43,7 @@ extension Cache {
             value = try Self.decode(read.stored.archive)
         } catch {
             core.endRead(key, read)
-            throw error
+            throw error.named(cache: name, key: key.text)
         }
         core.endRead(
             key,
@@ -99,9 +113,15 @@ extension Cache {
     /// When and for how long an entry that is saved now may be used, and its tags.
     ///
     /// - Throws: `.invalidExpiration`, `.invalidTag`.
-    func attributes(_ expiration: Expiration?, _ tags: Set<String>) throws(CacheError) -> EntryAttributes {
-        var attributes = try (expiration ?? defaultExpiration).attributes(savedAt: core.clock.now)
-        if !tags.isEmpty { attributes.tags = try EntryTags.check(tags) }
-        return attributes
+    func attributes(
+        _ expiration: Expiration?,
+        _ tags: Set<String>,
+        _ key: EntryKey
+    ) throws(CacheError) -> EntryAttributes {
+        try core.naming(key) { () throws(CacheError) in
+            var attributes = try (expiration ?? defaultExpiration).attributes(savedAt: core.clock.now)
+            if !tags.isEmpty { attributes.tags = try EntryTags.check(tags) }
+            return attributes
+        }
     }
 }

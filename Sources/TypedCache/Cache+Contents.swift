@@ -9,7 +9,7 @@ extension Cache {
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     public func contains(forKey key: some CacheKey) throws(CacheError) -> Bool {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         return try isKnownFresh(key) ? true : core.freshInformation(key) != nil
     }
 
@@ -17,7 +17,7 @@ extension Cache {
     ///
     /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
     public nonisolated(nonsending) func contains(forKey key: some CacheKey) async throws(CacheError) -> Bool {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         if try isKnownFresh(key) { return true }
         let core = core
         return try await core.queues.trying(key) { () throws(CacheError) in try core.freshInformation(key) != nil }
@@ -80,7 +80,7 @@ extension Cache {
     ///   but is still on disk.
     @discardableResult
     public func remove(forKey key: some CacheKey) throws(CacheError) -> Bool {
-        try core.remove(EntryKey(key.cacheKey))
+        try core.remove(entryKey(key))
     }
 
     /// Removes the entry for `key`, in memory and on disk.
@@ -88,7 +88,7 @@ extension Cache {
     /// Suspends while it is removed. All else is as for the synchronous twin.
     @discardableResult
     public nonisolated(nonsending) func remove(forKey key: some CacheKey) async throws(CacheError) -> Bool {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let core = core
         return try await core.queues.trying(key) { () throws(CacheError) in try core.remove(key) }
     }
@@ -119,7 +119,7 @@ extension Cache {
     /// - Complexity: O(*n*) in the number of entries with the tag.
     @discardableResult
     public func removeAll(tagged tag: String) throws(CacheError) -> Int {
-        try EntryTags.check(tag)
+        try core.naming { () throws(CacheError) in try EntryTags.check(tag) }
         return try core.removeAll(tagged: tag)
     }
 
@@ -128,7 +128,7 @@ extension Cache {
     /// Suspends while they are removed. All else is as for the synchronous twin.
     @discardableResult
     public nonisolated(nonsending) func removeAll(tagged tag: String) async throws(CacheError) -> Int {
-        try EntryTags.check(tag)
+        try core.naming { () throws(CacheError) in try EntryTags.check(tag) }
         let core = core
         return try await core.queues.trying { () throws(CacheError) in try core.removeAll(tagged: tag) }
     }

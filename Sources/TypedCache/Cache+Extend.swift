@@ -19,7 +19,7 @@ extension Cache {
     ///   former deadline counts.
     @discardableResult
     public func extend(forKey key: some CacheKey, expiration: Expiration) throws(CacheError) -> Bool {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         return try core.extend(key, to: expiration.attributes(savedAt: core.clock.now).expiresAt)
     }
 
@@ -31,7 +31,7 @@ extension Cache {
         forKey key: some CacheKey,
         expiration: Expiration
     ) async throws(CacheError) -> Bool {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let deadline = try expiration.attributes(savedAt: core.clock.now).expiresAt
         let core = core
         return try await core.queues.trying(key) { () throws(CacheError) in try core.extend(key, to: deadline) }
@@ -47,7 +47,7 @@ extension Cache {
     /// - Throws: ``CacheError`` as a fetch.
     /// - Complexity: O(*n*) in the entry's bytes.
     public func stored(forKey key: some CacheKey) throws(CacheError) -> StoredValue<Value>? {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         return try storedValue(core.readKept(key))
     }
 
@@ -58,7 +58,7 @@ extension Cache {
     public nonisolated(nonsending) func stored(
         forKey key: some CacheKey
     ) async throws(CacheError) -> StoredValue<Value>? {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let core = core
         return try storedValue(await core.queues.trying(key) { () throws(CacheError) in try core.readKept(key) })
     }

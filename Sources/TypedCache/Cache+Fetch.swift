@@ -13,7 +13,7 @@ extension Cache {
     ///   version wrote it; `.io` if the file system fails. The entry stays as it is then.
     /// - Complexity: O(1) for a hit in memory; O(*n*) in the entry's bytes for one on disk.
     public func fetch(forKey key: some CacheKey) throws(CacheError) -> Value? {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
         return try finish(core.read(key, expired: found != nil), key)
@@ -25,7 +25,7 @@ extension Cache {
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey
     ) async throws(CacheError) -> Value? {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
         let (core, expired) = (core, found != nil)
@@ -73,7 +73,7 @@ extension Cache {
     /// - Throws: ``CacheError`` with code `.typeMismatch` if the value is not of that type, and all that
     ///   ``fetch(forKey:)`` throws.
     public func fetch<T>(_ type: T.Type, forKey key: some CacheKey) throws(CacheError) -> T? {
-        try Self.cast(fetch(forKey: key))
+        try cast(fetch(forKey: key), key)
     }
 
     /// Returns the value saved for `key` as a subclass of the cache's type.
@@ -83,13 +83,14 @@ extension Cache {
         _ type: T.Type,
         forKey key: some CacheKey
     ) async throws(CacheError) -> T? {
-        try Self.cast(await fetch(forKey: key))
+        try cast(await fetch(forKey: key), key)
     }
 
-    private static func cast<T>(_ value: Value?) throws(CacheError) -> T? {
+    private func cast<T>(_ value: Value?, _ key: some CacheKey) throws(CacheError) -> T? {
         guard let value else { return nil }
         guard let typed = value as? T else {
-            throw CacheError(.typeMismatch, "the entry is \(Swift.type(of: value)), not \(T.self)")
+            let error = CacheError(.typeMismatch, "the entry is \(Swift.type(of: value)), not \(T.self)")
+            throw error.named(cache: name, key: key.cacheKey)
         }
         return typed
     }
@@ -103,7 +104,7 @@ extension Cache {
     /// - Throws: as ``fetch(forKey:)``, for the first key that fails; `.invalidKey` as well if two keys are the same
     ///   text to Swift in different bytes, which the result could not tell apart.
     public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [Key: Value] {
-        let names = try KeyNames(keys)
+        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         var values: [String: Value] = [:]
         for key in names.entryKeys {
             if let value = try fetch(forKey: key.text) { values[key.text] = value }
@@ -117,7 +118,7 @@ extension Cache {
     public nonisolated(nonsending) func fetch<Key: CacheKey>(
         forKeys keys: some Sequence<Key>
     ) async throws(CacheError) -> [Key: Value] {
-        let names = try KeyNames(keys)
+        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         return try await names.named(fetchAll(names.entryKeys, allowsStale: false).values)
     }
 

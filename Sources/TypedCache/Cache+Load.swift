@@ -34,8 +34,8 @@ extension Cache {
         tags: Set<String> = [],
         producer: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let key = try EntryKey(key.cacheKey)
-        if !tags.isEmpty { _ = try EntryTags.check(tags) }
+        let key = try entryKey(key)
+        if !tags.isEmpty { _ = try core.naming(key) { () throws(CacheError) in try EntryTags.check(tags) } }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
         let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
@@ -64,7 +64,7 @@ extension Cache {
         tags: Set<String> = [],
         producer: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
-        let names = try KeyNames(keys)
+        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
             names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
         }
@@ -200,7 +200,7 @@ extension Cache {
                 if let plan, plan.options.loadsAnew(error) {
                     found.missing.append(key)
                 } else {
-                    failure = failure ?? error
+                    failure = failure ?? error.named(cache: name, key: key.text)
                 }
             }
         }

@@ -30,19 +30,19 @@ extension Cache {
         tags: Set<String>? = nil,
         _ change: (inout Value?) throws -> Outcome
     ) throws -> Outcome {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         while true {
             let read = try core.readForChange(key)
             let former = fresh(read)
-            var value = try former.map { stored throws(CacheError) in try Self.decode(stored.archive) }
+            var value = try decoded(former, key)
             let outcome = try change(&value)
-            let attributes = try attributes(expiration, tags, keeping: former?.information)
+            let attributes = try attributes(expiration, tags, key, keeping: former?.information)
             let new: NewEntry?
             do throws(CacheError) {
                 new = try newEntry(value, key, attributes)
             } catch {
                 core.failWrite(key, .ifStill(read?.information))
-                throw error
+                throw error.named(cache: name, key: key.text)
             }
             if try core.replace(read?.information, key, by: new) { return outcome }
         }
@@ -58,21 +58,21 @@ extension Cache {
         tags: Set<String>? = nil,
         _ change: (inout Value?) throws -> Outcome
     ) async throws -> Outcome {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let core = core
         while true {
             let read = try await core.queues.trying(key) { () throws(CacheError) in try core.readForChange(key) }
             let information = read?.information
             let former = fresh(read)
-            var value = try former.map { stored throws(CacheError) in try Self.decode(stored.archive) }
+            var value = try decoded(former, key)
             let outcome = try change(&value)
-            let attributes = try attributes(expiration, tags, keeping: former?.information)
+            let attributes = try attributes(expiration, tags, key, keeping: former?.information)
             let new: NewEntry?
             do throws(CacheError) {
                 new = try newEntry(value, key, attributes)
             } catch {
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
-                throw error
+                throw error.named(cache: name, key: key.text)
             }
             let isDone = try await core.queues.trying(key) { () throws(CacheError) in
                 try core.replace(information, key, by: new)
@@ -83,6 +83,11 @@ extension Cache {
 
     private func fresh(_ read: StoredArchive?) -> StoredArchive? {
         read.flatMap { core.isFresh(onDisk: $0.information) ? $0 : nil }
+    }
+
+    private func decoded(_ stored: StoredArchive?, _ key: EntryKey) throws(CacheError) -> Value? {
+        guard let stored else { return nil }
+        return try core.naming(key) { () throws(CacheError) in try Self.decode(stored.archive) }
     }
 
     private func newEntry(
@@ -102,18 +107,21 @@ extension Cache {
     private func attributes(
         _ expiration: Expiration?,
         _ tags: Set<String>?,
+        _ key: EntryKey,
         keeping former: EntryInformation?
     ) throws(CacheError) -> EntryAttributes {
-        guard let former else { return try attributes(expiration, tags ?? []) }
+        guard let former else { return try attributes(expiration, tags ?? [], key) }
         let now = core.clock.now
-        var attributes = former.attributes
-        if let expiration { attributes = try expiration.attributes(savedAt: now) }
+        var attributes = try core.naming(key) { () throws(CacheError) in
+            var attributes = try expiration?.attributes(savedAt: now) ?? former.attributes
+            attributes.tags = former.attributes.tags
+            if let tags { attributes.tags = try EntryTags.check(tags) }
+            return attributes
+        }
         attributes.storedAt = now
         attributes.serial = nil
         // The change has read the entry, which moves an idle deadline.
         if expiration == nil, let idleTime = attributes.idleTime { attributes.expiresAt = now + idleTime }
-        attributes.tags =
-            try tags.map { tags throws(CacheError) in try EntryTags.check(tags) } ?? former.attributes.tags
         return attributes
     }
 }

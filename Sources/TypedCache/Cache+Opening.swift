@@ -197,16 +197,27 @@ private struct CacheOpening: Sendable {
 
     /// Opens the store. Blocks on disk I/O.
     func place() throws(CacheError) -> Place {
-        guard let disk else {
-            try CacheDirectory.check(name: name)
-            return (nil, memory.store)
+        do throws(CacheError) {
+            guard let disk else {
+                try CacheDirectory.check(name: name)
+                return (nil, memory.store)
+            }
+            return try CacheDirectory.open(
+                name,
+                in: directory ?? CacheDirectory.standard(),
+                create: true,
+                disk: disk
+            )
+        } catch {
+            throw error.named(cache: name)
         }
-        return try CacheDirectory.open(name, in: directory ?? CacheDirectory.standard(), create: true, disk: disk)
     }
 
     /// Opens the store, and suspends meanwhile.
     nonisolated(nonsending) func placeInBackground() async throws(CacheError) -> Place {
         let opening = self
-        return try await DiskQueues(label: name, usage: StoreUsage()).trying { () throws(CacheError) in try opening.place() }
+        return try await DiskQueues(label: name, usage: StoreUsage()).trying { () throws(CacheError) in
+            try opening.place()
+        }
     }
 }

@@ -31,7 +31,7 @@ extension Cache {
         tags: Set<String> = [],
         revalidating producer: @escaping @Sendable (_ former: Value?) async throws -> Revalidated<Value>
     ) async throws -> Value {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         if !tags.isEmpty { _ = try EntryTags.check(tags) }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }

@@ -23,14 +23,14 @@ extension Cache {
         expiration: Expiration? = nil,
         tags: Set<String> = []
     ) throws(CacheError) {
-        let key = try EntryKey(key.cacheKey)
-        let attributes = try attributes(expiration, tags)
+        let key = try entryKey(key)
+        let attributes = try attributes(expiration, tags, key)
         let new: NewEntry
         do throws(CacheError) {
             new = try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
         } catch {
             core.failWrite(key)
-            throw error
+            throw error.named(cache: name, key: key.text)
         }
         try core.write(new)
     }
@@ -45,15 +45,15 @@ extension Cache {
         expiration: Expiration? = nil,
         tags: Set<String> = []
     ) async throws(CacheError) {
-        let key = try EntryKey(key.cacheKey)
-        let attributes = try attributes(expiration, tags)
+        let key = try entryKey(key)
+        let attributes = try attributes(expiration, tags, key)
         let new: NewEntry
         let core = core
         do throws(CacheError) {
             new = try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
         } catch {
             await core.queues.run(key) { core.failWrite(key) }
-            throw error
+            throw error.named(cache: name, key: key.text)
         }
         try await core.queues.trying(key) { () throws(CacheError) in _ = try core.write(new) }
     }

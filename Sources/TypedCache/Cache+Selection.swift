@@ -12,14 +12,14 @@ extension Cache {
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     /// - Complexity: O(*n*) in the entry's bytes, for its checksum is checked; no other entry is looked at.
     public func entry(forKey key: some CacheKey) throws(CacheError) -> CacheEntry? {
-        try core.freshInformation(EntryKey(key.cacheKey)).map(CacheEntry.init)
+        try core.freshInformation(entryKey(key)).map(CacheEntry.init)
     }
 
     /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
     ///
     /// Suspends while the disk is read. All else is as for the synchronous twin.
     public nonisolated(nonsending) func entry(forKey key: some CacheKey) async throws(CacheError) -> CacheEntry? {
-        let key = try EntryKey(key.cacheKey)
+        let key = try entryKey(key)
         let core = core
         return try await core.queues.trying(key) { () throws(CacheError) in
             try core.freshInformation(key).map(CacheEntry.init)
@@ -35,8 +35,6 @@ extension Cache {
         CacheCursor(core) { $0.key.utf8.starts(with: prefix.utf8) ? $0.key : nil }
     }
 
-    // The two are twins: asynchronous code means the asynchronous one.
-    // swift-format-ignore: AmbiguousTrailingClosureOverload
     /// Removes every entry that is chosen and has not expired.
     ///
     /// Blocks on disk I/O. An entry that is saved while this runs may or may not be looked at; one that is saved over
@@ -63,7 +61,9 @@ extension Cache {
         }
         return count
     }
+}
 
+extension Cache {
     /// Removes every entry that is chosen and has not expired.
     ///
     /// Runs `isChosen` where it was called from, and suspends while the disk is read and written. All else is as for the

@@ -55,11 +55,11 @@ extension Cache {
         let now = core.clock.now
         do throws(StoreError) {
             try core.store.forEachEntry { result in
-                body(result.map { CacheEntryInformation($0, now: now) }.mapError { CacheError($0) })
+                body(result.map { CacheEntryInformation($0, now: now) }.mapError { core.failure($0) })
                 return true
             }
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 }

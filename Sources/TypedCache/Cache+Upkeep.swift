@@ -10,9 +10,9 @@ extension Cache {
     /// The entries of one part, expired or not, or why one cannot be read. Blocks on disk I/O.
     package func entries(inPart part: Int) throws(CacheError) -> [Result<EntryInformation, CacheError>] {
         do throws(StoreError) {
-            return try core.store.entries(inPart: part).map { entry in entry.mapError { CacheError($0) } }
+            return try core.store.entries(inPart: part).map { entry in entry.mapError { core.failure($0) } }
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 
@@ -26,11 +26,11 @@ extension Cache {
         forKey key: String,
         pieces body: ([UInt8]) -> Bool
     ) throws(CacheError) -> EntryInformation? {
-        let key = try EntryKey(key)
+        let key = try entryKey(key)
         do throws(StoreError) {
             return try core.store.peek(forKey: key.text, pieces: body)
         } catch {
-            throw CacheError(error)
+            throw core.failure(error, key)
         }
     }
 
@@ -47,7 +47,7 @@ extension Cache {
         attributes: EntryAttributes,
         replaces: Bool
     ) throws(CacheError) -> Bool {
-        let key = try EntryKey(key)
+        let key = try entryKey(key)
         let attributes = try attributes.checked()
         let now = core.clock.now
         let isWanted = { (former: EntryInformation?) in former?.expiresAt.map { $0 <= now } ?? (former == nil) }
@@ -60,7 +60,7 @@ extension Cache {
             )
             guard saved != nil else { return false }
         } catch {
-            throw CacheError(error)
+            throw core.failure(error, key)
         }
         core.forget(key)
         return true
@@ -76,7 +76,7 @@ extension Cache {
         do throws(StoreError) {
             return try core.store.removeDamagedEntries()
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 
@@ -85,7 +85,7 @@ extension Cache {
         do throws(StoreError) {
             return try core.store.compact()
         } catch {
-            throw CacheError(error)
+            throw core.failure(error)
         }
     }
 

@@ -53,8 +53,12 @@ public struct CacheError: Error, Sendable {
 
     /// What kind of failure it is.
     public let code: Code
-    /// What went wrong and what can be done, for people. Never contains cached values.
+    /// What went wrong and what can be done, for people, without the cache and the key. Never contains cached values.
     public let message: String
+    /// The name of the cache whose call failed; `nil` in what tools of the package throw.
+    public private(set) var cache: String?
+    /// The key that the call was about, whole; `nil` if it was about none or several.
+    public private(set) var key: String?
     /// The file or directory concerned, if there is one.
     public let path: String?
     /// The system's error number for `.io`, if there is one.
@@ -78,8 +82,32 @@ public struct CacheError: Error, Sendable {
 }
 
 extension CacheError: CustomStringConvertible, LocalizedError {
-    public var description: String { "\(code): \(message)" }
-    public var errorDescription: String? { message }
+    /// The code, the message, and once the key and the cache.
+    public var description: String { "\(code): \(text)" }
+    /// The message, and once the key and the cache.
+    public var errorDescription: String? { text }
+
+    /// The longest part of a name or key that is shown, in characters.
+    private static var shownLength: Int { 100 }
+
+    private var text: String {
+        let names = [("key", key), ("cache", cache)].compactMap { word, name in
+            name.map { "\(word) \(ShownText.quoted($0, limit: Self.shownLength))" }
+        }
+        return names.isEmpty ? message : "\(message) (\(names.joined(separator: ", ")))"
+    }
+}
+
+extension CacheError {
+    /// The error as a call of a cache throws it: with the cache's name, and the key that the call was about.
+    ///
+    /// What is named already stays so: inner calls know better.
+    func named(cache: String, key: String? = nil) -> CacheError {
+        var error = self
+        error.cache = error.cache ?? cache
+        error.key = error.key ?? key
+        return error
+    }
 }
 
 extension CacheError {
@@ -105,19 +133,33 @@ extension CacheError {
         )
     }
 
-    init(decoding error: ArchiveError) {
+    init(decoding error: ArchiveError, as type: Any.Type) {
         let isAnotherType = error.code == .typeMismatch || error.code == .classNotAllowed
         let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
-        guard isAnotherType, isOutermost else {
-            self.init(.decodingFailed, error.detail, cause: error)
-            return
+        if isAnotherType, isOutermost {
+            let advice =
+                "typed-cache dump KEY --cache NAME shows what was saved; typed-cache warm --type NAME saves records as a type"
+            self.init(.typeMismatch, "\(error.textWithoutValues); \(advice)", cause: error)
+        } else {
+            self.init(.decodingFailed, "it cannot be decoded as \(type): \(error.textWithoutValues)", cause: error)
         }
-        let advice =
-            "typed-cache dump KEY --cache NAME shows what was saved; typed-cache warm --type NAME saves records as a type"
-        self.init(.typeMismatch, "\(error.detail); \(advice)", cause: error)
     }
 
     init(encoding error: ArchiveError) {
-        self.init(.encodingFailed, error.detail, cause: error)
+        self.init(.encodingFailed, error.textWithoutValues, cause: error)
+    }
+}
+
+extension ArchiveError {
+    /// As ``detail``, without values in it.
+    fileprivate var textWithoutValues: String {
+        // The standard library's sentence for a raw value that an enumeration does not have contains the value.
+        if case .dataCorrupted(let context)? = cause as? DecodingError,
+            context.underlyingError as? ArchiveError == nil
+        {
+            let refusal = ArchiveError(code, "the type's own decoding refused it", offset: offset, keyPath: keyPath)
+            return refusal.textWithoutValues
+        }
+        return detail
     }
 }

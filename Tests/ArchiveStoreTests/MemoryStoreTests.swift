@@ -70,7 +70,7 @@ import Testing
         try save(100, "a", in: store)
         let error = #expect(throws: StoreError.self) { try save(101, "a", in: store) }
         #expect(error?.code == .tooLarge)
-        #expect(error?.reason == "101 bytes are more than the limit of 100")
+        #expect(error?.reason == "101 bytes are more than the limit of 100 bytes")
         #expect(try store.fetch(forKey: "a")?.archive.count == 100)
     }
 

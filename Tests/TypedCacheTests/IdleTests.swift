@@ -82,7 +82,9 @@ import Testing
     /// Reading moves the deadline at once, whether or not memory has the entry and the disk knows yet.
     @Test("12 idle time: a fetch counts at once, without memory too")
     func aFetchCountsAtOnceWithoutMemory() throws {
-        for (memory, isHeld) in [(MemorySettings.none, false), (.none, true), (MemorySettings(countLimit: 1), true)] {
+        for (memory, isHeld) in [
+            (MemorySettings.none, false), (.none, true), (MemorySettings(countLimit: 1), true),
+        ] {
             let store = WatchedStore(ReferenceStore())
             let place = "/test/\(UUID().uuidString)"
             let cities = Cache<City>(over: store, place: place, memory: memory, clock: clock)

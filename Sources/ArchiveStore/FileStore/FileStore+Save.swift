@@ -20,8 +20,7 @@ extension FileStore {
     ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
         guard archive.count <= maximumArchiveByteCount else {
-            let reason = "\(archive.count) bytes are more than the limit of \(maximumArchiveByteCount)"
-            throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+            throw StoreError.tooLarge(archive.count, limit: maximumArchiveByteCount)
         }
         let content = try EntryFile.content(
             archive: archive,

@@ -61,8 +61,7 @@ package final class MemoryStore: ArchiveStore {
         // Refused as on disk, where they could not be written.
         _ = try attributes.encoded()
         guard archive.count <= byteLimit else {
-            let reason = "\(archive.count) bytes are more than the limit of \(byteLimit)"
-            throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+            throw StoreError.tooLarge(archive.count, limit: byteLimit)
         }
         let user = currentUser
         let (saved, gone) = state.withLock { state -> (EntryInformation?, [HeldArchive]) in

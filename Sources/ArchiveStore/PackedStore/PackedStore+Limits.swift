@@ -12,8 +12,7 @@ extension PackedStore {
             limit = min(limit, byteLimit - room)
         }
         guard byteCount > limit else { return }
-        let reason = "\(byteCount) bytes are more than all entries together may have"
-        throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+        throw StoreError.tooLarge(byteCount, limit: limit)
     }
 
     /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a

@@ -11,8 +11,7 @@ extension PackedStore {
     ) throws(StoreError) -> EntryInformation? {
         let (key, digest) = try self.key(key)
         guard archive.count <= maximumArchiveByteCount else {
-            let reason = "\(archive.count) bytes are more than the limit of \(maximumArchiveByteCount)"
-            throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+            throw StoreError.tooLarge(archive.count, limit: maximumArchiveByteCount)
         }
         return try save(key, digest, attributes, if: condition) { dictionary throws(StoreError) in
             try .entry(

@@ -1,12 +1,12 @@
 /// Text from outside the process, made fit to be shown.
-enum ShownText {
+package enum ShownText {
     /// The text with what is hostile in it escaped.
     static func plain(_ text: String) -> String { escaped(text, limit: .max, isQuoted: false) }
 
     /// The text in quotation marks, with what is hostile in it escaped.
     ///
     /// - Parameter limit: how many characters of the text are shown at most; `…` stands for the others.
-    static func quoted(_ text: String, limit: Int) -> String {
+    package static func quoted(_ text: String, limit: Int) -> String {
         "\"\(escaped(text, limit: limit, isQuoted: true))\""
     }
 

@@ -30,7 +30,7 @@ extension CacheCore {
         } catch {
             failure = error
         }
-        return PartListing(entries: entries, failure: failure.map { CacheError($0) })
+        return PartListing(entries: entries, failure: failure.map { self.failure($0) })
     }
 
     /// How many entries can be used. Blocks on disk I/O.
@@ -49,7 +49,7 @@ extension CacheCore {
         do throws(StoreError) {
             try store.flush()
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
     }
 }

@@ -107,7 +107,7 @@ extension CacheCore {
 
     /// Records and reports a damaged entry, which the store has taken away; throws every other error.
     func ignoreDamage(_ error: StoreError, _ key: EntryKey) throws(CacheError) {
-        guard error.code == .corrupted else { throw CacheError(error) }
+        guard error.code == .corrupted else { throw failure(error, key) }
         depart(key)
         report(.corrupted, key, error)
     }

@@ -47,7 +47,7 @@ extension CacheCore {
         } catch {
             let bar = removeAfterFailure(key, rule)
             if keepsUnsaved { keep(unsaved: new, begun, bar) } else { endWrite(key, begun, bar: bar) }
-            throw CacheError(error)
+            throw failure(error, key)
         }
         guard let saved else {
             endWrite(key, begun, bar: .asItWas)
@@ -177,7 +177,7 @@ extension CacheCore {
             return isRemoved
         } catch {
             endWrite(key, begun, bar: .set)
-            throw CacheError(error)
+            throw failure(error, key)
         }
     }
 
@@ -192,7 +192,7 @@ extension CacheCore {
             return isRemoved
         } catch {
             endWrite(key, begun, bar: .set)
-            throw CacheError(error)
+            throw failure(error, key)
         }
     }
 
@@ -229,7 +229,7 @@ extension CacheCore {
         do throws(StoreError) {
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
         memory.withLock { $0.unbarAll() }
         record(.removedAll, nil)
@@ -304,7 +304,7 @@ extension CacheCore {
                 }
             }
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
         return count
     }

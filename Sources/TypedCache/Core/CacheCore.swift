@@ -78,7 +78,7 @@ final class CacheCore: Sendable {
             defer { release(memory.withLock { $0.loseAll() }) }
             try store.close()
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
     }
 
@@ -92,7 +92,24 @@ final class CacheCore: Sendable {
 
     /// Records what no call can throw.
     func report(_ occurrence: Occurrence, _ key: EntryKey?, _ error: StoreError) {
-        record(occurrence, key, CacheError(error))
+        record(occurrence, key, failure(error, key))
+    }
+
+    /// The error of a store, as this cache throws and reports it.
+    func failure(_ error: StoreError, _ key: EntryKey? = nil) -> CacheError {
+        CacheError(error).named(cache: name, key: key?.text)
+    }
+
+    /// Runs `body`, and names the cache and the key in what it throws.
+    func naming<Result>(
+        _ key: EntryKey? = nil,
+        _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        do throws(CacheError) {
+            return try body()
+        } catch {
+            throw error.named(cache: name, key: key?.text)
+        }
     }
 
     /// Tells of entries that memory gave up, and releases all of them.
@@ -207,7 +224,7 @@ final class CacheCore: Sendable {
                 }
             }
         } catch {
-            throw CacheError(error)
+            throw failure(error)
         }
         release(dropped)
     }

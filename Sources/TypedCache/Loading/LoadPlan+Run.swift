@@ -55,7 +55,7 @@ extension LoadPlan {
                     try await renew(formers[flight.key.text], flight, answer.expiration ?? expiration)
                 }
             } catch {
-                fail(flight, error)
+                fail(flight, error.named(cache: core.name, key: flight.key.text))
             }
         }
     }

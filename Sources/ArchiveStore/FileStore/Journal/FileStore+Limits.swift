@@ -16,8 +16,7 @@ extension FileStore {
     func checkFits(_ byteCount: Int) throws(StoreError) {
         let limit = min(settings.byteLimit ?? .max, settings.countLimit == 0 ? 0 : .max)
         guard byteCount > limit else { return }
-        let reason = "\(byteCount) bytes are more than all entries together may have"
-        throw StoreError(.tooLarge, action: "saving an archive", reason: reason)
+        throw StoreError.tooLarge(byteCount, limit: limit)
     }
 
     /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
