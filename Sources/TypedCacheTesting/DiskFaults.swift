@@ -13,7 +13,7 @@ import Synchronization
 /// ```
 ///
 /// A call that fails does nothing on disk and is answered as the system answers such a failure: with code `.io`
-/// and the error number in ``CacheError/errorNumber``. May be changed from any thread, at any time.
+/// and the error number in `CacheError.errorNumber`. May be changed from any thread, at any time.
 public final class DiskFaults: Sendable {
     /// What a cache asks of its disk. New kinds may be added.
     public struct Call: Sendable, Hashable {
@@ -70,7 +70,9 @@ public final class DiskFaults: Sendable {
 
     /// Has one call fail, of whatever kind.
     ///
-    /// - Parameter number: 1 is the next call, 2 the one after it; a number below 1 is the next call.
+    /// - Parameters:
+    ///   - number: 1 is the next call, 2 the one after it; a number below 1 is the next call.
+    ///   - failure: how it fails.
     public func failCall(_ number: Int, with failure: Failure = .device) {
         plan.withLock { $0.numbers[$0.count + max(1, number)] = failure }
     }

@@ -85,7 +85,7 @@ private struct City: Codable, Encoded, Equatable {
                 try await Task.sleep(for: .milliseconds(20))
                 try await cities.save(city, forKey: "late")
             }
-            #expect(await recorder.event { $0.kind == .saved }?.key == "late")
+            #expect(await recorder.event(within: .seconds(300)) { $0.kind == .saved }?.key == "late")
             try await later.value
         }
     }
