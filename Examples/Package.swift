@@ -7,6 +7,7 @@ let strict: [SwiftSetting] = [
 ]
 
 let cache = Target.Dependency.product(name: "TypedCache", package: "typed-cache")
+let testing = Target.Dependency.product(name: "TypedCacheTesting", package: "typed-cache")
 
 let package = Package(
     name: "examples",
@@ -21,6 +22,15 @@ let package = Package(
 
         // A Codable model in a cache that the command `typed-cache` filled.
         .executableTarget(name: "atlas", dependencies: [cache], swiftSettings: strict),
+
+        // A client of a service: one request however many ask, revalidation, old values while the service is down.
+        .executableTarget(name: "registry", dependencies: [cache, testing], swiftSettings: strict),
+
+        // Four processes that share a directory, and make each value once.
+        .executableTarget(name: "workers", dependencies: [cache], swiftSettings: strict),
+
+        // Bytes that do not shrink, under a limit of the disk.
+        .executableTarget(name: "pictures", dependencies: [cache], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
