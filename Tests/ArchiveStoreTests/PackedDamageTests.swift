@@ -188,6 +188,44 @@ import Testing
             }
         }
     }
+
+    /// What is missing at the end is written down with the next record; with a later one if there is no room.
+    @Test func aLossThatIsWrittenLateTakesNothingThatWasSavedSince() throws {
+        let directory = try PackedDirectory(.none)
+        let last = try #require(directory.steps.last)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            var callCount = 1
+            var index = 0
+            while index < callCount {
+                defer { index += 1 }
+                var bytes = try #require(directory.files[last.file])
+                bytes[last.bytes.lowerBound + 8] ^= 1
+                try directory.write(to: path, changing: last.file, to: bytes)
+                let faulty = FaultyLayer()
+                let store = try PackedStore(
+                    directory: path,
+                    create: true,
+                    settings: StoreSettings(),
+                    layer: faulty.layer,
+                    hashing: { KeyDigest(hashing: $0) }
+                )
+                var isSaved = false
+                let calls = faulty.planning(.once(index, .fail(ENOSPC))) {
+                    let save = Result { try store.save([7], forKey: last.key, storedAt: .now, expiresAt: nil) }
+                    if case .success = save { isSaved = true }
+                }
+                callCount = max(callCount, calls.count)
+                try store.save([8], forKey: "new", storedAt: .now, expiresAt: nil)
+                let others = try PackedStore(directory: path, create: true, settings: StoreSettings())
+                let place: Comment = "call \(index)"
+                #expect(try others.fetch(forKey: "new")?.archive == [8], place)
+                guard isSaved else { continue }
+                #expect(try store.fetch(forKey: last.key)?.archive == [7], place)
+                #expect(try others.fetch(forKey: last.key)?.archive == [7], place)
+            }
+        }
+    }
 }
 
 extension PackedDirectory {

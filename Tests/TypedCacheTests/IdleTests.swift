@@ -112,6 +112,42 @@ import Testing
         }
     }
 
+    /// As after a save over an entry whose deadline another cache is still moving.
+    @Test func theDeadlineThatIsMovedIsThatOfTheSameSave() throws {
+        let store = WatchedStore(ReferenceStore())
+        let place = "/test/\(UUID().uuidString)"
+        let caches = (0..<2).map { _ in Cache<City>(over: store, place: place, memory: .none, clock: clock) }
+        let key = try EntryKey("x")
+        var former = EntryAttributes(storedAt: clock.now, expiresAt: clock.now + 80)
+        former.idleTime = 80
+        let formerEntry = EntryInformation(
+            key: "x",
+            attributes: former,
+            archiveByteCount: 1,
+            storedByteCount: 1,
+            identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+        let formerTiming = try #require(EntryTiming(former, entry: formerEntry))
+        clock.advance(by: 1)
+        try caches[0].save(city, forKey: "x", expiration: idle)
+        let entry = try #require(try store.information(forKey: "x"))
+        let timing = try #require(EntryTiming(entry.attributes, entry: entry))
+        clock.advance(by: 60)
+        _ = timing.use(at: clock.now.timeIntervalSinceReferenceDate)
+        caches[0].core.memory.beginMove(key, formerTiming)
+        caches[1].core.memory.beginMove(key, timing)
+        defer {
+            caches[0].core.memory.endMove(key)
+            caches[1].core.memory.endMove(key)
+        }
+        clock.advance(by: 60)
+        for cache in caches {
+            #expect(try cache.contains(forKey: "x"))
+            #expect(try cache.count() == 1)
+        }
+        #expect(try caches[0].fetch(forKey: "x") == city)
+    }
+
     @Test(arguments: [false, true]) func whatWasReadIsNotRemovedAsExpired(isAsync: Bool) async throws {
         let store = WatchedStore(ReferenceStore())
         let place = directory.url.path

@@ -44,6 +44,7 @@ extension PackedLog {
         takesSerial: Bool,
         _ writer: inout Writer
     ) throws(StoreError) -> RecordPlace {
+        try writeLosses(&writer)
         let tail = try tail(for: draft.byteCount, &writer)
         // Above all before it, even if nothing is left that tells what those were: places rise.
         let number = UInt64(tail.segment.number) << 32 | UInt64(tail.end)
@@ -61,6 +62,7 @@ extension PackedLog {
     func append(_ drafts: inout [RecordDraft], _ writer: inout Writer) throws(StoreError) -> [RecordPlace] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
+        try writeLosses(&writer)
         let tail = try tail(for: byteCount, &writer)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)

@@ -56,7 +56,6 @@ extension PackedLog {
                     // What is appended to must be what others find.
                     if try isRemoved() { throw stale() }
                     try cutRest()
-                    try writeLosses(&writer)
                     try removeStrays(&writer)
                 }
                 // Behind a seal there is nothing to be seen that readers could go by: they follow.

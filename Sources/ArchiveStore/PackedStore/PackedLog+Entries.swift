@@ -80,10 +80,12 @@ extension PackedLog {
             damage = error
         }
         try catchUp()
-        for other in slots(slot.hash) where other.place != slot.place {
+        let latest = slots(slot.hash)
+        if let damage, latest.contains(where: { $0.place == slot.place }) { throw damage }
+        // Another key may share the hash.
+        for other in latest where other.place != slot.place && other.digest == slot.digest {
             if let found = try read(other, extent), found.record.byteCount == Int(other.byteCount) { return found }
         }
-        if let damage, slots(slot.hash).contains(where: { $0.place == slot.place }) { throw damage }
         return nil
     }
 
@@ -272,12 +274,7 @@ extension PackedLog {
             }
         }
         guard count > 0 else { return 0 }
-        // Those that share the hash go with it for whoever reads the log, so they are written anew, with the same write.
-        var drafts = [RecordDraft.loss(hash: hash)]
-        drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: hash) }
-        for (found, place) in zip(others, try append(&drafts, &writer).dropFirst()) {
-            index.replace(found.slot.place, with: found.slot.moved(to: place, byteCount: found.record.byteCount))
-        }
+        try appendLosses([hash], keeping: others, &writer)
         return count
     }
 }

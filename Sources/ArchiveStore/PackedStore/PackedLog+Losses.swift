@@ -69,18 +69,37 @@ extension PackedLog {
         }
     }
 
-    /// Writes down what was found to be lost, before the last traces of it go.
+    /// Writes down what was found to be lost, before anything else is appended.
     func writeLosses(_ writer: inout Writer) throws(StoreError) {
         guard !writer.losses.isEmpty else { return }
-        var drafts = writer.losses.map { RecordDraft.loss(hash: $0) }
-        do throws(StoreError) {
-            _ = try append(&drafts, &writer)
-        } catch {
-            // Tried again with the next change: none fails because of that.
-            guard error.isOutOfSpace else { throw error }
-            return
-        }
+        let losses = writer.losses
         writer.losses = []
+        do throws(StoreError) {
+            // Where there was no room for them, entries may have been saved under these hashes since.
+            var others: [Found] = []
+            for slot in losses.flatMap({ slots($0) }) {
+                do throws(StoreError) {
+                    if let found = try read(slot, .whole) { others.append(found) }
+                } catch {
+                    guard error.code == .corrupted else { throw error }
+                }
+            }
+            try appendLosses(losses, keeping: others, &writer)
+        } catch {
+            // Tried again with the next record: none fails because of that.
+            writer.losses = losses
+            guard error.isOutOfSpace else { throw error }
+        }
+    }
+
+    /// Appends that what has these hashes was lost, and with the same write, for it goes with that for all readers of the
+    /// log, what else has them.
+    func appendLosses(_ hashes: [UInt64], keeping others: [Found], _ writer: inout Writer) throws(StoreError) {
+        var drafts = hashes.map { RecordDraft.loss(hash: $0) }
+        drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: $0.slot.hash) }
+        for (found, place) in zip(others, try append(&drafts, &writer).dropFirst(hashes.count)) {
+            index.replace(found.slot.place, with: found.slot.moved(to: place, byteCount: found.record.byteCount))
+        }
     }
 }
 

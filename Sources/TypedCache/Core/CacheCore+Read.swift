@@ -47,12 +47,12 @@ extension CacheCore {
         defer { if !isKept { endRead(key, ticket) } }
         follow(key)
         do throws(StoreError) {
-            let moving = memory.movingTiming(key)
+            let moving = memory.movingTimings(key)
             let stored = try listeners.observing(.read) { () throws(StoreError) in
                 try store.fetch(forKey: key.text)
             }
             guard let stored else { return nil }
-            let timing = moving?.isOf(stored.information) == true ? moving : nil
+            let timing = moving.first { $0.isOf(stored.information) }
             let isFresh = isFresh(stored.information, timing)
             if !isFresh, dropIfUseless(stored.information, key) { return nil }
             guard isFresh || allowsStale else { return nil }
@@ -94,9 +94,9 @@ extension CacheCore {
         memory.settleOthers(key)
         if memory.withLock({ $0.isBarred(key) }) { return nil }
         do throws(StoreError) {
-            let moving = memory.movingTiming(key)
+            let moving = memory.movingTimings(key)
             guard let entry = try store.information(forKey: key.text) else { return nil }
-            let isFresh = isFresh(entry, moving?.isOf(entry) == true ? moving : nil)
+            let isFresh = isFresh(entry, moving.first { $0.isOf(entry) })
             if !isFresh { _ = dropIfUseless(entry, key) }
             return isFresh ? entry : nil
         } catch {

@@ -164,12 +164,13 @@ final class CacheCore: Sendable {
     /// Whether an entry on disk is fresh. Where reading has moved an idle deadline, memory knows better than the disk.
     ///
     /// - Parameter moving: the timings whose deadlines were being moved when the entry was read.
-    func isFresh(onDisk entry: EntryInformation, moving: [EntryKey: EntryTiming] = [:]) -> Bool {
+    func isFresh(onDisk entry: EntryInformation, moving: [EntryKey: [EntryTiming]] = [:]) -> Bool {
         guard let deadline = entry.expiresAt else { return true }
         if clock.now < deadline { return true }
         guard entry.attributes.idleTime != nil, let key = try? EntryKey(entry.key) else { return false }
-        let timing = memory.table.entry(forKey: key)?.timing ?? moving[key] ?? memory.movingTiming(key)
-        return timing.map { $0.isOf(entry) && now < $0.deadline } ?? false
+        func isAhead(_ timing: EntryTiming) -> Bool { timing.isOf(entry) && now < timing.deadline }
+        if let timing = memory.table.entry(forKey: key)?.timing, isAhead(timing) { return true }
+        return (moving[key] ?? []).contains(where: isAhead) || memory.movingTimings(key).contains(where: isAhead)
     }
 
     /// Whether an entry on disk may be used no more, not even as a stale one; then it is removed, unless it was saved

@@ -192,22 +192,18 @@ final class SharedMemory: Sendable {
         Self.moveCount.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// The timing of an entry whose deadline is being moved by a cache of the directory; to be asked for before the disk
-    /// is read, which has the deadline once this is `nil`.
-    func movingTiming(_ key: EntryKey) -> EntryTiming? {
-        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return nil }
-        if let move = moves.withLock({ $0[key] }) { return move.timing }
-        for other in others {
-            if let move = other.moves.withLock({ $0[key] }) { return move.timing }
-        }
-        return nil
+    /// The timings of a key's entries whose deadlines are being moved by caches of the directory, of different saves maybe;
+    /// to be asked for before the disk is read, which has the deadline once there is none of its entry.
+    func movingTimings(_ key: EntryKey) -> [EntryTiming] {
+        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return [] }
+        return ([self] + others).compactMap { member in member.moves.withLock { $0[key]?.timing } }
     }
 
-    /// As ``movingTiming(_:)``, of all keys.
-    var movingTimings: [EntryKey: EntryTiming] {
+    /// As ``movingTimings(_:)``, of all keys.
+    var movingTimings: [EntryKey: [EntryTiming]] {
         if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return [:] }
-        return others.reduce(into: moves.withLock { $0.mapValues(\.timing) }) { timings, other in
-            timings.merge(other.moves.withLock { $0.mapValues(\.timing) }) { own, _ in own }
+        return ([self] + others).reduce(into: [:]) { timings, member in
+            timings.merge(member.moves.withLock { $0.mapValues { [$0.timing] } }, uniquingKeysWith: +)
         }
     }
 
