@@ -224,7 +224,17 @@ final class Journal: Sendable {
             guard let file = known == nil ? try JournalFile.open(in: root, create: create) : known else {
                 return nil
             }
-            try file.file.lock(waits: true)
+            do throws(SystemError) {
+                try file.file.lock(waits: false)
+            } catch {
+                guard error.number == EWOULDBLOCK else { throw error }
+                // Replaced just now, its lock guards nothing any more.
+                if try !file.isCurrent(in: root) {
+                    state.file = nil
+                    continue
+                }
+                try file.file.lock(waits: true)
+            }
             do throws(SystemError) {
                 if try file.isCurrent(in: root) {
                     if known == nil { begin(&state) }
