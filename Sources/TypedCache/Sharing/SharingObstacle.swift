@@ -1,6 +1,9 @@
 import Foundation
-@_spi(Reflection) import Swift
 import Synchronization
+
+#if !canImport(Darwin)
+    @_spi(Reflection) import Swift
+#endif
 
 /// Why memory cannot hand out one value of a type to several callers.
 struct SharingObstacle: CustomStringConvertible {
@@ -54,30 +57,41 @@ private struct Search {
         if let container = type as? any ValueContainer.Type {
             return firstObstacle(in: container.contentTypes.map { ("", $0) })
         }
-        // The standard library tells a property's kind, so the type is looked at as one.
-        var kind = _MetadataKind.unknown
-        _forEachField(of: Holder<T>.self) { _, _, _, found in
-            kind = found
-            return false
-        }
-        switch kind {
-        case .struct, .tuple:
-            var properties: [(String, Any.Type)] = []
-            _forEachField(of: type) { name, _, type, _ in
-                properties.append(("." + String(cString: name), type))
-                return true
-            }
-            // Without reflection metadata there are bytes, but no properties to see.
-            if properties.isEmpty, MemoryLayout<T>.size > 0 {
-                return ("", type, "a structure that cannot be looked into")
-            }
-            return firstObstacle(in: properties)
-        // Payloads cannot be seen; an enumeration without references is plain bytes.
-        case .enum: return _isPOD(type) ? nil : ("", type, "an enumeration with payloads")
-        case .class: return ("", type, "a class")
-        default: return ("", type, "of a kind that cannot be looked into")
-        }
+        #if canImport(Darwin)
+            // The interface of Apple's standard library leaves out the calls that look into a type.
+            return _isPOD(type) ? nil : ("", type, "not known to be a plain value")
+        #else
+            return propertyObstacle(in: type)
+        #endif
     }
+
+    #if !canImport(Darwin)
+        private mutating func propertyObstacle<T>(in type: T.Type) -> Finding? {
+            // The standard library tells a property's kind, so the type is looked at as one.
+            var kind = _MetadataKind.unknown
+            _forEachField(of: Holder<T>.self) { _, _, _, found in
+                kind = found
+                return false
+            }
+            switch kind {
+            case .struct, .tuple:
+                var properties: [(String, Any.Type)] = []
+                _forEachField(of: type) { name, _, type, _ in
+                    properties.append(("." + String(cString: name), type))
+                    return true
+                }
+                // Without reflection metadata there are bytes, but no properties to see.
+                if properties.isEmpty, MemoryLayout<T>.size > 0 {
+                    return ("", type, "a structure that cannot be looked into")
+                }
+                return firstObstacle(in: properties)
+            // Payloads cannot be seen; an enumeration without references is plain bytes.
+            case .enum: return _isPOD(type) ? nil : ("", type, "an enumeration with payloads")
+            case .class: return ("", type, "a class")
+            default: return ("", type, "of a kind that cannot be looked into")
+            }
+        }
+    #endif
 
     private mutating func firstObstacle(in properties: [(path: String, type: Any.Type)]) -> Finding? {
         for (path, type) in properties {
@@ -90,7 +104,9 @@ private struct Search {
     }
 }
 
-private struct Holder<Content> { let content: Content }
+#if !canImport(Darwin)
+    private struct Holder<Content> { let content: Content }
+#endif
 
 /// A type whose values are as shareable as what they contain.
 private protocol ValueContainer {

@@ -27,6 +27,8 @@ typedef struct z_stream_s {
 } z_stream;
 typedef z_stream *z_streamp;
 #define ZLIB_VERSION "1.2.12"
+#define Z_NO_FLUSH 0
+#define Z_SYNC_FLUSH 2
 #define Z_FINISH 4
 #define Z_OK 0
 #define Z_STREAM_END 1

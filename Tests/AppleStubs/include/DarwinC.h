@@ -129,6 +129,7 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
 off_t lseek(int descriptor, off_t offset, int from);
 int ftruncate(int descriptor, off_t length);
 int fsync(int descriptor);
+int usleep(unsigned int microseconds);
 int flock(int descriptor, int operation);
 int renameat(int from_directory, const char *from, int to_directory, const char *to);
 int linkat(int from_directory, const char *from, int to_directory, const char *to, int flag);
