@@ -15,7 +15,10 @@ import Testing
             .filter { $0.hasPrefix(path) }
     }
 
-    private static let kinds = StoreUnderTest.allCases.filter { $0 != .reference }
+    /// Those on a disk: nothing of the others outlives them.
+    private static let kinds = StoreUnderTest.allCases.filter {
+        ![.reference, .memory, .limitedMemory].contains($0)
+    }
 
     /// Calls that must all be refused.
     private static let calls: [(name: String, body: @Sendable (any ArchiveStore) throws -> Void)] = [

@@ -39,6 +39,16 @@ import Testing
         #expect(try cities.fetch(forKey: "a")?.name == "a")
     }
 
+    @Test func aClosedOneRefusesEverything() throws {
+        let numbers: Cache<Int> = try open()
+        try numbers.save(1, forKey: "a")
+        try numbers.close()
+        #expect(code { try numbers.fetch(forKey: "a") } == .closed)
+        #expect(code { try numbers.save(2, forKey: "a") } == .closed)
+        #expect(code { try numbers.keys().all() } == .closed)
+        try numbers.close()
+    }
+
     @Test func namesAreCheckedAllTheSame() {
         #expect(code { try Cache<City>(name: "a/b", disk: nil) } == .invalidName)
     }

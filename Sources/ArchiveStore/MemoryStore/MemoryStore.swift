@@ -148,6 +148,9 @@ package final class MemoryStore: ArchiveStore {
         _ = consume removed
     }
 
+    /// Gives the memory back: the cache over it refuses all later calls.
+    package func close() throws(StoreError) { try removeAll() }
+
     package func removeDamagedEntries() throws(StoreError) -> Int { 0 }
 
     package func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
