@@ -92,11 +92,14 @@ extension PackedLog {
     private static var fewBytes: Int { 1 << 16 }
 
     func damage(at place: RecordPlace) -> StoreError {
-        StoreError(
+        // A loss has a place where no record can be: one of its least length would not fit there.
+        let isBeyondRecords = Int(place.offset) + Record.headByteCount > Int(UInt32.max)
+        let record = isBeyondRecords ? "a record behind the last sound one" : "the record at byte \(place.offset)"
+        return StoreError(
             .corrupted,
             path: segments.path(place.segment),
             action: "reading an entry",
-            reason: "the record at byte \(place.offset) is not the one that was written"
+            reason: "\(record) is not the one that was written"
         )
     }
 
