@@ -1,6 +1,6 @@
-/// How much time a store takes to make archives smaller. Every store reads what any of these has written.
+/// How much time a store takes to make archives smaller. Every store reads archives of every setting.
 package enum ArchiveCompression: Sendable, Hashable {
-    /// Level 1, but for what does not shrink: see `CompressionProbe`.
+    /// Level 1; input that hardly shrinks is stored: see `CompressionProbe`.
     case automatic
     /// Nothing is deflated: archives are stored in zlib streams as they are.
     case stored
@@ -16,7 +16,7 @@ package enum ArchiveCompression: Sendable, Hashable {
         }
     }
 
-    /// What of an archive is deflated, and what is stored.
+    /// The parts of an archive that are deflated, and those that are stored.
     func runs(of archive: UnsafeRawBufferPointer) -> [CompressionProbe.Run] {
         self == .automatic
             ? CompressionProbe.runs(of: archive) : [.init(range: 0..<archive.count, shrinks: self != .stored)]

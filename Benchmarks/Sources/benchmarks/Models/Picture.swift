@@ -1,7 +1,7 @@
 import Foundation
 import TypedCache
 
-/// What is nothing but bytes.
+/// Bytes, without a type of their own.
 struct Picture: Codable, Encoded {
     let content: Data
 }
