@@ -108,6 +108,16 @@ extension CacheError {
         error.key = error.key ?? key
         return error
     }
+
+    /// The error of a call for many entries, of which so many failed, this one first.
+    func amongFailures(_ count: Int) -> CacheError {
+        guard count > 1 else { return self }
+        let others = count == 2 ? "another entry failed" : "\(count - 1) other entries failed"
+        var error = CacheError(code, "\(message); \(others)", path: path, errorNumber: errorNumber, cause: cause)
+        error.cache = cache
+        error.key = key
+        return error
+    }
 }
 
 extension CacheError {

@@ -199,7 +199,7 @@ extension CacheCore {
     /// Begins to change a key's entry; what memory had is gone from then on, here and in the other caches.
     ///
     /// - Returns: the operation; `nil` if the loaded value is not wanted any more.
-    private func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.BegunWrite? {
+    func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.BegunWrite? {
         let begun = memory.withLock { memory in
             if case .ifUnchanged(let load) = rule { return memory.beginWrite(key, after: load) }
             return memory.beginWrite(key)
@@ -212,7 +212,7 @@ extension CacheCore {
         return begun
     }
 
-    private func endWrite(_ key: EntryKey, _ ticket: MemoryTier.Ticket, bar: MemoryTier.Bar) {
+    func endWrite(_ key: EntryKey, _ ticket: MemoryTier.Ticket, bar: MemoryTier.Bar) {
         release(memory.withLock { $0.endWrite(key, ticket, bar: bar) })
         memory.tellOthers(changed: key, bar: bar)
     }
