@@ -187,26 +187,27 @@ import Testing
             // What each key may hold, if the last answer for it counts.
             var allowed: [String: [[UInt8]?]] = [:]
             var failed = false
-            count = faulty.planning(plan) {
-                if removes {
-                    let answers = store.remove(forKeys: Self.keys)
-                    for (key, answer) in zip(Self.keys, answers) {
-                        failed = failed || answer.failureCode != nil
-                        let before = allowed[key] ?? [key == "new" ? nil : old]
-                        allowed[key] = answer.failureCode == nil ? [nil] : before + [nil]
-                        if case .success(let wasThere) = answer {
-                            #expect(before.contains { ($0 != nil) == wasThere }, "\(key); \(place)")
+            count =
+                faulty.planning(plan) {
+                    if removes {
+                        let answers = store.remove(forKeys: Self.keys)
+                        for (key, answer) in zip(Self.keys, answers) {
+                            failed = failed || answer.failureCode != nil
+                            let before = allowed[key] ?? [key == "new" ? nil : old]
+                            allowed[key] = answer.failureCode == nil ? [nil] : before + [nil]
+                            if case .success(let wasThere) = answer {
+                                #expect(before.contains { ($0 != nil) == wasThere }, "\(key); \(place)")
+                            }
+                        }
+                    } else {
+                        for (new, answer) in zip(new, store.save(new)) {
+                            failed = failed || answer.failureCode != nil
+                            let before = allowed[new.key] ?? [new.key == "new" ? nil : old]
+                            allowed[new.key] = answer.failureCode == nil ? [new.archive] : before + [new.archive]
                         }
                     }
-                } else {
-                    for (new, answer) in zip(new, store.save(new)) {
-                        failed = failed || answer.failureCode != nil
-                        let before = allowed[new.key] ?? [new.key == "new" ? nil : old]
-                        allowed[new.key] = answer.failureCode == nil ? [new.archive] : before + [new.archive]
-                    }
-                }
-                (store as? PackedStore)?.finishUpkeep()
-            }.count
+                    (store as? PackedStore)?.finishUpkeep()
+                }.count
             #expect(!failed || !plan.mustNotShow, place)
             let other = try open(layout, path)
             for key in Set(Self.keys).union(["other"]) {
@@ -232,7 +233,9 @@ import Testing
                 let answers = store.save(archives(["a", "b", "c"]))
                 #expect(answers.allSatisfy { $0.failureCode == .io })
                 let removals = store.remove(forKeys: ["first", "none"])
-                #expect(removals.map { $0.failureCode } == [.io, nil])
+                #expect(removals[0].failureCode == .io)
+                // In a directory that could not be waited for, nothing is known of other removals either.
+                #expect(layout == .files || removals[1].failureCode == nil)
             }
         }
     }

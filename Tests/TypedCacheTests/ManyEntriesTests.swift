@@ -27,7 +27,8 @@ import Testing
         var model: [Int: (city: City, deadline: Date?, tags: Set<String>)] = [:]
         for step in 0..<40 {
             let place: Comment = "seed \(seed), step \(step)"
-            let keys = (0..<Int.random(in: 0..<9, using: &random)).map { _ in Int.random(in: 0..<10, using: &random) }
+            let keys = (0..<Int.random(in: 0..<9, using: &random)).map { _ in Int.random(in: 0..<10, using: &random)
+            }
             switch Int.random(in: 0..<7, using: &random) {
             case 0..<3:
                 let entries = keys.map { ($0, city(.random(in: 0..<1_000, using: &random))) }
@@ -44,7 +45,9 @@ import Testing
                 }
             case 3:
                 let removed = try await cities.remove(forKeys: keys)
-                let known = Set(keys).filter { model[$0].map { ($0.deadline ?? .distantFuture) > clock.now } ?? false }
+                let known = Set(keys).filter {
+                    model[$0].map { ($0.deadline ?? .distantFuture) > clock.now } ?? false
+                }
                 let expired = Set(keys).filter { model[$0] != nil }.count - known.count
                 #expect((known.count...known.count + expired).contains(removed), place)
                 for key in keys { model[key] = nil }
@@ -91,7 +94,9 @@ import Testing
     @Test func theFirstFailureIsThrownAndAllOthersAreSaved() throws {
         let directory = TestDirectory()
         let cities = try Cache<City>(name: "cities", directory: directory.url)
-        let entries = [("a", city(1)), ("", city(2)), ("b", city(3)), (String(repeating: "k", count: 2_000), city(4))]
+        let entries = [
+            ("a", city(1)), ("", city(2)), ("b", city(3)), (String(repeating: "k", count: 2_000), city(4)),
+        ]
         let error = #expect(throws: CacheError.self) { try cities.save(contentsOf: entries) }
         #expect(error?.code == .invalidKey)
         #expect(error?.key == "")
@@ -107,7 +112,9 @@ import Testing
         let cities = Cache<City>(over: store)
         try cities.save(contentsOf: [("a", city(1)), ("b", city(2))])
         store.state.withLock { $0.failsSaves = true }
-        let error = #expect(throws: CacheError.self) { try cities.save(contentsOf: [("a", city(3)), ("b", city(4))]) }
+        let error = #expect(throws: CacheError.self) {
+            try cities.save(contentsOf: [("a", city(3)), ("b", city(4))])
+        }
         #expect(error?.key == "a" && error?.code == .io)
         #expect(try cities.fetch(forKeys: ["a", "b"]).isEmpty)
         store.state.withLock { $0.failsRemovals = true }

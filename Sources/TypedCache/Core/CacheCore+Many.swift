@@ -36,7 +36,9 @@ extension CacheCore {
         let begun = beginWrites(members.map(\.key))
         let now = clock.now
         let entries = members.map { member -> NewEntry? in
-            guard case .new(let new) = member, new.attributes.usableUntil.map({ $0 > now }) ?? true else { return nil }
+            guard case .new(let new) = member, new.attributes.usableUntil.map({ $0 > now }) ?? true else {
+                return nil
+            }
             return new
         }
         var answers = save(entries.compactMap(\.self))[...]
@@ -82,7 +84,9 @@ extension CacheCore {
 
     private func end(_ write: MemoryTier.BegunWrite, keeping new: NewEntry) {
         let cost = new.archive.count
-        release(memory.withLock { $0.endWrite(new.key, write.ticket, bar: .lifted, keeping: new.entry, cost: cost) })
+        release(
+            memory.withLock { $0.endWrite(new.key, write.ticket, bar: .lifted, keeping: new.entry, cost: cost) }
+        )
         memory.tellOthers(changed: new.key)
     }
 
