@@ -257,7 +257,10 @@ struct ExchangeTests {
         #expect(run.status == .signal(2) && run.output.text.hasSuffix(", interrupted\n"))
         #expect(try names().count == count + 1)
         let imported = other.run("import", folder)
-        #expect(imported.status == .success && imported.output.text.hasPrefix("\(count) \(count == 1 ? "entry" : "entries") imported"))
+        #expect(
+            imported.status == .success
+                && imported.output.text.hasPrefix("\(count) \(count == 1 ? "entry" : "entries") imported")
+        )
         // Started again, it completes.
         #expect(cache.run("export", folder, "--force").status == .success)
         #expect(other.run("import", folder).status == .success)
