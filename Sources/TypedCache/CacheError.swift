@@ -147,9 +147,7 @@ extension CacheError {
         let isAnotherType = error.code == .typeMismatch || error.code == .classNotAllowed
         let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
         if isAnotherType, isOutermost {
-            let advice =
-                "typed-cache dump KEY --cache NAME shows what was saved; typed-cache warm --type NAME saves records as a type"
-            self.init(.typeMismatch, "\(error.textWithoutValues); \(advice)", cause: error)
+            self.init(.typeMismatch, error.textWithoutValues, cause: error)
         } else {
             self.init(.decodingFailed, "it cannot be decoded as \(type): \(error.textWithoutValues)", cause: error)
         }
