@@ -19,11 +19,11 @@ extension Cache {
     ///
     /// - Throws: `.invalidKey`.
     func entryKey(_ key: some CacheKey) throws(CacheError) -> EntryKey {
-        let text = key.cacheKey
         do throws(CacheError) {
-            return try EntryKey(text)
+            // The error has the key's text: kept here for it, the text would be counted twice more at each hit.
+            return try EntryKey(key.cacheKey)
         } catch {
-            throw error.named(cache: name, key: text)
+            throw error.named(cache: name)
         }
     }
 

@@ -69,12 +69,14 @@ public struct CacheError: Error, Sendable {
     init(
         _ code: Code,
         _ message: String,
+        key: String? = nil,
         path: String? = nil,
         errorNumber: Int32? = nil,
         cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
+        self.key = key
         self.path = path
         self.errorNumber = errorNumber
         self.cause = cause

@@ -50,12 +50,12 @@ struct EntryKey: Hashable, Sendable {
     static let byteCounts = 1...1_024
     private static var startCount: Int { 32 }
 
-    /// - Throws: `.invalidKey`.
+    /// - Throws: `.invalidKey`, with the key.
     init(_ text: String) throws(CacheError) {
         var text = text
         let count = text.utf8.count
         guard Self.byteCounts.contains(count) else {
-            throw CacheError(.invalidKey, "a key is 1 to 1,024 UTF-8 bytes long, not \(count)")
+            throw CacheError(.invalidKey, "a key is 1 to 1,024 UTF-8 bytes long, not \(count)", key: text)
         }
         (start, hash) = text.withUTF8 { bytes in
             let bytes = UnsafeRawBufferPointer(bytes)
