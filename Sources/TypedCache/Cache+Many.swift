@@ -143,7 +143,7 @@ extension Cache {
         result(of: key).map { key in
             do throws(CacheError) {
                 let attributes = try attributes(expiration, tags, key)
-                return .new(try Self.newEntry(value, key, attributes, sharesValues: sharesValues))
+                return .new(try Self.newEntry(value, key, attributes, form))
             } catch {
                 return .failed(key, error)
             }

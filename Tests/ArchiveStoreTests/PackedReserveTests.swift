@@ -235,8 +235,61 @@ import Testing
             }
         }
 
-        private func open(_ path: String) throws(StoreError) -> PackedStore {
-            try PackedStore(directory: path, create: true, settings: StoreSettings())
+        /// A process that dies before it removes a segment leaves a file that is a hole up to its seal.
+        @Test func aSegmentWithoutBlocksIsNotMissed() throws {
+            try SmallVolume.mount("size=2m") { path, _ in
+                let cache = path + "/cache"
+                var random = SeededGenerator(seed: 16)
+                let filled = try fill(open(cache), 100...600, &random)
+                var archives = filled.archives
+                let removed = Choice.scattered.keys(of: filled.sizes.count)
+                try remove(removed, at: cache)
+                for key in removed { archives[key] = nil }
+
+                let layer = FileLayer { call in
+                    call.operation == .remove && call.name.hasSuffix(".segment") ? .fail(EIO) : .proceed
+                }
+                let store = try open(cache, layer)
+                let failure = #expect(throws: StoreError.self) { try store.compact() }
+                #expect(failure?.errorNumber == EIO)
+                try check(archives, without: removed, at: cache)
+            }
+        }
+
+        /// Its entries were moved between its look at the index and the read, and it cannot take the directory's lock.
+        @Test func aReaderFollowsWhatWasMoved() throws {
+            try SmallVolume.mount("size=2m") { path, _ in
+                let cache = path + "/cache"
+                var random = SeededGenerator(seed: 17)
+                let (sizes, archives) = try fill(open(cache), 100...600, &random)
+                try remove(Choice.middle.keys(of: sizes.count), at: cache)
+
+                let isArmed = Atomic<Bool>(false)
+                let failure = Mutex<StoreError?>(nil)
+                let layer = FileLayer { call in
+                    if call.operation == .lock { return .fail(EROFS) }
+                    guard call.operation == .read, isArmed.exchange(false, ordering: .relaxed) else {
+                        return .proceed
+                    }
+                    let result = Result { () throws(StoreError) in try self.open(cache).compact() }
+                    if case .failure(let error) = result { failure.withLock { $0 = error } }
+                    return .proceed
+                }
+                let reader = try open(cache, layer)
+                #expect(try reader.fetch(forKey: "key 1")?.archive == archives["key 1"])
+                isArmed.store(true, ordering: .relaxed)
+                #expect(try reader.fetch(forKey: "key 2")?.archive == archives["key 2"])
+                let isStillArmed = isArmed.load(ordering: .relaxed)
+                #expect(!isStillArmed)
+                let refusal = failure.withLock { $0 }
+                #expect(refusal == nil)
+            }
+        }
+
+        private func open(_ path: String, _ layer: FileLayer = FileLayer()) throws(StoreError) -> PackedStore {
+            try PackedStore(directory: path, create: true, settings: StoreSettings(), layer: layer) {
+                KeyDigest(hashing: $0)
+            }
         }
 
         private func remove(_ keys: [String], at path: String) throws {

@@ -22,10 +22,11 @@ extension PackedLog {
             let former = try reserveByteCount()
             guard let wanted = try wantedReserve(former, writer) else {
                 // Left by a store without limits, or when less was free.
-                return try removeReserve()
+                if try reserveGoal() > 0 { try removeReserve() }
+                return
             }
             // In such parts as removals take: a few blocks are not worth the making.
-            if wanted >= former + Self.leastReserved { try makeReserve(wanted, orAtLeast: former) }
+            if wanted >= former + Self.leastReserved { try makeReserve(wanted) }
         }
     }
 
@@ -36,7 +37,7 @@ extension PackedLog {
         if settings.isLimited { return }
         _ = Result { () throws(StoreError) in
             guard let wanted = try wantedReserve(former, writer), try wanted > reserveByteCount() else { return }
-            try makeReserve(wanted, orAtLeast: 0)
+            try makeReserve(wanted)
         }
     }
 
@@ -53,7 +54,7 @@ extension PackedLog {
         if settings.isLimited || free / Self.plenty > needed { return nil }
         if free / 2 > needed { return max(needed, former) }
         let goal = try reserveGoal()
-        return max(former, min(goal > 0 ? goal : needed, (former + free) / 2))
+        return min(free, max(former, min(goal > 0 ? goal : needed, (former + free) / 2)))
     }
 
     /// For the entries of a segment, and the start of another one.
@@ -125,8 +126,8 @@ extension PackedLog {
         }
     }
 
-    /// - Parameter least: what is tried last if there is no room for more: rather a short one than none.
-    private func makeReserve(_ byteCount: Int, orAtLeast least: Int) throws(StoreError) {
+    /// Makes a shorter one where there is no room, rather than none.
+    private func makeReserve(_ byteCount: Int) throws(StoreError) {
         let goal = max(try reserveGoal(), byteCount)
         try removeReserve()
         var byteCount = byteCount
@@ -134,11 +135,11 @@ extension PackedLog {
             do throws(SystemError) {
                 return try makeReserveFile(byteCount, goal: goal)
             } catch {
-                guard error.number == ENOSPC, byteCount > least else {
+                guard error.number == ENOSPC, byteCount > 0 else {
                     throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
                 }
                 // In small steps: a block that is missing costs a block, mostly.
-                byteCount = max(least, byteCount - max(byteCount / 32, Segment.blockByteCount))
+                byteCount = max(0, byteCount - max(byteCount / 32, Segment.blockByteCount))
             }
         }
     }

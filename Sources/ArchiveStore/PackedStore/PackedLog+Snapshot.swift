@@ -73,10 +73,9 @@ extension PackedLog {
 
     // MARK: Removing
 
-    @discardableResult
-    func removeSnapshot() throws(StoreError) -> Bool {
+    func removeSnapshot() throws(StoreError) {
         do {
-            return try root.remove(IndexSnapshot.fileName)
+            try root.remove(IndexSnapshot.fileName)
         } catch {
             throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "removing the index")
         }

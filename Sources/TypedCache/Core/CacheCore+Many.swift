@@ -71,8 +71,12 @@ extension CacheCore {
 
     private func save(_ entries: [NewEntry]) -> [Result<EntryInformation?, StoreError>] {
         if entries.isEmpty { return [] }
-        let archives = entries.map { NewArchive(key: $0.key.text, archive: $0.archive, attributes: $0.attributes) }
-        return listeners.observing(.write) { store.save(archives) }
+        // A store in memory has no lock or device to wait for once, and is told what each costs.
+        if archives != nil {
+            return entries.map { new in Result { () throws(StoreError) in try put(new, if: nil) } }
+        }
+        let new = entries.map { NewArchive(key: $0.key.text, archive: $0.archive, attributes: $0.attributes) }
+        return listeners.observing(.write) { store.save(new) }
     }
 
     /// Begins to change the entries of some keys, each of which may come several times.
@@ -83,10 +87,7 @@ extension CacheCore {
     }
 
     private func end(_ write: MemoryTier.BegunWrite, keeping new: NewEntry) {
-        let cost = new.archive.count
-        release(
-            memory.withLock { $0.endWrite(new.key, write.ticket, bar: .lifted, keeping: new.entry, cost: cost) }
-        )
+        release(memory.withLock { $0.endWrite(new.key, write.ticket, bar: .lifted, keeping: new.entry) })
         memory.tellOthers(changed: new.key)
     }
 

@@ -10,7 +10,7 @@ final class CacheCore: Sendable {
     let name: String
     let store: any ArchiveStore
     /// The store of a cache in memory alone: it decides what is given up, and memory has all that it has.
-    private let archives: MemoryStore?
+    let archives: MemoryStore?
     let memory: SharedMemory
     let clock: any CacheClock
     let listeners: Listeners
