@@ -35,6 +35,11 @@ import Testing
                 { try await cities.removeAll(tagged: "t") },
                 { try await cities.removeExpired() },
                 { try await cities.trimDisk(toBytes: .bytes(0)) },
+                { try await cities.removeAll { _ in true } },
+                { _ = try await cities.extend(forKey: 1, expiration: .never) },
+                { _ = try await cities.stored(forKey: 1) },
+                { _ = try await cities.entry(forKey: 1) },
+                { for try await _ in try cities.entries() {} },
                 { _ = try await cities.count() },
                 { try await cities.flush() },
                 { try Self.callAll(cities) },
@@ -108,6 +113,13 @@ import Testing
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             #expect(process.terminationStatus == 0, "\(text)")
             try FileManager.default.removeItem(at: directory.url)
+            { try cities.removeAll { _ in true } },
+            { _ = try cities.extend(forKey: 1, expiration: .never) },
+            { _ = try cities.stored(forKey: 1) },
+            { _ = try cities.entry(forKey: 1) },
+            { _ = try cities.entries().all() },
+            { _ = try cities.keys().all() },
+            { _ = try cities.keys(withPrefix: "1").all() },
         }
     }
 }
