@@ -6,7 +6,8 @@ import Foundation
 extension Cache {
     /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
     ///
-    /// May block on disk I/O. Counts as no fetch, and moves no idle deadline.
+    /// Blocks on disk I/O: memory does not know the dates and sizes, and a value that memory alone has is not seen. Counts
+    /// as no fetch, and moves no idle deadline.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
@@ -46,6 +47,8 @@ extension Cache {
     /// try pictures.removeAll { $0.storedAt < month && $0.size > .kibibytes(100) }
     /// ```
     ///
+    /// Entries that a newer version wrote cannot be read here, and stay.
+    ///
     /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
     /// - Returns: how many were removed.
     /// - Throws: ``CacheError`` with code `.io`; entries may be left then.
@@ -53,14 +56,14 @@ extension Cache {
     @discardableResult
     public func removeAll(where isChosen: (CacheEntry) -> Bool) throws(CacheError) -> Int {
         var count = 0
-        for part in 0..<core.store.partCount {
-            let listing = core.freshEntries(inPart: part, except: known)
-            for entry in listing.entries where isChosen(CacheEntry(entry)) {
         let unsaved = try core.unsavedEntries()
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
             if try core.remove(entry) { count += 1 }
         }
         let known = Set(unsaved.map(\.key))
+        for part in 0..<core.store.partCount {
+            let listing = core.freshEntries(inPart: part, except: known)
+            for entry in listing.entries where isChosen(CacheEntry(entry)) {
                 if try core.remove(EntryKey(entry.key), ifStill: entry) { count += 1 }
             }
             if let failure = listing.failure { throw failure }
@@ -80,15 +83,15 @@ extension Cache {
     ) async throws(CacheError) -> Int {
         var count = 0
         let core = core
-        for part in 0..<core.store.partCount {
-            let listing = await core.queues.run { core.freshEntries(inPart: part, except: known) }
-            let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
         let unsaved = try await core.queues.trying { () throws(CacheError) in try core.unsavedEntries() }
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
             let isRemoved = try await core.queues.trying { () throws(CacheError) in try core.remove(entry) }
             if isRemoved { count += 1 }
         }
         let known = Set(unsaved.map(\.key))
+        for part in 0..<core.store.partCount {
+            let listing = await core.queues.run { core.freshEntries(inPart: part, except: known) }
+            let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
             if !chosen.isEmpty {
                 count += try await core.queues.trying { () throws(CacheError) in
                     var removed = 0

@@ -113,6 +113,13 @@ import Testing
             { try cities.removeAll(tagged: "t") },
             { try cities.removeExpired() },
             { try cities.trimDisk(toBytes: .bytes(0)) },
+            { try cities.removeAll { _ in true } },
+            { _ = try cities.extend(forKey: 1, expiration: .never) },
+            { _ = try cities.stored(forKey: 1) },
+            { _ = try cities.entry(forKey: 1) },
+            { _ = try cities.entries().all() },
+            { _ = try cities.keys().all() },
+            { _ = try cities.keys(withPrefix: "1").all() },
             { _ = try cities.count() },
             { try cities.flush() },
         ]
@@ -149,13 +156,6 @@ import Testing
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             #expect(process.terminationStatus == 0, "\(text)")
             try FileManager.default.removeItem(at: directory.url)
-            { try cities.removeAll { _ in true } },
-            { _ = try cities.extend(forKey: 1, expiration: .never) },
-            { _ = try cities.stored(forKey: 1) },
-            { _ = try cities.entry(forKey: 1) },
-            { _ = try cities.entries().all() },
-            { _ = try cities.keys().all() },
-            { _ = try cities.keys(withPrefix: "1").all() },
         }
     }
 }

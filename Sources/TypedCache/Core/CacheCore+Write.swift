@@ -340,14 +340,14 @@ extension CacheCore {
         }
     }
 
+    /// - Parameter told: keys that count and are told already, for memory alone had an entry.
     private func removing(
         _ occurrence: Occurrence,
         _ operation: CacheOperation,
-    /// - Parameter told: keys that count and are told already, for memory alone had an entry.
+        except told: Set<EntryKey> = [],
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
         try checkUsable()
-        except told: Set<EntryKey> = [],
         var count = 0
         memory.settleOthers(nil)
         do throws(StoreError) {
@@ -357,11 +357,11 @@ extension CacheCore {
                     if let key {
                         if occurrence == .removed { forget(key) } else { depart(key) }
                     }
+                    if let key, told.contains(key) { return }
+                    count += 1
                     record(occurrence, key)
                 }
             }
-                    if let key, told.contains(key) { return }
-                    count += 1
         } catch {
             throw failure(error)
         }

@@ -49,7 +49,7 @@ final class CacheCore: Sendable {
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
-        listeners = Listeners(cacheName: name, observer: observer)
+        listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
         followsOthers = disk.followsOtherProcesses
         store.setUser(self)
         // Else a program that opens the directory, saves and drops the cache again and again could defer any number.
@@ -79,11 +79,11 @@ final class CacheCore: Sendable {
             sweeper.withLock { $0 = nil }
             // Idle deadlines that are being moved.
             queues.drainKeys()
-            defer { release(memory.withLock { $0.loseAll() }) }
             loadLocks.closeAll()
             #if canImport(Darwin)
                 pressure.withLock { $0 = nil }
             #endif
+            defer { release(memory.withLock { $0.loseAll() }) }
             try store.close()
         } catch {
             throw failure(error)

@@ -134,9 +134,6 @@ final class SharedMemory: Sendable {
         return keys
     }
 
-    /// Has the other caches forget everything, for any of it may be out of date.
-    func tellOthersAllLost() {
-        for other in others {
     /// What is known of the entries that memory alone has, in all caches of the directory.
     var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
         ([self] + others).flatMap { member in member.withLock { $0.unsavedEntries } }
@@ -173,6 +170,9 @@ final class SharedMemory: Sendable {
         return false
     }
 
+    /// Has the other caches forget everything, for any of it may be out of date.
+    func tellOthersAllLost() {
+        for other in others {
             let dropped = other.withLock { $0.loseAll() }
             _ = consume dropped
         }
