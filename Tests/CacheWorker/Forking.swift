@@ -83,19 +83,19 @@ struct Forking {
             let process = fork_process()
             if process == 0 {
                 // A child that waits for ever ends by this.
-                alarm(60)
+                alarm(600)
                 let finding = finding(ofChild: child, cache, alone)
                 guard finding == .right else { _exit(finding.rawValue) }
                 // It lives on, with its caches closed.
                 done.tell()
-                _exit((parentSaved.wait(seconds: 30) ? Finding.right : .parentIsKeptFromSaving).rawValue)
+                _exit((parentSaved.wait(seconds: 500) ? Finding.right : .parentIsKeptFromSaving).rawValue)
             }
             guard process > 0 else { throw TortureError("no process could be forked") }
             children.append(process)
         }
         for number in 0..<Self.count { try cache.save(value(number), forKey: "parent \(number)") }
         done.onlyWait()
-        for _ in children { _ = done.wait(seconds: 60) }
+        for _ in children { _ = done.wait(seconds: 600) }
         try cache.save(value(0), forKey: "parent 0")
         // The children have copies of what was open, but not of the right to it.
         locks = nil

@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Where loads are joined among processes, the other object waits for a lock, not for a load.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(arguments: [false, true])
     func throughAnotherObjectOfTheDirectory(byAnotherKey: Bool) async throws {
         let (first, second) = (try cache(), try cache())
         let among = LoadOptions(joins: .processes)
@@ -72,7 +72,7 @@ import Testing
         #expect(found == city)
     }
 
-    @Test(.timeLimit(.minutes(1))) func ofTwoObjectsThatCross() async throws {
+    @Test func ofTwoObjectsThatCross() async throws {
         let caches = [try cache(), try cache()]
         let among = LoadOptions(joins: .processes)
         let started = Record<String>()
