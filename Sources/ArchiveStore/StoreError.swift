@@ -52,8 +52,18 @@ package struct StoreError: Error, Sendable {
 extension StoreError {
     /// An archive, or an entry with all that belongs to it, is larger than a limit.
     package static func tooLarge(_ byteCount: Int, limit: Int) -> StoreError {
-        let reason = "\(ShownByteCount(byteCount)) are more than the limit of \(ShownByteCount(limit))"
-        return StoreError(.tooLarge, action: "saving an archive", reason: reason)
+        var (shown, shownLimit) = ("\(ShownByteCount(byteCount))", "\(ShownByteCount(limit))")
+        if shown == shownLimit { (shown, shownLimit) = ("\(byteCount) bytes", "\(limit) bytes") }
+        return StoreError(
+            .tooLarge,
+            action: "saving an archive",
+            reason: "\(shown) are more than the limit of \(shownLimit)"
+        )
+    }
+
+    /// No entry may be there at all.
+    static var noEntries: StoreError {
+        StoreError(.tooLarge, action: "saving an archive", reason: "the limit is no entries at all")
     }
 }
 

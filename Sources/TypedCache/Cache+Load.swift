@@ -18,14 +18,14 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - options: how a missing value is loaded.
     ///   - expiration: how long a loaded value may be used, and in which windows it may be served stale; `nil` for the
     ///     cache's own default.
     ///   - tags: groups that a loaded entry belongs to.
     ///   - producer: gives the value.
     /// - Throws: what `producer` throws, unless a value may be served that has expired; `CancellationError` if the
-    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.encodingFailed` if the loaded
-    ///   value cannot be archived, and `.recursiveLoad`. An entry of another type, or that the type's own decoding
+    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.invalidExpiration`,
+    ///   `.invalidTag`, `.encodingFailed` if the loaded value cannot be archived, and `.recursiveLoad`. An entry of another type, or that the type's own decoding
     ///   refuses, is loaded anew, see ``LoadOptions/replacesOtherTypes``.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
@@ -38,8 +38,10 @@ extension Cache {
         if !tags.isEmpty { _ = try core.naming(key) { () throws(CacheError) in try EntryTags.check(tags) } }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
-        let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
-            [key.text: .new(try await producer())]
+        let plan = try core.naming(key) { () throws(CacheError) in
+            try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
+                [key.text: .new(try await producer())]
+            }
         }
         return try await load(key, hit, plan)
     }
@@ -50,7 +52,7 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - keys: each 1 to 1,024 UTF-8 bytes.
-    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - options: how a missing value is loaded.
     ///   - expiration: how long loaded values may be used; `nil` for the cache's own default.
     ///   - tags: groups that loaded entries belong to.
     ///   - producer: is given the keys that are missing, and returns their values by key; what it leaves out is left
@@ -65,8 +67,10 @@ extension Cache {
         producer: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
-        let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
-            names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
+        let plan = try core.naming { () throws(CacheError) in
+            try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
+                names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
+            }
         }
         return try await load(names, plan)
     }
@@ -78,7 +82,7 @@ extension Cache {
         _ plan: LoadPlan<Value>
     ) async throws -> Value {
         if let hit, plan.options.earlyRefresh != nil, let value = try hitValue(hit) {
-            if plan.isDue(hit) { plan.startAhead([key]) }
+            if plan.isDue(hit) { plan.startAhead([.init(key: key, deadline: hit.freshUntil)]) }
             return value
         }
         let found = try await fetchAll([key], allowsStale: true, plan)
@@ -136,12 +140,12 @@ extension Cache {
     ) async throws(CacheError) -> Found {
         var found = Found()
         var unknown: [(key: EntryKey, expired: Bool)] = []
-        var due: [EntryKey] = []
+        var due: [LoadPlan<Value>.Due] = []
         for key in keys {
             let known = try find(key)
             if let known, let value = try hitValue(known) {
                 found.values[key.text] = value
-                if plan?.isDue(known) == true { due.append(key) }
+                if plan?.isDue(known) == true { due.append(.init(key: key, deadline: known.freshUntil)) }
             } else {
                 unknown.append((key, known != nil))
             }
@@ -165,7 +169,7 @@ extension Cache {
         _ reads: [Result<DiskRead?, CacheError>],
         of keys: [EntryKey],
         into found: inout Found,
-        _ due: inout [EntryKey],
+        _ due: inout [LoadPlan<Value>.Due],
         _ plan: LoadPlan<Value>?
     ) throws(CacheError) {
         var failure: CacheError?
@@ -181,7 +185,9 @@ extension Cache {
                     found.values[key.text] = try finish(read, key)
                     // Reading has just moved an idle deadline as far away as it gets.
                     let deadline = attributes.idleTime == nil ? attributes.expiresAt : nil
-                    if plan?.isDue(attributes.loadTime, deadline) == true { due.append(key) }
+                    if plan?.isDue(attributes.loadTime, deadline) == true {
+                        due.append(.init(key: key, deadline: deadline))
+                    }
                     continue
                 }
                 core.endRead(key, read)
@@ -190,7 +196,7 @@ extension Cache {
                 if age < attributes.staleWhileRevalidate {
                     found.values[key.text] = value
                     core.record(.servedStale, key)
-                    due.append(key)
+                    due.append(.init(key: key, deadline: attributes.expiresAt))
                 } else {
                     // Else still there for those who may have read it before its idle time was over.
                     if age < attributes.staleIfError { found.stale[key.text] = value }

@@ -6,7 +6,8 @@ import Foundation
 extension Cache {
     /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
     ///
-    /// May block on disk I/O. Counts as no fetch, and moves no idle deadline.
+    /// Blocks on disk I/O: memory does not know the dates and sizes, and a value that memory alone has is not seen. Counts
+    /// as no fetch, and moves no idle deadline.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
@@ -37,13 +38,16 @@ extension Cache {
 
     /// Removes every entry that is chosen and has not expired.
     ///
-    /// Blocks on disk I/O. An entry that is saved while this runs may or may not be looked at; one that is saved over
+    /// Blocks on disk I/O. Values that memory alone has, because the disk refused them, are entries here, with the size
+    /// of their archives. An entry that is saved while this runs may or may not be looked at; one that is saved over
     /// after it was chosen stays.
     ///
     /// ```swift
     /// let month = Date.now.addingTimeInterval(-30 * 86_400)
     /// try pictures.removeAll { $0.storedAt < month && $0.size > .kibibytes(100) }
     /// ```
+    ///
+    /// Entries that a newer version wrote cannot be read here, and stay.
     ///
     /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
     /// - Returns: how many were removed.
@@ -52,8 +56,13 @@ extension Cache {
     @discardableResult
     public func removeAll(where isChosen: (CacheEntry) -> Bool) throws(CacheError) -> Int {
         var count = 0
+        let unsaved = try core.unsavedEntries()
+        for entry in unsaved where isChosen(CacheEntry(entry.information)) {
+            if try core.remove(entry) { count += 1 }
+        }
+        let known = Set(unsaved.map(\.key))
         for part in 0..<core.store.partCount {
-            let listing = core.freshEntries(inPart: part)
+            let listing = core.freshEntries(inPart: part, except: known)
             for entry in listing.entries where isChosen(CacheEntry(entry)) {
                 if try core.remove(EntryKey(entry.key), ifStill: entry) { count += 1 }
             }
@@ -74,8 +83,14 @@ extension Cache {
     ) async throws(CacheError) -> Int {
         var count = 0
         let core = core
+        let unsaved = try await core.queues.trying { () throws(CacheError) in try core.unsavedEntries() }
+        for entry in unsaved where isChosen(CacheEntry(entry.information)) {
+            let isRemoved = try await core.queues.trying { () throws(CacheError) in try core.remove(entry) }
+            if isRemoved { count += 1 }
+        }
+        let known = Set(unsaved.map(\.key))
         for part in 0..<core.store.partCount {
-            let listing = await core.queues.run { core.freshEntries(inPart: part) }
+            let listing = await core.queues.run { core.freshEntries(inPart: part, except: known) }
             let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
             if !chosen.isEmpty {
                 count += try await core.queues.trying { () throws(CacheError) in

@@ -35,6 +35,11 @@ import Testing
                 { try await cities.removeAll(tagged: "t") },
                 { try await cities.removeExpired() },
                 { try await cities.trimDisk(toBytes: .bytes(0)) },
+                { try await cities.removeAll { _ in true } },
+                { _ = try await cities.extend(forKey: 1, expiration: .never) },
+                { _ = try await cities.stored(forKey: 1) },
+                { _ = try await cities.entry(forKey: 1) },
+                { for try await _ in try cities.entries() {} },
                 { _ = try await cities.count() },
                 { try await cities.flush() },
                 { try Self.callAll(cities) },
@@ -58,6 +63,42 @@ import Testing
         }
     }
 
+    @Test func aClosedCacheInMemoryAloneRefusesEverything() throws {
+        let cities = try Cache<City>(name: "cities", disk: nil)
+        try cities.save(city, forKey: 1)
+        try cities.close()
+        #expect(code { try Self.callAll(cities) } == .closed)
+        #expect(cities.statistics.saves == 1 && cities.statistics.failures == 0)
+    }
+
+    /// Not even one that still loads has the locks of its keys.
+    @Test func theLocksOfLoadsAreGivenBack() async throws {
+        let (among, city) = (LoadOptions(joins: .processes), city)
+        let cities = try cache(.through, .packed)
+        let (begun, goesOn) = (Record<Int>(), Record<Int>())
+        let path = directory.url.appending(path: "cities").path
+        let held = try KeyLocks(directory: path)
+        #expect(try held.tryLock(KeyLocks.Offset(key: "b")))
+        let load = Task {
+            try await cities.fetch(forKey: "a", options: among) {
+                begun.add(1)
+                while goesOn.all.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                return city
+            }
+        }
+        let waiting = Task { try await cities.fetch(forKey: "b", options: among) { city } }
+        while begun.all.isEmpty { await Task.yield() }
+        while cities.core.flights.waiterCount(try EntryKey("b")) < 1 { await Task.yield() }
+        try await cities.close()
+        let locks = try KeyLocks(directory: path)
+        #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))
+        // One that waits is told; one whose producer runs has its value.
+        let error = await #expect(throws: CacheError.self) { try await waiting.value }
+        #expect(error?.code == .closed)
+        goesOn.add(1)
+        #expect(try await load.value == city)
+    }
+
     private static func close(_ cities: Cache<City>) throws { try cities.close() }
 
     /// Throws what the synchronous calls throw, if all throw that they are closed.
@@ -72,6 +113,13 @@ import Testing
             { try cities.removeAll(tagged: "t") },
             { try cities.removeExpired() },
             { try cities.trimDisk(toBytes: .bytes(0)) },
+            { try cities.removeAll { _ in true } },
+            { _ = try cities.extend(forKey: 1, expiration: .never) },
+            { _ = try cities.stored(forKey: 1) },
+            { _ = try cities.entry(forKey: 1) },
+            { _ = try cities.entries().all() },
+            { _ = try cities.keys().all() },
+            { _ = try cities.keys(withPrefix: "1").all() },
             { _ = try cities.count() },
             { try cities.flush() },
         ]

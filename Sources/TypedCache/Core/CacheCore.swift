@@ -18,6 +18,9 @@ final class CacheCore: Sendable {
     let usage = StoreUsage()
     /// `nil` for a cache in memory alone.
     let directory: String?
+    /// The path of the directory with no link in it; `nil` for a cache in memory alone.
+    let place: String?
+    let loadLocks = LoadLocks()
     /// Whether it was told that loads cannot be joined among processes.
     let hasReportedLocks = Atomic<Bool>(false)
     private let sweeper = Mutex<Sweeper?>(nil)
@@ -42,16 +45,17 @@ final class CacheCore: Sendable {
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
         // One place by whatever path: it is there by now, if it is anywhere.
-        let place = directory?.standardizedFileURL.resolvingSymlinksInPath().path
+        place = directory?.standardizedFileURL.resolvingSymlinksInPath().path
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
-        listeners = Listeners(cacheName: name, observer: observer)
+        listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
         followsOthers = disk.followsOtherProcesses
         store.setUser(self)
         // Else a program that opens the directory, saves and drops the cache again and again could defer any number.
         self.memory.settleOthers(nil)
-        if sweeps {
+        // A forked process has no thread for it.
+        if sweeps, StoreUsage.hasQueues {
             let sweeper = Sweeper { [weak self] in self?.sweep() }
             self.sweeper.withLock { $0 = sweeper }
         }
@@ -75,6 +79,10 @@ final class CacheCore: Sendable {
             sweeper.withLock { $0 = nil }
             // Idle deadlines that are being moved.
             queues.drainKeys()
+            loadLocks.closeAll()
+            #if canImport(Darwin)
+                pressure.withLock { $0 = nil }
+            #endif
             defer { release(memory.withLock { $0.loseAll() }) }
             try store.close()
         } catch {
@@ -168,9 +176,17 @@ final class CacheCore: Sendable {
         guard let deadline = entry.expiresAt else { return true }
         if clock.now < deadline { return true }
         guard entry.attributes.idleTime != nil, let key = try? EntryKey(entry.key) else { return false }
+        return isFresh(onDisk: entry, key, moving: moving[key] ?? [])
+    }
+
+    /// As ``isFresh(onDisk:moving:)``, for one key.
+    func isFresh(onDisk entry: EntryInformation, _ key: EntryKey, moving: [EntryTiming]) -> Bool {
+        guard let deadline = entry.expiresAt else { return true }
+        if clock.now < deadline { return true }
+        guard entry.attributes.idleTime != nil else { return false }
         func isAhead(_ timing: EntryTiming) -> Bool { timing.isOf(entry) && now < timing.deadline }
         if let timing = memory.table.entry(forKey: key)?.timing, isAhead(timing) { return true }
-        return (moving[key] ?? []).contains(where: isAhead) || memory.movingTimings(key).contains(where: isAhead)
+        return moving.contains(where: isAhead) || memory.movingTimings(key).contains(where: isAhead)
     }
 
     /// Whether an entry on disk may be used no more, not even as a stale one; then it is removed, unless it was saved

@@ -5,23 +5,25 @@ import Foundation
 
 extension LoadPlan {
     /// Runs the producer, saves what it gives, and ends the flights.
-    func run(_ all: [Flight], isBackground: Bool) async {
+    ///
+    /// - Parameter known: the deadlines of entries that led to a load in the background.
+    func run(_ all: [Flight], isBackground: Bool, known: [EntryKey: Date]) async {
         let began = core.clock.now
         var flights = isBackground ? all : landingKnown(all)
         var formers: [String: StoredArchive] = [:]
         var locks: KeyLocks?
         // They are given back when everything is saved.
-        defer { withExtendedLifetime(locks) {} }
+        defer { giveBack(locks, all) }
         if options.joins == .processes {
-            do throws(CancellationError) {
-                locks = try await lockAmongProcesses(flights.map(\.key))
+            do {
+                locks = try await lockAmongProcesses(flights)
             } catch {
                 for flight in flights { end(flight, .failed(error)) }
                 return
             }
         }
         if revalidates || locks != nil {
-            (flights, formers) = await lookAgain(flights, isBackground: isBackground, since: began)
+            (flights, formers) = await lookAgain(flights, isBackground: isBackground, since: began, known)
         }
         guard let first = flights.first else { return }
         let former = formers
@@ -72,12 +74,15 @@ extension LoadPlan {
 
     /// Reads what the disk has for the keys by now, and ends the flights of those that are fresh.
     ///
-    /// - Parameter began: when the load did.
+    /// - Parameters:
+    ///   - began: when the load did.
+    ///   - known: the deadlines of entries that led to it.
     /// - Returns: the other flights, and the entries that a producer is to be given.
     private func lookAgain(
         _ flights: [Flight],
         isBackground: Bool,
-        since began: Date
+        since began: Date,
+        _ known: [EntryKey: Date]
     ) async -> (flights: [Flight], formers: [String: StoredArchive]) {
         let core = core
         var formers: [String: StoredArchive] = [:]
@@ -93,8 +98,10 @@ extension LoadPlan {
                 }
             }
             if let stored {
-                // What is loaded ahead was fresh before.
-                let isNew = !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
+                // What is loaded ahead was fresh before: only what was saved or renewed since ends the load.
+                let isNew =
+                    !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
+                    || known[key].map { $0 < stored.information.expiresAt ?? .distantFuture } ?? false
                 if isNew, core.isFresh(onDisk: stored.information), let value = value(stored) {
                     let entry = form.entry(value, key, stored)
                     end(flight, .loaded(entry), keeping: entry)
@@ -160,7 +167,7 @@ extension LoadPlan {
         guard let former, let value = value(former) else {
             throw CacheError(
                 .nothingToRevalidate,
-                "the producer said that the value of the key “\(key.text)” is unchanged, but was given none"
+                "the producer said that the value is unchanged, but was given none"
             )
         }
         let deadline = try expiration.attributes(savedAt: core.clock.now).expiresAt
@@ -177,7 +184,8 @@ extension LoadPlan {
             var attributes = former.information.attributes
             attributes.expiresAt = deadline
             let entry = form.entry(value, key, former.archive, attributes, EntryTiming(attributes))
-            end(flight, .loaded(entry), keeping: entry)
+            let unsaved = former.information.expiring(at: deadline)
+            end(flight, .loaded(entry), keeping: entry, unsaved: unsaved)
         case .gone, .failed:
             end(flight, .loaded(form.entry(value, key, former)))
         }
@@ -193,8 +201,22 @@ extension LoadPlan {
         end(flight, .failed(error))
     }
 
-    private func end(_ flight: Flight, _ outcome: LoadOutcome, keeping entry: MemoryEntry? = nil) {
-        core.release(core.memory.withLock { $0.endRead(flight.key, flight.ticket, keeping: entry) })
+    /// - Parameters:
+    ///   - entry: what memory shall have from now on.
+    ///   - unsaved: what is known of it, if the disk has refused it.
+    private func end(
+        _ flight: Flight,
+        _ outcome: LoadOutcome,
+        keeping entry: MemoryEntry? = nil,
+        unsaved: EntryInformation? = nil
+    ) {
+        core.release(
+            core.memory.withLock { memory in
+                let dropped = memory.endRead(flight.key, flight.ticket, keeping: entry)
+                if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
+                return dropped
+            }
+        )
         core.flights.land(flight, outcome)
     }
 }

@@ -19,6 +19,7 @@ final class SharedMemory: Sendable {
     /// What is being loaded.
     let flights = Flights()
     private let queues: DiskQueues
+    private let generation = StoreUsage.processGeneration
     private let moves = Mutex<[EntryKey: Move]>([:])
 
     init(settings: MemorySettings, directory: String?, store: any ArchiveStore, queues: DiskQueues) {
@@ -27,7 +28,7 @@ final class SharedMemory: Sendable {
         tier = Mutex(MemoryTier(settings: settings, table: table))
         // A forked process has no neighbors from before: their locks may be taken, and their threads are gone.
         // A cache in memory alone has none at all.
-        self.directory = "\(StoreUsage.processGeneration) \(directory ?? UUID().uuidString)"
+        self.directory = "\(generation) \(directory ?? UUID().uuidString)"
         let directory = self.directory
         let (bars, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))
@@ -40,6 +41,8 @@ final class SharedMemory: Sendable {
     }
 
     deinit {
+        // A copy in a forked process: whatever has locks may be locked by a thread that is not there.
+        guard generation == StoreUsage.processGeneration else { return }
         table.deallocate()
         let bars = tier.withLock { $0.barred }
         Self.places.withLock { places in
@@ -129,6 +132,42 @@ final class SharedMemory: Sendable {
         }
         _ = consume dropped
         return keys
+    }
+
+    /// What is known of the entries that memory alone has, in all caches of the directory.
+    var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
+        ([self] + others).flatMap { member in member.withLock { $0.unsavedEntries } }
+    }
+
+    /// What is known of an entry that memory alone has, in whatever cache of the directory.
+    func unsavedInformation(_ key: EntryKey) -> EntryInformation? {
+        for member in [self] + others {
+            if let entry = member.withLock({ $0.unsavedInformation(key) }) { return entry }
+        }
+        return nil
+    }
+
+    /// Gives an entry that memory alone has another deadline, if it is still the same one, and says whether it was.
+    func extend(unsaved entry: EntryInformation, _ key: EntryKey, to deadline: Date?) -> Bool {
+        for member in [self] + others {
+            let (isExtended, dropped) = member.withLock { $0.extend(unsaved: entry, key, to: deadline) }
+            _ = consume dropped
+            if isExtended { return true }
+        }
+        return false
+    }
+
+    /// Forgets an entry that memory alone has, if it is still the same one, and says whether it was.
+    func takeUnsaved(_ key: EntryKey, ifStill entry: EntryInformation) -> Bool {
+        for member in [self] + others {
+            let (isTaken, dropped) = member.withLock { memory -> (Bool, MemoryEntry?) in
+                guard memory.unsavedInformation(key) == entry else { return (false, nil) }
+                return (true, memory.forget(key, bar: .asItWas))
+            }
+            _ = consume dropped
+            if isTaken { return true }
+        }
+        return false
     }
 
     /// Has the other caches forget everything, for any of it may be out of date.

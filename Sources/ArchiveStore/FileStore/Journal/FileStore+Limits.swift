@@ -14,8 +14,8 @@ extension FileStore {
 
     /// Refuses what is larger than all entries together may be.
     func checkFits(_ byteCount: Int) throws(StoreError) {
-        let limit = min(settings.byteLimit ?? .max, settings.countLimit == 0 ? 0 : .max)
-        guard byteCount > limit else { return }
+        if settings.countLimit == 0 { throw StoreError.noEntries }
+        guard let limit = settings.byteLimit, byteCount > limit else { return }
         throw StoreError.tooLarge(byteCount, limit: limit)
     }
 
@@ -159,7 +159,7 @@ extension FileStore {
     /// Gives up, in the background, what the policy wants to be given up before the limits are reached.
     func keepHeadroom(in directory: StoreDirectory) {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
-        upkeep.async { [weak self, weak directory] in
+        StoreUsage.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
             // What cannot be given up now is given up, or told, when a save needs the room.
             _ = Result { () throws(StoreError) in
