@@ -37,7 +37,8 @@ extension Cache {
 
     /// Removes every entry that is chosen and has not expired.
     ///
-    /// Blocks on disk I/O. An entry that is saved while this runs may or may not be looked at; one that is saved over
+    /// Blocks on disk I/O. Values that memory alone has, because the disk refused them, are entries here, with the size
+    /// of their archives. An entry that is saved while this runs may or may not be looked at; one that is saved over
     /// after it was chosen stays.
     ///
     /// ```swift
@@ -52,8 +53,13 @@ extension Cache {
     @discardableResult
     public func removeAll(where isChosen: (CacheEntry) -> Bool) throws(CacheError) -> Int {
         var count = 0
+        let unsaved = try core.unsavedEntries()
+        for entry in unsaved where isChosen(CacheEntry(entry.information)) {
+            if try core.remove(entry) { count += 1 }
+        }
+        let known = Set(unsaved.map(\.key))
         for part in 0..<core.store.partCount {
-            let listing = core.freshEntries(inPart: part)
+            let listing = core.freshEntries(inPart: part, except: known)
             for entry in listing.entries where isChosen(CacheEntry(entry)) {
                 if try core.remove(EntryKey(entry.key), ifStill: entry) { count += 1 }
             }
@@ -74,8 +80,14 @@ extension Cache {
     ) async throws(CacheError) -> Int {
         var count = 0
         let core = core
+        let unsaved = try await core.queues.trying { () throws(CacheError) in try core.unsavedEntries() }
+        for entry in unsaved where isChosen(CacheEntry(entry.information)) {
+            let isRemoved = try await core.queues.trying { () throws(CacheError) in try core.remove(entry) }
+            if isRemoved { count += 1 }
+        }
+        let known = Set(unsaved.map(\.key))
         for part in 0..<core.store.partCount {
-            let listing = await core.queues.run { core.freshEntries(inPart: part) }
+            let listing = await core.queues.run { core.freshEntries(inPart: part, except: known) }
             let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
             if !chosen.isEmpty {
                 count += try await core.queues.trying { () throws(CacheError) in

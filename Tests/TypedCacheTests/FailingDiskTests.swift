@@ -199,6 +199,107 @@ import Testing
         #expect(try await cities.fetch(forKey: "a") == nil)
     }
 
+    /// As where the sweep finds the entry on disk beyond its stale window.
+    @Test(arguments: [true, false])
+    func anUnchangedValueOutlivesTheEntryOnDisk(isByTag: Bool) async throws {
+        let store = try WatchedStore(directory)
+        let cities = cache(over: store)
+        let expiration = Expiration.after(.seconds(60)).servingStaleOnError(for: .seconds(30))
+        try await cities.save(City(name: "old", population: 1), forKey: "a", expiration: expiration, tags: ["t"])
+        clock.advance(by: 70)
+        store.interfere { $0.move = { () throws(StoreError) in throw WatchedStore.failure } }
+        func fetch() async throws -> City {
+            try await cities.fetch(forKey: "a", expiration: expiration) { [runs] former in
+                _ = runs.next()
+                return former == nil ? .new(City(name: "new", population: 2)) : .unchanged()
+            }
+        }
+        #expect(try await fetch().name == "old")
+        clock.advance(by: 25)
+        #expect(try await cities.removeExpired() == 1)
+        #expect(try await fetch().name == "old")
+        #expect(runs.value == 1)
+        #expect(try await (isByTag ? cities.removeAll(tagged: "t") : cities.removeAll { _ in true }) == 1)
+        #expect(try await fetch().name == "new")
+    }
+
+    /// A former value on disk, saved with a stale window, and a loaded one that the disk has refused.
+    private func cacheWithFormer(
+        _ store: WatchedStore,
+        observer: (any CacheObserver)? = nil
+    ) async throws -> Cache<City> {
+        let cities = cache(over: store, observer: observer)
+        let window = Expiration.after(.seconds(5)).servingStaleOnError(for: .seconds(100))
+        try await cities.save(
+            City(name: "old", population: 0),
+            forKey: "a",
+            expiration: window,
+            tags: ["t", "old"]
+        )
+        clock.advance(by: 6)
+        store.interfere { $0.save = { _ throws(StoreError) in throw WatchedStore.failure } }
+        #expect(try await fetch(cities, tags: ["t"]) == 1)
+        return cities
+    }
+
+    @Test(arguments: [true, false])
+    func itsDeadlineIsMovedAndNotTheFormersOne(hasFormer: Bool) async throws {
+        let store = try failingStore()
+        let cities = hasFormer ? try await cacheWithFormer(WatchedStore(directory)) : cache(over: store)
+        if !hasFormer { #expect(try await fetch(cities) == 1) }
+        for _ in 0..<5 {
+            clock.advance(by: 8)
+            #expect(try await cities.extend(forKey: "a", expiration: .after(.seconds(9))))
+            clock.advance(by: 8)
+            #expect(try await cities.fetch(forKey: "a")?.population == 1)
+            #expect(try await cities.extend(forKey: "a", expiration: .after(.seconds(10))))
+        }
+        clock.advance(by: 10)
+        // The former one is no fresher than it was.
+        #expect(try await cities.fetch(forKey: "a") == nil)
+        if !hasFormer { #expect(try await !cities.extend(forKey: "a", expiration: .never)) }
+    }
+
+    @Test func bothAreRemovedByTagAsOneEntry() async throws {
+        let observer = EventObserver()
+        let cities = try await cacheWithFormer(WatchedStore(directory), observer: observer)
+        #expect(try await cities.removeAll(tagged: "t") == 1)
+        #expect(observer.events.all.count { $0.kind == .removed } == 1)
+        #expect(cities.statistics.removals == 1)
+        #expect(try await cities.fetch(forKey: "a") == nil && cities.entries().all().isEmpty)
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func itIsAmongThoseThatAreChosen(hasFormer: Bool, isAsync: Bool) async throws {
+        let observer = EventObserver()
+        let cities =
+            hasFormer
+            ? try await cacheWithFormer(WatchedStore(directory), observer: observer)
+            : cache(over: try failingStore(), observer: observer)
+        #expect(try await fetch(cities, tags: ["t"]) == 1)
+        let storedAt = clock.now
+        clock.advance(by: 1)
+        let seen = Record<CacheEntry>()
+        func remove(if isChosen: Bool) async throws -> Int {
+            let choose = { (entry: CacheEntry) in
+                seen.add(entry)
+                return isChosen
+            }
+            return isAsync
+                ? try await cities.removeAll(where: choose) : try cities.sync { try $0.removeAll(where: choose) }
+        }
+        #expect(try await remove(if: false) == 0)
+        let entry = try #require(seen.all.first)
+        #expect(seen.all.count == 1)
+        #expect(entry.key == "a" && entry.tags == ["t"] && entry.storedAt == storedAt)
+        #expect(entry.expiresAt == storedAt + 10 && entry.archiveSize > .bytes(0))
+        #expect(try await cities.fetch(forKey: "a")?.population == 1)
+        #expect(try await remove(if: true) == 1)
+        #expect(observer.events.all.count { $0.kind == .removed } == 1)
+        #expect(try await cities.fetch(forKey: "a") == nil)
+        #expect(try await !cities.remove(forKey: "a"))
+    }
+
     /// A volume that is said to be full, under real stores.
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func onAFullVolume(layout: DiskSettings.Layout) async throws {

@@ -27,4 +27,17 @@ package struct EntryInformation: Sendable, Hashable {
         self.storedByteCount = storedByteCount
         self.identity = identity
     }
+
+    /// The same with another deadline.
+    package func expiring(at date: Date?) -> EntryInformation {
+        var attributes = attributes
+        attributes.expiresAt = date
+        return EntryInformation(
+            key: key,
+            attributes: attributes,
+            archiveByteCount: archiveByteCount,
+            storedByteCount: storedByteCount,
+            identity: identity
+        )
+    }
 }

@@ -10,7 +10,9 @@ struct PartListing: Sendable {
 
 extension CacheCore {
     /// The usable entries of a part of the store. Blocks on disk I/O.
-    func freshEntries(inPart part: Int) -> PartListing {
+    ///
+    /// - Parameter known: keys that are left out.
+    func freshEntries(inPart part: Int, except known: Set<EntryKey> = []) -> PartListing {
         var failure: StoreError?
         var entries: [EntryInformation] = []
         guard usage.isUsable else { return PartListing(entries: [], failure: CacheError(usage.failure)) }
@@ -20,8 +22,10 @@ extension CacheCore {
             for result in try store.entries(inPart: part) {
                 switch result {
                 case .success(let entry):
-                    let isBarred = (try? EntryKey(entry.key)).map { key in memory.withLock { $0.isBarred(key) } }
-                    guard isFresh(onDisk: entry, moving: moving), isBarred != true else { continue }
+                    let isLeftOut = (try? EntryKey(entry.key)).map { key in
+                        known.contains(key) || memory.withLock { $0.isBarred(key) }
+                    }
+                    guard isFresh(onDisk: entry, moving: moving), isLeftOut != true else { continue }
                     entries.append(entry)
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error

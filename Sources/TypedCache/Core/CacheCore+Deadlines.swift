@@ -25,6 +25,11 @@ extension CacheCore {
     /// Gives an entry that is fresh or within a stale window another deadline, and says whether there was one. Blocks
     /// on disk I/O.
     func extend(_ key: EntryKey, to deadline: Date?) throws(CacheError) -> Bool {
+        try checkUsable()
+        if let entry = memory.unsavedInformation(key) {
+            // What the disk has is older: it must not become fresh.
+            return isKept(entry) && memory.extend(unsaved: entry, key, to: deadline)
+        }
         if memory.withLock({ $0.isBarred(key) }) { return false }
         memory.settleOthers(key)
         do throws(StoreError) {

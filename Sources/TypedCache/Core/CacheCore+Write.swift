@@ -8,6 +8,25 @@ struct NewEntry: Sendable {
     let entry: MemoryEntry
 
     var key: EntryKey { entry.key }
+
+    /// What is known of the entry where the disk does not have it.
+    var information: EntryInformation {
+        EntryInformation(
+            key: key.text,
+            attributes: attributes,
+            archiveByteCount: archive.count,
+            storedByteCount: archive.count,
+            identity: EntryIdentity(attributes) ?? EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+    }
+}
+
+/// An entry that memory alone has, because the disk refused it.
+struct UnsavedEntry: Sendable {
+    let key: EntryKey
+    let information: EntryInformation
+    /// What the disk has for the key, an older value.
+    let onDisk: EntryInformation?
 }
 
 /// Which entry a save may take the place of.
@@ -73,7 +92,7 @@ extension CacheCore {
             memory.withLock { memory in
                 let cost = new.archive.count
                 let dropped = memory.endWrite(new.key, begun, bar: bar, keeping: new.entry, cost: cost)
-                memory.markUnsaved(new.entry, tags: new.attributes.tags)
+                memory.markUnsaved(new.entry, as: new.information)
                 return dropped
             }
         )
@@ -217,6 +236,40 @@ extension CacheCore {
         memory.tellOthers(changed: key, bar: bar)
     }
 
+    /// The usable entries that memory alone has, here and in the other caches, and what the disk has for their keys.
+    /// Blocks on disk I/O.
+    func unsavedEntries() throws(CacheError) -> [UnsavedEntry] {
+        try checkUsable()
+        var entries: [UnsavedEntry] = []
+        for (key, entry) in memory.unsavedEntries where isFresh(onDisk: entry) {
+            do throws(StoreError) {
+                entries.append(UnsavedEntry(key: key, information: entry, onDisk: try information(key)))
+            } catch {
+                throw failure(error, key)
+            }
+        }
+        return entries
+    }
+
+    /// Removes an entry that memory alone has, if it is still the one that is there, and what the disk had for its key.
+    /// Blocks on disk I/O.
+    func remove(_ entry: UnsavedEntry) throws(CacheError) -> Bool {
+        try checkUsable()
+        guard memory.takeUnsaved(entry.key, ifStill: entry.information) else { return false }
+        guard let begun = beginWrite(entry.key)?.ticket else { return false }
+        do throws(StoreError) {
+            if let former = entry.onDisk {
+                try listeners.observing(.remove) { () throws(StoreError) in _ = try store.remove(former) }
+            }
+            endWrite(entry.key, begun, bar: .asItWas)
+            record(.removed, entry.key)
+            return true
+        } catch {
+            endWrite(entry.key, begun, bar: .set)
+            throw failure(error, entry.key)
+        }
+    }
+
     // MARK: Many entries
 
     /// Removes every entry that is there when the call starts. Blocks on disk I/O.
@@ -242,7 +295,7 @@ extension CacheCore {
         defer { for (key, ticket) in begun { endWrite(key, ticket, bar: .asItWas) } }
         let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeOthersUnsaved(tagged: tag))
         for key in unsaved { record(.removed, key) }
-        let removedCount = try removing(.removed, .remove) { removed throws(StoreError) in
+        let removedCount = try removing(.removed, .remove, except: unsaved) { removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
                 // Out of memory before it is gone from disk, lest memory serve what another process sees to be gone.
                 guard let key = try? EntryKey(entry.key), begun[key] == nil else { return }
@@ -284,9 +337,11 @@ extension CacheCore {
         }
     }
 
+    /// - Parameter told: keys that count and are told already, for memory alone had an entry.
     private func removing(
         _ occurrence: Occurrence,
         _ operation: CacheOperation,
+        except told: Set<EntryKey> = [],
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
         try checkUsable()
@@ -295,11 +350,12 @@ extension CacheCore {
         do throws(StoreError) {
             try listeners.observing(operation) { () throws(StoreError) in
                 try body { entry in
-                    count += 1
                     let key = try? EntryKey(entry.key)
                     if let key {
                         if occurrence == .removed { forget(key) } else { depart(key) }
                     }
+                    if let key, told.contains(key) { return }
+                    count += 1
                     record(occurrence, key)
                 }
             }

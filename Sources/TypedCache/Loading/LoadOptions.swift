@@ -44,8 +44,8 @@ public struct LoadOptions: Sendable, Hashable {
     /// Whether memory keeps a loaded value that the disk refuses, a full one say; `true` by default.
     ///
     /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So a full disk
-    /// costs one producer for each lifetime of a value, not one for each fetch. Listings, counts and `modify` see the
-    /// disk only. Without memory, see ``MemorySettings/none``, nothing is kept.
+    /// costs one producer for each lifetime of a value, not one for each fetch. Listings, counts,
+    /// `entry(forKey:)`, `stored(forKey:)` and `modify` see the disk only. Without memory, see ``MemorySettings/none``, nothing is kept.
     public var keepsUnsaved: Bool
     /// Among which fetches one producer runs for all; ``Joining/process`` by default.
     public var joins: Joining

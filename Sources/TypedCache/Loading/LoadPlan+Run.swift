@@ -184,7 +184,8 @@ extension LoadPlan {
                 EntryTiming(attributes),
                 sharesValues: sharesValues
             )
-            end(flight, .loaded(entry), keeping: entry, cost: former.archive.count)
+            let unsaved = former.information.expiring(at: deadline)
+            end(flight, .loaded(entry), keeping: entry, cost: former.archive.count, unsaved: unsaved)
         case .gone, .failed:
             end(flight, .loaded(Cache<Value>.kept(value, key, former, sharesValues: sharesValues)))
         }
@@ -200,9 +201,22 @@ extension LoadPlan {
         end(flight, .failed(error))
     }
 
-    private func end(_ flight: Flight, _ outcome: LoadOutcome, keeping entry: MemoryEntry? = nil, cost: Int = 0) {
+    /// - Parameters:
+    ///   - entry: what memory shall have from now on.
+    ///   - unsaved: what is known of it, if the disk has refused it.
+    private func end(
+        _ flight: Flight,
+        _ outcome: LoadOutcome,
+        keeping entry: MemoryEntry? = nil,
+        cost: Int = 0,
+        unsaved: EntryInformation? = nil
+    ) {
         core.release(
-            core.memory.withLock { $0.endRead(flight.key, flight.ticket, keeping: entry, cost: cost) }
+            core.memory.withLock { memory in
+                let dropped = memory.endRead(flight.key, flight.ticket, keeping: entry, cost: cost)
+                if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
+                return dropped
+            }
         )
         core.flights.land(flight, outcome)
     }

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Eviction
 import Foundation
 
@@ -19,6 +20,20 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
         self.timing = timing
         super.init(hash: key.hash)
     }
+
+    /// The deadline as a date; `nil` for never.
+    final var freshUntil: Date? {
+        let deadline = timing?.deadline ?? deadline
+        return deadline == .infinity ? nil : Date(timeIntervalSinceReferenceDate: deadline)
+    }
+
+    /// The same value with the deadline that these attributes say.
+    func copy(_ attributes: EntryAttributes) -> MemoryEntry { preconditionFailure("a subclass has the value") }
+}
+
+extension EntryAttributes {
+    /// The deadline as entries in memory have it.
+    var memoryDeadline: TimeInterval { expiresAt?.timeIntervalSinceReferenceDate ?? .infinity }
 }
 
 /// A value as it was saved or decoded.
@@ -28,6 +43,10 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     init(_ value: Value, key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
         self.value = value
         super.init(key: key, deadline: deadline, timing: timing)
+    }
+
+    override func copy(_ attributes: EntryAttributes) -> MemoryEntry {
+        ValueEntry(value, key: key, deadline: attributes.memoryDeadline, timing: EntryTiming(attributes))
     }
 }
 
@@ -39,5 +58,9 @@ final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     init(_ archive: [UInt8], key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
         self.archive = archive
         super.init(key: key, deadline: deadline, timing: timing)
+    }
+
+    override func copy(_ attributes: EntryAttributes) -> MemoryEntry {
+        ArchiveEntry(archive, key: key, deadline: attributes.memoryDeadline, timing: EntryTiming(attributes))
     }
 }

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Eviction
 import Foundation
 
@@ -68,8 +69,8 @@ struct MemoryTier {
     private(set) var barred: Set<EntryKey> = []
     /// How many removals of everything are under way, in all caches of the directory.
     private var removalCount = 0
-    /// Keys of entries that memory alone has, because the disk refused them, and their tags.
-    private var unsaved: [EntryKey: [String]] = [:]
+    /// Entries that memory alone has, because the disk refused them.
+    private var unsaved: [EntryKey: EntryInformation] = [:]
     var statistics = CacheStatistics()
 
     init(settings: MemorySettings, table: EntryTable) {
@@ -93,7 +94,33 @@ struct MemoryTier {
 
     /// The keys of the entries with a tag that memory alone has.
     func unsavedKeys(tagged tag: String) -> [EntryKey] {
-        unsaved.filter { $0.value.contains { $0.utf8.elementsEqual(tag.utf8) } }.map(\.key)
+        unsaved.filter { $0.value.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }.map(\.key)
+    }
+
+    /// What is known of the entries that memory alone has, with the deadlines that reading has moved.
+    var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
+        unsaved.keys.compactMap { key in unsavedInformation(key).map { (key, $0) } }
+    }
+
+    /// What is known of an entry that memory alone has; `nil` if there is none for the key.
+    func unsavedInformation(_ key: EntryKey) -> EntryInformation? {
+        guard !unsaved.isEmpty, let information = unsaved[key] else { return nil }
+        guard let deadline = table.entry(forKey: key)?.timing?.deadline else { return information }
+        return information.expiring(at: Date(timeIntervalSinceReferenceDate: deadline))
+    }
+
+    /// Gives an entry that memory alone has another deadline, if it is still the same one.
+    ///
+    /// - Returns: whether it was; and what left memory.
+    mutating func extend(unsaved former: EntryInformation, _ key: EntryKey, to deadline: Date?) -> (Bool, Dropped) {
+        guard unsavedInformation(key) == former, let entry = table.entry(forKey: key) else {
+            return (false, Dropped())
+        }
+        let information = former.expiring(at: deadline)
+        let extended = entry.copy(information.attributes)
+        let dropped = keep(extended, cost: former.archiveByteCount)
+        markUnsaved(extended, as: information)
+        return (true, dropped)
     }
 
     /// Gives up the least useful entries.
@@ -177,8 +204,8 @@ struct MemoryTier {
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
-    mutating func markUnsaved(_ entry: MemoryEntry, tags: [String]) {
-        if table.entry(forKey: entry.key) === entry { unsaved[entry.key] = tags }
+    mutating func markUnsaved(_ entry: MemoryEntry, as information: EntryInformation) {
+        if table.entry(forKey: entry.key) === entry { unsaved[entry.key] = information }
     }
 
     /// Ends a write.

@@ -131,6 +131,42 @@ final class SharedMemory: Sendable {
         return keys
     }
 
+    /// What is known of the entries that memory alone has, in all caches of the directory.
+    var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
+        ([self] + others).flatMap { member in member.withLock { $0.unsavedEntries } }
+    }
+
+    /// What is known of an entry that memory alone has, in whatever cache of the directory.
+    func unsavedInformation(_ key: EntryKey) -> EntryInformation? {
+        for member in [self] + others {
+            if let entry = member.withLock({ $0.unsavedInformation(key) }) { return entry }
+        }
+        return nil
+    }
+
+    /// Gives an entry that memory alone has another deadline, if it is still the same one, and says whether it was.
+    func extend(unsaved entry: EntryInformation, _ key: EntryKey, to deadline: Date?) -> Bool {
+        for member in [self] + others {
+            let (isExtended, dropped) = member.withLock { $0.extend(unsaved: entry, key, to: deadline) }
+            _ = consume dropped
+            if isExtended { return true }
+        }
+        return false
+    }
+
+    /// Forgets an entry that memory alone has, if it is still the same one, and says whether it was.
+    func takeUnsaved(_ key: EntryKey, ifStill entry: EntryInformation) -> Bool {
+        for member in [self] + others {
+            let (isTaken, dropped) = member.withLock { memory -> (Bool, MemoryEntry?) in
+                guard memory.unsavedInformation(key) == entry else { return (false, nil) }
+                return (true, memory.forget(key, bar: .asItWas))
+            }
+            _ = consume dropped
+            if isTaken { return true }
+        }
+        return false
+    }
+
     /// Has the other caches forget everything, for any of it may be out of date.
     func tellOthersAllLost() {
         for other in others {
