@@ -290,6 +290,7 @@ extension CacheCore {
 
     /// Removes every entry that has a tag. Blocks on disk I/O.
     func removeAll(tagged tag: String) throws(CacheError) -> Int {
+        try checkUsable()
         var begun: [EntryKey: MemoryTier.Ticket] = [:]
         var formers: [MemoryEntry] = []
         defer { for (key, ticket) in begun { endWrite(key, ticket, bar: .asItWas) } }
@@ -313,6 +314,8 @@ extension CacheCore {
     /// Removes every entry that is of no use any more. Blocks on disk I/O.
     @discardableResult
     func removeExpired() throws(CacheError) -> Int {
+        // First: in a forked process, what is asked for here waits for threads that there are not.
+        try checkUsable()
         memory.settleMoves()
         return try removing(.expired, .sweep) { removed throws(StoreError) in
             try store.removeExpired(at: clock.now, removed: removed)

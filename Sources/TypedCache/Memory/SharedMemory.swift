@@ -19,6 +19,7 @@ final class SharedMemory: Sendable {
     /// What is being loaded.
     let flights = Flights()
     private let queues: DiskQueues
+    private let generation = StoreUsage.processGeneration
     private let moves = Mutex<[EntryKey: Move]>([:])
 
     init(settings: MemorySettings, directory: String?, store: any ArchiveStore, queues: DiskQueues) {
@@ -27,7 +28,7 @@ final class SharedMemory: Sendable {
         tier = Mutex(MemoryTier(settings: settings, table: table))
         // A forked process has no neighbors from before: their locks may be taken, and their threads are gone.
         // A cache in memory alone has none at all.
-        self.directory = "\(StoreUsage.processGeneration) \(directory ?? UUID().uuidString)"
+        self.directory = "\(generation) \(directory ?? UUID().uuidString)"
         let directory = self.directory
         let (bars, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))
@@ -40,6 +41,8 @@ final class SharedMemory: Sendable {
     }
 
     deinit {
+        // A copy in a forked process: whatever has locks may be locked by a thread that is not there.
+        guard generation == StoreUsage.processGeneration else { return }
         table.deallocate()
         let bars = tier.withLock { $0.barred }
         Self.places.withLock { places in
