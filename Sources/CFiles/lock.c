@@ -14,3 +14,13 @@ int lock_byte(int descriptor, int64_t offset) {
     return -1;
 #endif
 }
+
+int unlock_bytes(int descriptor) {
+#ifdef F_OFD_SETLK
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+#else
+    errno = EOPNOTSUPP;
+    return -1;
+#endif
+}

@@ -63,6 +63,42 @@ import Testing
         }
     }
 
+    @Test func aClosedCacheInMemoryAloneRefusesEverything() throws {
+        let cities = try Cache<City>(name: "cities", disk: nil)
+        try cities.save(city, forKey: 1)
+        try cities.close()
+        #expect(code { try Self.callAll(cities) } == .closed)
+        #expect(cities.statistics.saves == 1 && cities.statistics.failures == 0)
+    }
+
+    /// Not even one that still loads has the locks of its keys.
+    @Test func theLocksOfLoadsAreGivenBack() async throws {
+        let (among, city) = (LoadOptions(joins: .processes), city)
+        let cities = try cache(.through, .packed)
+        let (begun, goesOn) = (Record<Int>(), Record<Int>())
+        let path = directory.url.appending(path: "cities").path
+        let held = try KeyLocks(directory: path)
+        #expect(try held.tryLock(KeyLocks.Offset(key: "b")))
+        let load = Task {
+            try await cities.fetch(forKey: "a", options: among) {
+                begun.add(1)
+                while goesOn.all.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                return city
+            }
+        }
+        let waiting = Task { try await cities.fetch(forKey: "b", options: among) { city } }
+        while begun.all.isEmpty { await Task.yield() }
+        while cities.core.flights.waiterCount(try EntryKey("b")) < 1 { await Task.yield() }
+        try await cities.close()
+        let locks = try KeyLocks(directory: path)
+        #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))
+        // One that waits is told; one whose producer runs has its value.
+        let error = await #expect(throws: CacheError.self) { try await waiting.value }
+        #expect(error?.code == .closed)
+        goesOn.add(1)
+        #expect(try await load.value == city)
+    }
+
     private static func close(_ cities: Cache<City>) throws { try cities.close() }
 
     /// Throws what the synchronous calls throw, if all throw that they are closed.

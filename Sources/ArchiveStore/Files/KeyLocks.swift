@@ -1,4 +1,5 @@
 import CFiles
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -11,13 +12,16 @@ import CFiles
 /// Locks of keys that one open file has at a time, in whatever process: the file `.loads` in a store's directory, which
 /// stays empty, with a lock for one byte of each key.
 ///
-/// The system gives all of them back when the object goes, and when the process dies, however it does: so there is
-/// nothing to tidy up. A key's byte is at 62 bits of its hash. Keys of the same byte wait for each other; within one
+/// All of them are given back when the object is closed or goes. The system does so when the process dies, however it
+/// does, and so do the children that were forked from it meanwhile and run no other program: they have copies of the
+/// descriptor. So there is nothing to tidy up. A key's byte is at 62 bits of its hash. Keys of the same byte wait for each other; within one
 /// object, they share the lock.
 package final class KeyLocks: Sendable {
     private static let name = ".loads"
-    private let file: OpenFile
+    /// Its descriptor is negative once it is closed.
+    private let opened: Mutex<OpenFile>
     private let path: String
+    private let usage = StoreUsage()
 
     /// Implementation: `open` of the directory, `openat`; never through a link.
     ///
@@ -29,9 +33,28 @@ package final class KeyLocks: Sendable {
     init(directory: String, layer: FileLayer) throws(StoreError) {
         path = directory
         do throws(SystemError) {
-            file = try Self.file(in: Directory(path: directory, layer: layer))
+            opened = Mutex(try Self.file(in: Directory(path: directory, layer: layer)))
         } catch {
             throw StoreError(error, path: path, action: "opening the locks of keys")
+        }
+    }
+
+    deinit { close() }
+
+    /// Gives all locks back, and closes the file; does nothing in a forked process.
+    ///
+    /// Implementation: `fcntl` with `F_UNLCK`, which counts for all copies of the descriptor, then `close`.
+    package func close() {
+        do throws(StoreError) {
+            guard try usage.close() else { return }
+        } catch {
+            // The locks are the parent's.
+            return
+        }
+        opened.withLock { file in
+            // If it fails, closing the last copy gives them back.
+            _ = unlock_bytes(file.descriptor)
+            file = OpenFile(descriptor: -1, name: Self.name, layer: FileLayer())
         }
     }
 
@@ -54,20 +77,24 @@ package final class KeyLocks: Sendable {
     ///
     /// Implementation: `fcntl` with `F_OFD_SETLK`.
     ///
-    /// - Throws: `.io`.
+    /// - Throws: `.closed`, `.forked`, `.io`.
     package func tryLock(_ offset: Offset) throws(StoreError) -> Bool {
-        do throws(SystemError) {
-            _ = try file.layer.call(.lock, file.name) { lock_byte(file.descriptor, offset.value) }
-            return true
-        } catch {
-            if error.number == EAGAIN || error.number == EACCES { return false }
-            throw StoreError(error, path: path, action: "locking a key")
+        try opened.withLock { file throws(StoreError) in
+            try usage.check()
+            do throws(SystemError) {
+                let descriptor = file.descriptor
+                _ = try file.layer.call(.lock, Self.name) { lock_byte(descriptor, offset.value) }
+                return true
+            } catch {
+                if error.number == EAGAIN || error.number == EACCES { return false }
+                throw StoreError(error, path: path, action: "locking a key")
+            }
         }
     }
 
     /// Where a key's byte is. Locks of several keys are taken in ascending order, so that no two objects wait for each
     /// other.
-    package struct Offset: Comparable, Sendable {
+    package struct Offset: Comparable, Hashable, Sendable {
         fileprivate let value: Int64
 
         package init(key: String) { value = Int64(KeyDigest(hashing: key).high >> 2) }

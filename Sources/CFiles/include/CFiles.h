@@ -32,4 +32,9 @@ uint64_t fork_generation(void);
 // Returns 0, or -1 with errno: EAGAIN or EACCES if another open file has it.
 int lock_byte(int descriptor, int64_t offset);
 
+// Gives back the locks of all bytes that an open file has, also where a forked process has a copy of its descriptor.
+//
+// Returns 0, or -1 with errno.
+int unlock_bytes(int descriptor);
+
 #endif

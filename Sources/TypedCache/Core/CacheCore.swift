@@ -18,6 +18,9 @@ final class CacheCore: Sendable {
     let usage = StoreUsage()
     /// `nil` for a cache in memory alone.
     let directory: String?
+    /// The path of the directory with no link in it; `nil` for a cache in memory alone.
+    let place: String?
+    let loadLocks = LoadLocks()
     /// Whether it was told that loads cannot be joined among processes.
     let hasReportedLocks = Atomic<Bool>(false)
     private let sweeper = Mutex<Sweeper?>(nil)
@@ -42,7 +45,7 @@ final class CacheCore: Sendable {
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
         // One place by whatever path: it is there by now, if it is anywhere.
-        let place = directory?.standardizedFileURL.resolvingSymlinksInPath().path
+        place = directory?.standardizedFileURL.resolvingSymlinksInPath().path
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
@@ -75,6 +78,10 @@ final class CacheCore: Sendable {
             sweeper.withLock { $0 = nil }
             // Idle deadlines that are being moved.
             queues.drainKeys()
+            loadLocks.closeAll()
+            #if canImport(Darwin)
+                pressure.withLock { $0 = nil }
+            #endif
             defer { release(memory.withLock { $0.loseAll() }) }
             try store.close()
         } catch {

@@ -1,10 +1,19 @@
+import ArchiveStore
 import Synchronization
 
 /// Which loads wait for which others, over all caches of the process: a producer that waits for its own load would wait
 /// for ever.
 enum LoadGraph {
+    /// The lock of a key in a directory that loads join among processes.
+    struct Lock: Hashable {
+        let place: String
+        let offset: KeyLocks.Offset
+    }
+
     private struct State {
         var lastNumber = 0
+        /// Which load of this process has a lock.
+        var holders: [Lock: Int] = [:]
         /// The loads that a load waits for; one several times if several of its tasks do.
         var waits: [Int: [Int]] = [:]
 
@@ -41,6 +50,33 @@ enum LoadGraph {
             return true
         }
     }
+
+    /// Says that a load has a lock.
+    static func hold(_ lock: Lock, by load: Int) { state.withLock { $0.holders[lock] = load } }
+
+    /// Says that a load has given locks back.
+    static func release(_ locks: [Lock], by load: Int) {
+        state.withLock { state in
+            // Another load may have taken it already.
+            for lock in locks where state.holders[lock] == load { state.holders[lock] = nil }
+        }
+    }
+
+    /// Says that a load waits for the load of this process that has a lock, if one has.
+    ///
+    /// - Returns: that load, `nil` if there is none.
+    /// - Throws: ``Circle`` if that one waits for the first one itself; nothing is said then.
+    static func beginWaiting(_ load: Int, for lock: Lock) throws(Circle) -> Int? {
+        try state.withLock { state throws(Circle) in
+            guard let holder = state.holders[lock], holder != load else { return nil }
+            if state.reaches(load, from: holder) { throw Circle() }
+            state.waits[load, default: []].append(holder)
+            return holder
+        }
+    }
+
+    /// Loads that wait for each other.
+    struct Circle: Error {}
 
     static func endWaiting(_ load: Int, for other: Int) {
         state.withLock { state in

@@ -14,7 +14,9 @@ public struct LoadOptions: Sendable, Hashable {
         /// too.
         ///
         /// Takes a lock for each key that is loaded, in the file `.loads` of that directory, which the system gives back
-        /// when the process ends, however it does. What another process has saved meanwhile is returned. Where there can
+        /// when the process ends, however it does, and its children that were forked meanwhile and run no other program.
+        /// A load waits as long as another process has the lock, also if that is stopped or its producer does not end:
+        /// who cannot wait cancels the task. What another process has saved meanwhile is returned. Where there can
         /// be no lock, in a directory that is read-only say, producers are joined within the process, and one event of
         /// kind ``CacheEvent/Kind/failed`` says so. Waiting can be cancelled, and blocks no thread.
         public static let processes = Joining(base: .processes)

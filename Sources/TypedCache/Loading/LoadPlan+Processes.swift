@@ -7,32 +7,73 @@ extension LoadPlan {
     /// How long to wait at first, and at most, before asking again for a lock that another process has.
     private static var pauses: (first: Duration, longest: Duration) { (.milliseconds(1), .milliseconds(16)) }
 
-    /// Waits until no other process loads any of these keys, and keeps them from it as long as what is returned is there.
+    /// Waits until no other process, or cache object, loads any of these keys, and keeps them from it until
+    /// ``giveBack(_:_:)``.
     ///
     /// - Returns: `nil` where there can be no locks: in a directory that is read-only, say, or in a cache that has none.
-    /// - Throws: if the task is cancelled.
-    func lockAmongProcesses(_ keys: [EntryKey]) async throws(CancellationError) -> KeyLocks? {
-        guard let first = keys.first, let directory = core.directory else { return nil }
+    /// - Throws: `CancellationError` if the task is cancelled; ``CacheError`` with code `.recursiveLoad` if another
+    ///   object's load has a lock and waits for this load, `.closed` if the cache is closed meanwhile.
+    func lockAmongProcesses(_ flights: [Flight]) async throws -> KeyLocks? {
+        guard let first = flights.first, let directory = core.directory, let place = core.place else { return nil }
         let core = core
-        let opened = await core.queues.run(first) {
-            Result { () throws(StoreError) in try KeyLocks(directory: directory) }
+        let opened = await core.queues.run(first.key) {
+            Result { () throws(StoreError) in try core.loadLocks.open(in: directory, core.usage) }
         }
+        var locks: KeyLocks?
         do {
-            let locks = try opened.get()
-            for offset in keys.map({ KeyLocks.Offset(key: $0.text) }).sorted() {
+            let opened = try opened.get()
+            locks = opened
+            let keys = flights.map { (offset: KeyLocks.Offset(key: $0.key.text), key: $0.key) }
+            for (offset, key) in keys.sorted(by: { $0.offset < $1.offset }) {
+                let lock = LoadGraph.Lock(place: place, offset: offset)
                 var pause = Self.pauses.first
-                while try !locks.tryLock(offset) {
-                    try await Task.sleep(for: pause)
+                while try !opened.tryLock(offset) {
+                    try await wait(pause, first.loadNumber, for: lock, of: key)
                     pause = min(pause * 2, Self.pauses.longest)
                 }
+                LoadGraph.hold(lock, by: first.loadNumber)
             }
             return locks
-        } catch let error as StoreError {
-            // Told once: each load meets it.
-            if !core.hasReportedLocks.exchange(true, ordering: .relaxed) { core.report(.failed, first, error) }
-            return nil
         } catch {
-            throw CancellationError()
+            giveBack(locks, flights)
+            guard let error = error as? StoreError else { throw error }
+            if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
+            // Told once: each load meets it.
+            if !core.hasReportedLocks.exchange(true, ordering: .relaxed) { core.report(.failed, first.key, error) }
+            return nil
         }
     }
+
+    /// Waits a little for another load to give a lock back.
+    private func wait(
+        _ pause: Duration,
+        _ load: Int,
+        for lock: LoadGraph.Lock,
+        of key: EntryKey
+    ) async throws {
+        let holder: Int?
+        do throws(LoadGraph.Circle) {
+            holder = try LoadGraph.beginWaiting(load, for: lock)
+        } catch {
+            throw CacheError.recursiveLoad.named(cache: core.name, key: key.text)
+        }
+        defer { if let holder { LoadGraph.endWaiting(load, for: holder) } }
+        try await Task.sleep(for: pause)
+    }
+
+    /// Gives the locks of a load back.
+    func giveBack(_ locks: KeyLocks?, _ flights: [Flight]) {
+        guard let locks, let first = flights.first, let place = core.place else { return }
+        let held = flights.map { LoadGraph.Lock(place: place, offset: KeyLocks.Offset(key: $0.key.text)) }
+        LoadGraph.release(held, by: first.loadNumber)
+        core.loadLocks.close(locks)
+    }
+}
+
+extension CacheError {
+    /// A producer waits for its own load.
+    static let recursiveLoad = CacheError(
+        .recursiveLoad,
+        "the producer of this key fetches the key itself, or one whose producer does"
+    )
 }

@@ -11,10 +11,10 @@ extension LoadPlan {
         var formers: [String: StoredArchive] = [:]
         var locks: KeyLocks?
         // They are given back when everything is saved.
-        defer { withExtendedLifetime(locks) {} }
+        defer { giveBack(locks, all) }
         if options.joins == .processes {
-            do throws(CancellationError) {
-                locks = try await lockAmongProcesses(flights.map(\.key))
+            do {
+                locks = try await lockAmongProcesses(flights)
             } catch {
                 for flight in flights { end(flight, .failed(error)) }
                 return

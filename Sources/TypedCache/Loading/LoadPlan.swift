@@ -127,10 +127,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         let load = seat.flight.loadNumber
         guard LoadGraph.beginWaiting(current, for: load) else {
             await core.flights.giveBack(seat)
-            throw CacheError(
-                .recursiveLoad,
-                "the producer of the key “\(seat.flight.key.text)” fetches that key itself, or one whose producer does"
-            )
+            throw CacheError.recursiveLoad.named(cache: core.name, key: seat.flight.key.text)
         }
         defer { LoadGraph.endWaiting(current, for: load) }
         return await core.flights.outcome(of: seat)
