@@ -1,4 +1,5 @@
 import CFiles
+import Dispatch
 import Synchronization
 
 /// Whether a store or a cache may be used: it may until it is closed, in the process that opened it.
@@ -14,6 +15,15 @@ package final class StoreUsage: Sendable {
 
     /// Differs between a process and those that it was forked from.
     package static var processGeneration: UInt64 { fork_generation() }
+
+    /// Whether queues run by themselves: they do not in a process that was forked after it had some.
+    package static var hasQueues: Bool { processGeneration == 0 }
+
+    /// Has `body` run on a queue before long, or in a forked process, which has no threads for queues, before this
+    /// returns. The queue must not be the current one, and nothing may be locked that `body` locks.
+    package static func start(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        if hasQueues { queue.async(execute: body) } else { queue.sync(execute: body) }
+    }
 
     package var isUsable: Bool { generation.load(ordering: .relaxed) == fork_generation() }
 

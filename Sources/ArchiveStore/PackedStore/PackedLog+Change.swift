@@ -106,7 +106,8 @@ extension PackedLog {
 
     private func unlock(_ lease: inout Lease) {
         if lease.isHeld { return }
-        guard lease.takesLock(at: Self.coarseTime) else { return unlockNow() }
+        // Nothing would give it back later in a forked process.
+        guard StoreUsage.hasQueues, lease.takesLock(at: Self.coarseTime) else { return unlockNow() }
         lease.isHeld = true
         leases.asyncAfter(deadline: .now() + Lease.duration) { [self] in endLease() }
     }

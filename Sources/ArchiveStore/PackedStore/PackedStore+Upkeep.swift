@@ -5,7 +5,7 @@ extension PackedStore {
     func keepUp(_ log: PackedLog) {
         guard log.needsUpkeep, !isUpkeepDue.exchange(true, ordering: .relaxed) else { return }
         // Not weakly: one weak reference would make every other one slower.
-        upkeep.async { [self] in
+        StoreUsage.start(on: upkeep) { [self] in
             isUpkeepDue.store(false, ordering: .relaxed)
             guard let log = current else { return }
             // What cannot be done now is done, or told, when a save needs the room.

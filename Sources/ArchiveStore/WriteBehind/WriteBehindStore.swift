@@ -67,12 +67,7 @@ package final class WriteBehindStore: ArchiveStore {
             return state.put(new, byteLimit: byteLimit)
         }
         if isClosed { throw usage.failure }
-        if StoreUsage.processGeneration == 0 {
-            worker.async { self.writeNext() }
-        } else {
-            // Where a process was forked that had queues already, they never run.
-            worker.sync { writeNext() }
-        }
+        StoreUsage.start(on: worker) { self.writeNext() }
         return new.information
     }
 

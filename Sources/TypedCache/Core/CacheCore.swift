@@ -54,7 +54,8 @@ final class CacheCore: Sendable {
         store.setUser(self)
         // Else a program that opens the directory, saves and drops the cache again and again could defer any number.
         self.memory.settleOthers(nil)
-        if sweeps {
+        // A forked process has no thread for it.
+        if sweeps, StoreUsage.hasQueues {
             let sweeper = Sweeper { [weak self] in self?.sweep() }
             self.sweeper.withLock { $0 = sweeper }
         }

@@ -27,9 +27,9 @@ struct DiskQueues: Sendable {
         }
     }
 
-    /// Has `body` run before long, and does not wait for it.
+    /// Has `body` run before long, and does not wait for it but in a forked process.
     func start(_ key: EntryKey?, _ body: @escaping @Sendable () -> Void) {
-        queue(key).async(execute: body)
+        StoreUsage.start(on: queue(key), body)
     }
 
     /// Suspends until `body` has run.

@@ -159,7 +159,7 @@ extension FileStore {
     /// Gives up, in the background, what the policy wants to be given up before the limits are reached.
     func keepHeadroom(in directory: StoreDirectory) {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
-        upkeep.async { [weak self, weak directory] in
+        StoreUsage.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
             // What cannot be given up now is given up, or told, when a save needs the room.
             _ = Result { () throws(StoreError) in

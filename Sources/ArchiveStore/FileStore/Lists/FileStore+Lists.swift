@@ -58,6 +58,8 @@ extension FileStore {
 
     /// Writes a list anew, in the background, with what is still true of it.
     private func shorten(_ list: String, of folder: String, in directory: StoreDirectory) {
+        // A forked process would have to do it now, while a shard is locked; another one does it some time.
+        guard StoreUsage.hasQueues else { return }
         upkeep.async { [weak self, weak directory] in
             guard let self, let directory else { return }
             // If it fails, the list stays as long as it is, in two files at worst.
