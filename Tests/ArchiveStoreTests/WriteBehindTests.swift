@@ -14,6 +14,7 @@ import Testing
             var isOpen = false
             var fails: Set<String> = []
             var failsRemovals = false
+            var failsRemovalOfAll = false
             var saved: [String] = []
             var waiting: [DispatchSemaphore] = []
             /// Called before a removal changes anything.
@@ -67,6 +68,7 @@ import Testing
         }
         func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try entries.remove(entry) }
         func removeAll() throws(StoreError) {
+            if state.withLock({ $0.failsRemovalOfAll }) { throw Self.failure }
             state.withLock { $0.beforeRemoval }?()
             try entries.removeAll()
         }
@@ -241,6 +243,48 @@ import Testing
         #expect(user.failures.withLock { $0.map(\.leavesStale) } == [failsRemovals])
         #expect(try (below.entries.fetch(forKey: "a") == nil) == !failsRemovals)
         #expect(try below.entries.fetch(forKey: "b")?.archive == [3])
+    }
+
+    /// What was saved over must not be there again, whatever becomes of the removal.
+    @Test(arguments: [false, true])
+    func aFailedRemovalOfEverythingLeavesNothingStale(failsRemovals: Bool) throws {
+        let below = SlowStore()
+        below.open()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let user = User()
+        store.setUser(user)
+        for key in ["a", "b", "c"] { try save(1, key, in: store) }
+        try store.flush()
+        below.state.withLock { state in
+            state.isOpen = false
+            state.failsRemovalOfAll = true
+            state.failsRemovals = failsRemovals
+        }
+        // The first one is being written, the others wait.
+        for key in ["a", "b", "new"] { try save(2, key, in: store) }
+        while below.state.withLock({ $0.waiting.isEmpty }) { usleep(1_000) }
+        let isRemoved = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            #expect(throws: StoreError.self) { try store.removeAll() }
+            isRemoved.signal()
+        }
+        usleep(50_000)
+        below.open()
+        isRemoved.wait()
+        for key in ["a", "b"] {
+            let archive = try store.fetch(forKey: key)?.archive
+            let isBarred = user.failures.withLock { $0.contains { $0.key == key && $0.leavesStale } }
+            #expect(archive == [2] || archive == nil || isBarred, "\(key): \(archive ?? [])")
+        }
+        #expect(try store.fetch(forKey: "c")?.archive == [1])
+        // And it is used as before.
+        below.state.withLock { $0.failsRemovalOfAll = false }
+        try save(3, "b", in: store)
+        #expect(try store.fetch(forKey: "b")?.archive == [3])
+        try store.flush()
+        #expect(try below.entries.fetch(forKey: "b")?.archive == [3])
+        try store.removeAll()
+        #expect(try below.entries.fetch(forKey: "b") == nil)
     }
 
     /// A condition sees every save that returned before.

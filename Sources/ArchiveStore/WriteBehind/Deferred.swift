@@ -137,6 +137,14 @@ struct Deferred: Sendable {
         return removalCount
     }
 
+    /// Saves that a removal of everything has dropped, and that nothing has taken the place of since.
+    func dropped(by removal: Int) -> [DeferredSave] {
+        dropped.values.filter { $0.removal == removal }.map(\.save)
+    }
+
+    /// Whether ``dropped(by:)`` still has a key.
+    func isDropped(_ key: StoreKey, by removal: Int) -> Bool { dropped[key.bytes]?.removal == removal }
+
     mutating func forgetDropped(by removal: Int) { dropped = dropped.filter { $0.value.removal != removal } }
 
     func find(_ key: StoreKey) -> DeferredSave? {

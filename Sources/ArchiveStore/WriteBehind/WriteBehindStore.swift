@@ -143,6 +143,15 @@ package final class WriteBehindStore: ArchiveStore {
         _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try usage.check()
+        return try aloneEvenIfClosed(key, dropping: dropping, body)
+    }
+
+    /// As above, also while the store is being closed.
+    private func aloneEvenIfClosed<Result>(
+        _ key: StoreKey,
+        dropping: Bool,
+        _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         waiting { $0.alone.insert(key.bytes).inserted }
         defer {
             state.withLock { state in
@@ -183,15 +192,19 @@ package final class WriteBehindStore: ArchiveStore {
         state.withLock { $0.isClosed = true }
         settle()
         let failure = state.withLock { $0.failure.take() }
-        try below.close()
+        do throws(StoreError) {
+            try below.close()
+        } catch {
+            throw failure ?? error
+        }
         if let failure { throw failure }
     }
 
     package func flush() throws(StoreError) {
         try settled()
-        let failure = state.withLock { $0.failure.take() }
+        // First: if that fails too, the next flush throws what this one was to throw.
         try below.flush()
-        if let failure { throw failure }
+        if let failure = state.withLock({ $0.failure.take() }) { throw failure }
     }
 
     // MARK: One entry
@@ -249,7 +262,23 @@ package final class WriteBehindStore: ArchiveStore {
         defer { state.withLock { $0.forgetDropped(by: removal) } }
         wakeWaiters()
         settle()
-        try below.removeAll()
+        do throws(StoreError) {
+            try below.removeAll()
+        } catch {
+            for save in state.withLock({ $0.dropped(by: removal) }) { try removeStale(save.key, removal, error) }
+            throw error
+        }
+    }
+
+    /// Removes what a save was to replace that was dropped by a removal of everything, which has failed: the save had
+    /// been accepted, so the former value must not be there again.
+    private func removeStale(_ key: StoreKey, _ removal: Int, _ error: StoreError) throws(StoreError) {
+        let failsToo = try aloneEvenIfClosed(key, dropping: false) { _ throws(StoreError) in
+            // What was saved since counts.
+            guard state.withLock({ $0.isDropped(key, by: removal) }) else { return false }
+            return !isRemoved(key.string)
+        }
+        if failsToo { state.withLock { $0.user }.user?.didFail(toSave: key.string, error, leavesStale: true) }
     }
 
     package func removeDamagedEntries() throws(StoreError) -> Int {
