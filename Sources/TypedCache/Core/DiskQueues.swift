@@ -8,13 +8,21 @@ import Dispatch
 struct DiskQueues: Sendable {
     /// The queues for keys; one more is for what is about no key or many, which may take long.
     private static let count = 4
-    private static let current = DispatchSpecificKey<Int>()
+    private static let current = DispatchSpecificKey<Place>()
     private let queues: [DispatchQueue]
     private let usage: StoreUsage
+    private let label: String
+
+    /// Where work runs: on which queue of which cache.
+    private struct Place: Sendable {
+        let usage: StoreUsage
+        let number: Int
+    }
 
     /// - Parameter usage: asked before work is queued: a forked process has none of the queues' threads.
     init(label: String, usage: StoreUsage) {
         self.usage = usage
+        self.label = label
         queues = (0...Self.count).map { number in
             // On Apple platforms, Foundation's objects go when the work that made them is done.
             let queue = DispatchQueue(
@@ -22,7 +30,7 @@ struct DiskQueues: Sendable {
                 qos: .userInitiated,
                 autoreleaseFrequency: .workItem
             )
-            queue.setSpecific(key: Self.current, value: number)
+            queue.setSpecific(key: Self.current, value: Place(usage: usage, number: number))
             return queue
         }
     }
@@ -56,10 +64,10 @@ struct DiskQueues: Sendable {
         return try await run(key) { Swift.Result { () throws(CacheError) in try body() } }.get()
     }
 
-    /// Waits until all that was started before has run; on one of the queues themselves, for nothing, for what runs
+    /// Waits until all that was started before has run; on one of this cache's own queues, for nothing, for what runs
     /// there would wait for itself.
     func drain() {
-        guard DispatchQueue.getSpecific(key: Self.current) == nil else { return }
+        guard currentNumber == nil else { return }
         for queue in queues { queue.sync {} }
     }
 
@@ -72,8 +80,14 @@ struct DiskQueues: Sendable {
 
     /// Waits until all that was started before for any key has run; on a queue for keys, for nothing.
     func drainKeys() {
-        if let number = DispatchQueue.getSpecific(key: Self.current), number < Self.count { return }
+        if let number = currentNumber, number < Self.count { return }
         for queue in queues.prefix(Self.count) { queue.sync {} }
+    }
+
+    /// The number of the queue that this runs on; `nil` if it is none of this cache's.
+    private var currentNumber: Int? {
+        guard let place = DispatchQueue.getSpecific(key: Self.current), place.usage === usage else { return nil }
+        return place.number
     }
 
     private func queue(_ key: EntryKey?) -> DispatchQueue {
