@@ -59,6 +59,54 @@ import Testing
         }
     }
 
+    /// Flushes a cache when another one has saved.
+    private final class Flusher: CacheObserver {
+        private let cities: Cache<City>
+        private let store: WatchedStore
+        let moves = Record<Int>()
+
+        init(_ cities: Cache<City>, _ store: WatchedStore) { (self.cities, self.store) = (cities, store) }
+
+        func cache(_ name: String, did event: CacheEvent) {
+            guard event.kind == .saved else { return }
+            #expect(throws: Never.self) { try cities.flush() }
+            moves.add(store.counts.moves)
+        }
+    }
+
+    /// As in an observer, which is called on the queues of its own cache.
+    @Test func flushingOnAQueueOfAnotherCacheWaits() async throws {
+        let store = WatchedStore(ReferenceStore())
+        let cities = Cache<City>(over: store, clock: clock)
+        try await cities.save(city, forKey: "x", expiration: idle)
+        clock.advance(by: 69)
+        let isMoving = DispatchSemaphore(value: 0)
+        store.interfere { $0.move = { () throws(StoreError) in isMoving.wait() } }
+        #expect(try await cities.fetch(forKey: "x") == city)
+        let flusher = Flusher(cities, store)
+        let others = Cache<City>(over: WatchedStore(ReferenceStore()), observer: flusher)
+        let city = city
+        async let saved: Void = others.save(city, forKey: "y")
+        try await Task.sleep(for: .milliseconds(50))
+        isMoving.signal()
+        try await saved
+        #expect(flusher.moves.all == [1])
+    }
+
+    /// The disk need not know of a reading that moved the deadline by little.
+    @Test func allLooksAgreeWhereTheDiskLags() throws {
+        let cities = try cache()
+        try cities.save(city, forKey: "x", expiration: idle)
+        clock.advance(by: 9)
+        #expect(try cities.fetch(forKey: "x") == city)
+        clock.advance(by: 76)
+        #expect(try cities.entries().all().map(\.key) == ["x"])
+        #expect(try cities.entry(forKey: "x")?.key == "x")
+        #expect(try cities.stored(forKey: "x")?.isExpired == false)
+        clock.advance(by: 4)
+        #expect(try cities.entry(forKey: "x") == nil && cities.entries().all().isEmpty)
+    }
+
     @Test("12 the disk follows an idle deadline by less than an eighth, and is never ahead of it", arguments: 1...4)
     func theDiskFollows(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))

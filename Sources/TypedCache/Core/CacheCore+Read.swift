@@ -53,7 +53,7 @@ extension CacheCore {
             }
             guard let stored else { return nil }
             let timing = moving.first { $0.isOf(stored.information) }
-            let isFresh = isFresh(stored.information, timing)
+            let isFresh = isFresh(onDisk: stored.information, key, moving: moving)
             if !isFresh, dropIfUseless(stored.information, key) { return nil }
             guard isFresh || allowsStale else { return nil }
             isKept = true
@@ -62,12 +62,6 @@ extension CacheCore {
             try ignoreDamage(error, key)
             return nil
         }
-    }
-
-    /// Whether an entry on disk is fresh, or is by the deadline that it is about to have.
-    private func isFresh(_ entry: EntryInformation, _ timing: EntryTiming?) -> Bool {
-        guard let deadline = entry.expiresAt else { return true }
-        return clock.now < deadline || timing.map { now < $0.deadline } ?? false
     }
 
     /// Ends a reading.
@@ -96,7 +90,7 @@ extension CacheCore {
         do throws(StoreError) {
             let moving = memory.movingTimings(key)
             guard let entry = try store.information(forKey: key.text) else { return nil }
-            let isFresh = isFresh(entry, moving.first { $0.isOf(entry) })
+            let isFresh = isFresh(onDisk: entry, key, moving: moving)
             if !isFresh { _ = dropIfUseless(entry, key) }
             return isFresh ? entry : nil
         } catch {

@@ -176,9 +176,17 @@ final class CacheCore: Sendable {
         guard let deadline = entry.expiresAt else { return true }
         if clock.now < deadline { return true }
         guard entry.attributes.idleTime != nil, let key = try? EntryKey(entry.key) else { return false }
+        return isFresh(onDisk: entry, key, moving: moving[key] ?? [])
+    }
+
+    /// As ``isFresh(onDisk:moving:)``, for one key.
+    func isFresh(onDisk entry: EntryInformation, _ key: EntryKey, moving: [EntryTiming]) -> Bool {
+        guard let deadline = entry.expiresAt else { return true }
+        if clock.now < deadline { return true }
+        guard entry.attributes.idleTime != nil else { return false }
         func isAhead(_ timing: EntryTiming) -> Bool { timing.isOf(entry) && now < timing.deadline }
         if let timing = memory.table.entry(forKey: key)?.timing, isAhead(timing) { return true }
-        return (moving[key] ?? []).contains(where: isAhead) || memory.movingTimings(key).contains(where: isAhead)
+        return moving.contains(where: isAhead) || memory.movingTimings(key).contains(where: isAhead)
     }
 
     /// Whether an entry on disk may be used no more, not even as a stale one; then it is removed, unless it was saved
