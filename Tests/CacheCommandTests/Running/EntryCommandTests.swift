@@ -48,6 +48,22 @@ struct EntryCommandTests {
         #expect(try keys().isEmpty)
     }
 
+    @Test("A key that cannot be one is told, and the rest goes on", arguments: [false, true])
+    func keysThatAreNone(isByGet: Bool) throws {
+        try save(["a", "b"])
+        let long = String(repeating: "k", count: 1_025)
+        let ran = run(isByGet ? "get" : "remove", "-", "--json", input: "a\n\n\(long)\nb\n")
+        #expect(ran.status == .failure)
+        #expect(ran.errors.lines.count == 2, "\(ran.errors.text)")
+        #expect(ran.errors.lines.allSatisfy { $0.hasPrefix("typed-cache: ") })
+        if isByGet {
+            #expect(ran.output.lines.count == 2)
+        } else {
+            #expect(ran.output.text == #"{"removed":2,"missing":[]}"# + "\n")
+            #expect(try keys().isEmpty)
+        }
+    }
+
     @Test("Lines that are no keys are told by number, and the rest goes on")
     func badLines() throws {
         try save(["a", "b"])
