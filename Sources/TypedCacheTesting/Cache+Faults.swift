@@ -40,3 +40,31 @@ extension Cache {
         ) { FaultyStore($0, faults) }
     }
 }
+
+extension Cache where Value: Sendable {
+    /// Opens a cache of values that are known to be Sendable, over a disk that fails as `faults` says, or makes it. All
+    /// else is as for other values.
+    public convenience init(
+        name: String,
+        directory: URL,
+        faults: DiskFaults,
+        memory: MemorySettings = MemorySettings(),
+        disk: DiskSettings = DiskSettings(),
+        values: ValueSharing = .automatic,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        try self.init(
+            name: name,
+            directory: directory,
+            memory: memory,
+            disk: disk,
+            // As a program's cache of this type is.
+            values: values == .automatic ? .shared : values,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        ) { FaultyStore($0, faults) }
+    }
+}

@@ -11,12 +11,18 @@ import TypedCache
 /// #expect(recorder.events.map(\.kind) == [.missed])
 /// ```
 public final class EventRecorder: CacheObserver {
-    private let recorded = Mutex<[CacheEvent]>([])
+    private struct Recorded {
+        var events: [CacheEvent] = []
+        /// Grows whenever events are forgotten.
+        var generation = 0
+    }
+
+    private let recorded = Mutex(Recorded())
 
     public init() {}
 
     /// The events so far, the oldest first.
-    public var events: [CacheEvent] { recorded.withLock { $0 } }
+    public var events: [CacheEvent] { recorded.withLock { $0.events } }
 
     /// The keys of the events of one kind, the oldest first; events without a key are left out.
     public func keys(of kind: CacheEvent.Kind) -> [String] {
@@ -30,9 +36,9 @@ public final class EventRecorder: CacheObserver {
 
     /// Forgets the events so far.
     public func removeAll() {
-        let former = recorded.withLock { events in
-            defer { events = [] }
-            return events
+        let former = recorded.withLock { recorded in
+            defer { recorded = Recorded(generation: recorded.generation + 1) }
+            return recorded.events
         }
         _ = consume former
     }
@@ -43,15 +49,15 @@ public final class EventRecorder: CacheObserver {
     ///   - limit: how long to wait at most; ten seconds by default.
     ///   - condition: is asked about every event, those that are there already included.
     /// - Returns: the first such event; `nil` if there was none in time, or the task was cancelled.
-    public func event(
+    public nonisolated(nonsending) func event(
         within limit: Duration = .seconds(10),
         where condition: (CacheEvent) -> Bool
     ) async -> CacheEvent? {
         let end = ContinuousClock.now + limit
-        var seen = 0
+        var (seen, generation) = (0, 0)
         while true {
-            let events = events
-            if seen > events.count { seen = 0 }
+            let (events, current) = recorded.withLock { ($0.events, $0.generation) }
+            if generation != current { (seen, generation) = (0, current) }
             if let event = events[seen...].first(where: condition) { return event }
             seen = events.count
             if ContinuousClock.now >= end || Task.isCancelled { return nil }
@@ -64,6 +70,6 @@ public final class EventRecorder: CacheObserver {
     }
 
     public func cache(_ name: String, did event: CacheEvent) {
-        recorded.withLock { $0.append(event) }
+        recorded.withLock { $0.events.append(event) }
     }
 }

@@ -7,6 +7,10 @@ private struct City: Codable, Encoded, Equatable {
     var name: String
 }
 
+private enum Shape: Codable, Encoded, Sendable {
+    case named(String)
+}
+
 /// The library as a user's tests see it: only public names are used here.
 @Suite struct TypedCacheTestingTests {
     private let city = City(name: "Alvand")
@@ -62,6 +66,30 @@ private struct City: Codable, Encoded, Equatable {
             }
         }
         for place in places + kept { #expect(!FileManager.default.fileExists(atPath: place.path)) }
+    }
+
+    /// One that waits sees events also where as many were forgotten meanwhile.
+    @Test func theRecorderFindsEventsAfterOthersWereForgotten() async throws {
+        let recorder = EventRecorder()
+        try await withTemporaryCache(of: City.self, disk: nil, observer: recorder) { cities async throws in
+            // At once, so that the one who waits does not look in between.
+            func miss(_ keys: [String]) throws { for key in keys { _ = try cities.fetch(forKey: key) } }
+            try miss(["1", "1", "1"])
+            async let found = recorder.event { $0.key == "2" }
+            try await Task.sleep(for: .milliseconds(50))
+            recorder.removeAll()
+            try miss(["2", "1", "1"])
+            #expect(await found?.key == "2")
+        }
+    }
+
+    @Test func testCachesShareAsTheProgramsDo() async throws {
+        let directory = try TemporaryDirectory()
+        #expect(try Cache<Shape>(name: "program", directory: directory.url).sharesValues)
+        #expect(try Cache<Shape>(name: "faulty", directory: directory.url, faults: DiskFaults()).sharesValues)
+        #expect(try withTemporaryCache(of: Shape.self) { $0.sharesValues })
+        #expect(try await withTemporaryCache(of: Shape.self) { shapes async throws in shapes.sharesValues })
+        #expect(try !withTemporaryCache(of: Shape.self, values: .decodedEachTime) { $0.sharesValues })
     }
 
     @Test func theRecorderKeepsEveryEventInOrder() async throws {
