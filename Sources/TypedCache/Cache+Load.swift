@@ -78,7 +78,7 @@ extension Cache {
         _ plan: LoadPlan<Value>
     ) async throws -> Value {
         if let hit, plan.options.earlyRefresh != nil, let value = try hitValue(hit) {
-            if plan.isDue(hit) { plan.startAhead([key]) }
+            if plan.isDue(hit) { plan.startAhead([.init(key: key, deadline: hit.freshUntil)]) }
             return value
         }
         let found = try await fetchAll([key], allowsStale: true, plan)
@@ -136,12 +136,12 @@ extension Cache {
     ) async throws(CacheError) -> Found {
         var found = Found()
         var unknown: [(key: EntryKey, expired: Bool)] = []
-        var due: [EntryKey] = []
+        var due: [LoadPlan<Value>.Due] = []
         for key in keys {
             let known = try find(key)
             if let known, let value = try hitValue(known) {
                 found.values[key.text] = value
-                if plan?.isDue(known) == true { due.append(key) }
+                if plan?.isDue(known) == true { due.append(.init(key: key, deadline: known.freshUntil)) }
             } else {
                 unknown.append((key, known != nil))
             }
@@ -165,7 +165,7 @@ extension Cache {
         _ reads: [Result<DiskRead?, CacheError>],
         of keys: [EntryKey],
         into found: inout Found,
-        _ due: inout [EntryKey],
+        _ due: inout [LoadPlan<Value>.Due],
         _ plan: LoadPlan<Value>?
     ) throws(CacheError) {
         var failure: CacheError?
@@ -181,7 +181,9 @@ extension Cache {
                     found.values[key.text] = try finish(read, key)
                     // Reading has just moved an idle deadline as far away as it gets.
                     let deadline = attributes.idleTime == nil ? attributes.expiresAt : nil
-                    if plan?.isDue(attributes.loadTime, deadline) == true { due.append(key) }
+                    if plan?.isDue(attributes.loadTime, deadline) == true {
+                        due.append(.init(key: key, deadline: deadline))
+                    }
                     continue
                 }
                 core.endRead(key, read)
@@ -190,7 +192,7 @@ extension Cache {
                 if age < attributes.staleWhileRevalidate {
                     found.values[key.text] = value
                     core.record(.servedStale, key)
-                    due.append(key)
+                    due.append(.init(key: key, deadline: attributes.expiresAt))
                 } else {
                     // Else still there for those who may have read it before its idle time was over.
                     if age < attributes.staleIfError { found.stale[key.text] = value }

@@ -50,6 +50,29 @@ import Testing
         #expect(runs.all.sorted() == Array(0..<20))
     }
 
+    /// Loading ahead: who gets the lock later finds the deadline moved, and has nothing to ask any more.
+    @Test func loadingAheadAsksOnce() async throws {
+        let caches = try (0..<4).map { _ in try cache() }
+        let options = LoadOptions(earlyRefresh: 1e15, joins: .processes)
+        let expiration = Expiration.after(.seconds(100))
+        let (city, runs) = (city, Record<Int>())
+        _ = try await caches[0].fetch(forKey: "a", expiration: expiration) { city }
+        var locks: KeyLocks? = try KeyLocks(directory: path)
+        #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)
+        clock.advance(by: 50)
+        for cities in caches {
+            let found = try await cities.fetch(forKey: "a", options: options, expiration: expiration) { former in
+                runs.add(1)
+                return former == nil ? .new(City(name: "none", population: 0)) : .unchanged()
+            }
+            #expect(found == city)
+        }
+        #expect(runs.all.isEmpty)
+        locks = nil
+        for cities in caches { while !cities.core.flights.isEmpty { await Task.yield() } }
+        #expect(runs.all == [1])
+    }
+
     @Test func severalKeysInAnyOrder() async throws {
         let caches = try (0..<4).map { _ in try cache() }
         let (among, city, asked) = (among, city, Record<[Int]>())

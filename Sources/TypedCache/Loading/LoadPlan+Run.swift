@@ -5,7 +5,9 @@ import Foundation
 
 extension LoadPlan {
     /// Runs the producer, saves what it gives, and ends the flights.
-    func run(_ all: [Flight], isBackground: Bool) async {
+    ///
+    /// - Parameter known: the deadlines of entries that led to a load in the background.
+    func run(_ all: [Flight], isBackground: Bool, known: [EntryKey: Date]) async {
         let began = core.clock.now
         var flights = isBackground ? all : landingKnown(all)
         var formers: [String: StoredArchive] = [:]
@@ -21,7 +23,7 @@ extension LoadPlan {
             }
         }
         if revalidates || locks != nil {
-            (flights, formers) = await lookAgain(flights, isBackground: isBackground, since: began)
+            (flights, formers) = await lookAgain(flights, isBackground: isBackground, since: began, known)
         }
         guard let first = flights.first else { return }
         let former = formers
@@ -72,12 +74,15 @@ extension LoadPlan {
 
     /// Reads what the disk has for the keys by now, and ends the flights of those that are fresh.
     ///
-    /// - Parameter began: when the load did.
+    /// - Parameters:
+    ///   - began: when the load did.
+    ///   - known: the deadlines of entries that led to it.
     /// - Returns: the other flights, and the entries that a producer is to be given.
     private func lookAgain(
         _ flights: [Flight],
         isBackground: Bool,
-        since began: Date
+        since began: Date,
+        _ known: [EntryKey: Date]
     ) async -> (flights: [Flight], formers: [String: StoredArchive]) {
         let core = core
         var formers: [String: StoredArchive] = [:]
@@ -93,8 +98,10 @@ extension LoadPlan {
                 }
             }
             if let stored {
-                // What is loaded ahead was fresh before.
-                let isNew = !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
+                // What is loaded ahead was fresh before: only what was saved or renewed since ends the load.
+                let isNew =
+                    !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
+                    || known[key].map { $0 < stored.information.expiresAt ?? .distantFuture } ?? false
                 if isNew, core.isFresh(onDisk: stored.information), let value = value(stored) {
                     let entry = Cache<Value>.kept(value, key, stored, sharesValues: sharesValues)
                     end(flight, .loaded(entry), keeping: entry, cost: stored.archive.count)

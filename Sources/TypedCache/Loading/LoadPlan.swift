@@ -54,11 +54,20 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         return options.refreshes(loadTime: loadTime, deadline: seconds, now: core.now, chance: chance)
     }
 
+    /// An entry that is to be loaded anew in the background.
+    struct Due {
+        let key: EntryKey
+        /// Its deadline, which another process may move meanwhile; `nil` if it is not known.
+        let deadline: Date?
+    }
+
     /// Loads keys that nobody waits for, except those that are being loaded already.
-    func startAhead(_ keys: [EntryKey]) {
+    func startAhead(_ due: [Due]) {
         let (now, flights) = (core.now, core.flights)
-        let wanted = keys.filter { flights.failure($0, at: now) == nil }
-        if !wanted.isEmpty { _ = board(wanted, isBackground: true) }
+        let wanted = due.filter { flights.failure($0.key, at: now) == nil }
+        let known = Dictionary(wanted.compactMap { due in due.deadline.map { (due.key, $0) } }) { first, _ in first
+        }
+        if !wanted.isEmpty { _ = board(wanted.map(\.key), isBackground: true, known) }
     }
 
     /// Loads keys, and suspends until all of them are. Each is counted as missed, joined or served stale.
@@ -133,11 +142,15 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         return await core.flights.outcome(of: seat)
     }
 
-    private func board(_ keys: [EntryKey], isBackground: Bool) -> [Flights.Seat] {
+    private func board(
+        _ keys: [EntryKey],
+        isBackground: Bool,
+        _ known: [EntryKey: Date] = [:]
+    ) -> [Flights.Seat] {
         core.flights.board(keys, isBackground: isBackground) { key in
             core.memory.withLock { $0.beginRead(key) }
         } start: { flights in
-            Task { await run(flights, isBackground: isBackground) }
+            Task { await run(flights, isBackground: isBackground, known: known) }
         }
     }
 }
