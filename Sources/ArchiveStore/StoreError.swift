@@ -52,8 +52,18 @@ package struct StoreError: Error, Sendable {
 extension StoreError {
     /// An archive, or an entry with all that belongs to it, is larger than a limit.
     package static func tooLarge(_ byteCount: Int, limit: Int) -> StoreError {
-        let reason = "\(ShownByteCount(byteCount)) are more than the limit of \(ShownByteCount(limit))"
-        return StoreError(.tooLarge, action: "saving an archive", reason: reason)
+        var (shown, shownLimit) = ("\(ShownByteCount(byteCount))", "\(ShownByteCount(limit))")
+        if shown == shownLimit { (shown, shownLimit) = ("\(byteCount) bytes", "\(limit) bytes") }
+        return StoreError(
+            .tooLarge,
+            action: "saving an archive",
+            reason: "\(shown) are more than the limit of \(shownLimit)"
+        )
+    }
+
+    /// No entry may be there at all.
+    static var noEntries: StoreError {
+        StoreError(.tooLarge, action: "saving an archive", reason: "the limit is no entries at all")
     }
 }
 
@@ -69,7 +79,7 @@ struct ShownByteCount: CustomStringConvertible {
         var tenths = byteCount
         var unit = ""
         for next in ["KiB", "MiB", "GiB", "TiB"] where unit.isEmpty || tenths >= 10_240 {
-            // Tenths of a unit from the first step on, rounded up: what is above a limit is never shown as the limit.
+            // Tenths of a unit from the first step on, rounded up, as a limit may be.
             let step = unit.isEmpty ? tenths.multipliedReportingOverflow(by: 10).partialValue : tenths
             tenths = step / 1_024 + (step % 1_024 == 0 ? 0 : 1)
             unit = next

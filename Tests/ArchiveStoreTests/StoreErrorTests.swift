@@ -18,6 +18,31 @@ import Testing
         }
     }
 
+    @Test func limitsAreNotShownAsWhatExceedsThem() {
+        func reason(_ byteCount: Int, _ limit: Int) -> String {
+            StoreError.tooLarge(byteCount, limit: limit).reason
+        }
+        #expect(reason(100_010, 100_000) == "100010 bytes are more than the limit of 100000 bytes")
+        #expect(reason((1 << 20) + 1, 1 << 20) == "1.1 MiB are more than the limit of 1 MiB")
+        #expect(reason(470, 100) == "470 bytes are more than the limit of 100 bytes")
+    }
+
+    @Test func aLimitOfNoEntriesIsNoneOfBytes() throws {
+        try withTemporaryDirectory { path in
+            var settings = StoreSettings()
+            settings.countLimit = 0
+            let stores: [any ArchiveStore] = [
+                try FileStore(directory: path + "/files", create: true, settings: settings),
+                try PackedStore(directory: path + "/packed", create: true, settings: settings),
+            ]
+            for store in stores {
+                let error = try error { try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil) }
+                #expect(error.code == .tooLarge)
+                #expect(error.reason == "the limit is no entries at all")
+            }
+        }
+    }
+
     @Test func aFailedSaveLeavesTheOldEntryAndNoDraft() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true)

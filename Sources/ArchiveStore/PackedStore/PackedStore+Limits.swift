@@ -6,13 +6,11 @@ extension PackedStore {
 
     /// Refuses what is larger than all entries together may be.
     func checkFits(_ byteCount: Int, in log: PackedLog) throws(StoreError) {
-        var limit = settings.countLimit == 0 ? 0 : Int.max
-        if let byteLimit = settings.byteLimit {
-            let room = try log.looking { log.roomForUpkeep($0) + log.headerByteCount }
-            limit = min(limit, byteLimit - room)
-        }
+        if settings.countLimit == 0 { throw StoreError.noEntries }
+        guard let byteLimit = settings.byteLimit else { return }
+        let limit = byteLimit - (try log.looking { log.roomForUpkeep($0) + log.headerByteCount })
         guard byteCount > limit else { return }
-        throw StoreError.tooLarge(byteCount, limit: limit)
+        throw StoreError.tooLarge(byteCount, limit: max(0, limit))
     }
 
     /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a

@@ -14,8 +14,8 @@ extension FileStore {
 
     /// Refuses what is larger than all entries together may be.
     func checkFits(_ byteCount: Int) throws(StoreError) {
-        let limit = min(settings.byteLimit ?? .max, settings.countLimit == 0 ? 0 : .max)
-        guard byteCount > limit else { return }
+        if settings.countLimit == 0 { throw StoreError.noEntries }
+        guard let limit = settings.byteLimit, byteCount > limit else { return }
         throw StoreError.tooLarge(byteCount, limit: limit)
     }
 
