@@ -13,7 +13,9 @@ public struct ValueSharing: Sendable, Hashable {
     /// not see that, and public types are not Sendable unless they say so. Such types are looked into when the cache is
     /// opened, once for each: a structure is shared whose stored properties are all strings, numbers, dates and other
     /// plain values of Swift and Foundation, enumerations without payloads, or structures, arrays, sets, dictionaries
-    /// and optionals of these. Classes and enumerations with payloads are not. In a debug build, a cache that does not
+    /// and optionals of these. Classes and enumerations with payloads are not. Apple's standard library does not let
+    /// structures be looked into: there, those are shared that hold no reference at all, so one with a string is not,
+    /// unless it is Sendable where the cache is opened. In a debug build, a cache that does not
     /// share says so on standard error, and why, once for each type.
     public static let automatic = ValueSharing(base: .automatic)
 
