@@ -37,7 +37,7 @@ extension Cache {
 
     /// - Throws: `.closed` and `.forked`.
     func checkUsable() throws(CacheError) {
-        if !usage.isUsable { throw CacheError(usage.failure) }
+        if !usage.isUsable { throw CacheError(usage.failure).named(cache: name) }
     }
 
     /// What memory has for a key, fresh or not.

@@ -18,14 +18,14 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - options: how a missing value is loaded.
     ///   - expiration: how long a loaded value may be used, and in which windows it may be served stale; `nil` for the
     ///     cache's own default.
     ///   - tags: groups that a loaded entry belongs to.
     ///   - producer: gives the value.
     /// - Throws: what `producer` throws, unless a value may be served that has expired; `CancellationError` if the
-    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.encodingFailed` if the loaded
-    ///   value cannot be archived, and `.recursiveLoad`. An entry of another type, or that the type's own decoding
+    ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.invalidExpiration`,
+    ///   `.invalidTag`, `.encodingFailed` if the loaded value cannot be archived, and `.recursiveLoad`. An entry of another type, or that the type's own decoding
     ///   refuses, is loaded anew, see ``LoadOptions/replacesOtherTypes``.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
@@ -38,8 +38,10 @@ extension Cache {
         if !tags.isEmpty { _ = try core.naming(key) { () throws(CacheError) in try EntryTags.check(tags) } }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
-        let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
-            [key.text: .new(try await producer())]
+        let plan = try core.naming(key) { () throws(CacheError) in
+            try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
+                [key.text: .new(try await producer())]
+            }
         }
         return try await load(key, hit, plan)
     }
@@ -50,7 +52,7 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - keys: each 1 to 1,024 UTF-8 bytes.
-    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - options: how a missing value is loaded.
     ///   - expiration: how long loaded values may be used; `nil` for the cache's own default.
     ///   - tags: groups that loaded entries belong to.
     ///   - producer: is given the keys that are missing, and returns their values by key; what it leaves out is left
@@ -65,8 +67,10 @@ extension Cache {
         producer: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
-        let plan = try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
-            names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
+        let plan = try core.naming { () throws(CacheError) in
+            try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
+                names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
+            }
         }
         return try await load(names, plan)
     }

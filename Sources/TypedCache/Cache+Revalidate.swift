@@ -10,14 +10,14 @@ extension Cache {
     /// ```
     ///
     /// An expired entry is there as long as its stale windows keep it. The producer answers with a new value, which is
-    /// saved, or that the value is unchanged: then its entry gets a new deadline and nothing else is written, and the
-    /// fetch returns it. A value that is loaded ahead of its deadline is given to the producer as well.
+    /// saved, or that the value is unchanged: then its entry gets a new deadline, and the fetch returns it. For that the
+    /// disk writes the entry again as it is. A value that is loaded ahead of its deadline is given to the producer as well.
     ///
     /// All else is as for a producer that is given nothing: however many ask at once, one producer of either kind runs.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - options: how a missing value is loaded.
     ///   - expiration: how long a new or an unchanged value may be used, unless the answer says it; `nil` for the
     ///     cache's own default.
     ///   - tags: groups that a new entry belongs to, unless the answer says it.
@@ -32,11 +32,13 @@ extension Cache {
         revalidating producer: @escaping @Sendable (_ former: Value?) async throws -> Revalidated<Value>
     ) async throws -> Value {
         let key = try entryKey(key)
-        if !tags.isEmpty { _ = try EntryTags.check(tags) }
+        if !tags.isEmpty { _ = try core.naming(key) { () throws(CacheError) in try EntryTags.check(tags) } }
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
-        let plan = try LoadPlan(self, options, expiration, tags, revalidates: true) { keys, formers in
-            [key.text: try await producer(formers[key.text])]
+        let plan = try core.naming(key) { () throws(CacheError) in
+            try LoadPlan(self, options, expiration, tags, revalidates: true) { keys, formers in
+                [key.text: try await producer(formers[key.text])]
+            }
         }
         return try await load(key, hit, plan)
     }
@@ -48,7 +50,7 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - keys: each 1 to 1,024 UTF-8 bytes.
-    ///   - options: loading ahead, and remembering failures; neither by default.
+    ///   - options: how a missing value is loaded.
     ///   - expiration: how long new or unchanged values may be used, unless the answer says it; `nil` for the cache's
     ///     own default.
     ///   - tags: groups that new entries belong to, unless the answer says it.
@@ -67,9 +69,11 @@ extension Cache {
                 _ formers: [Key: Value]
             ) async throws -> [Key: Revalidated<Value>]
     ) async throws -> [Key: Value] {
-        let names = try KeyNames(keys)
-        let plan = try LoadPlan(self, options, expiration, tags, revalidates: true) { texts, formers in
-            names.texts(of: try await producer(texts.compactMap { names[$0] }, names.named(formers)))
+        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
+        let plan = try core.naming { () throws(CacheError) in
+            try LoadPlan(self, options, expiration, tags, revalidates: true) { texts, formers in
+                names.texts(of: try await producer(texts.compactMap { names[$0] }, names.named(formers)))
+            }
         }
         return try await load(names, plan)
     }

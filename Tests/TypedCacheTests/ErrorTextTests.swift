@@ -77,6 +77,46 @@ import Testing
         }
     }
 
+    @Test func producersExpirationsAndClosedCachesDoSoToo() async throws {
+        let letters = try Cache<Letter>(name: "letters", directory: directory.url)
+        let numbers = try Cache<Number>(name: "letters", directory: directory.url)
+        try await letters.save(Letter(text: "x"), forKey: "greeting")
+        let never = Expiration.at(Date(timeIntervalSinceReferenceDate: .nan))
+        let letter = Letter(text: "y")
+        let calls: [(CacheError.Code, String?, () async throws -> Void)] = [
+            (.typeMismatch, "greeting", { _ = try await numbers.stored(forKey: "greeting") }),
+            (
+                .invalidExpiration, "greeting",
+                { _ = try await letters.extend(forKey: "greeting", expiration: never) }
+            ),
+            (.invalidExpiration, "k", { _ = try await letters.fetch(forKey: "k", expiration: never) { letter } }),
+            (.invalidTag, "k", { _ = try await letters.fetch(forKey: "k", tags: [""]) { _ in .new(letter) } }),
+            (.invalidTag, nil, { _ = try await letters.fetch(forKeys: ["k"], tags: [""]) { _, _ in [:] } }),
+            (.invalidKey, nil, { _ = try await letters.fetch(forKeys: [""]) { _, _ in [:] } }),
+            (.nothingToRevalidate, "k", { _ = try await letters.fetch(forKey: "k") { _ in .unchanged() } }),
+            (
+                .recursiveLoad, "k",
+                {
+                    _ = try await letters.fetch(forKey: "k") { try await letters.fetch(forKey: "k") { letter } }
+                }
+            ),
+        ]
+        for (code, key, call) in calls { try await check(code, key, call) }
+        try await letters.close()
+        let closed: [() async throws -> Void] = [
+            { _ = try await letters.fetch(forKey: "k") }, { try await letters.save(letter, forKey: "k") },
+            { _ = try letters.entries().all() }, { try await letters.flush() },
+        ]
+        for call in closed { try await check(.closed, nil, call) }
+    }
+
+    private func check(_ code: CacheError.Code, _ key: String?, _ call: () async throws -> Void) async throws {
+        let error = await #expect(throws: CacheError.self, "\(code)") { try await call() }
+        #expect(error?.code == code && error?.cache == "letters" && error?.key == key, "\(code): \(error as Any)")
+        let text = error?.description ?? ""
+        #expect(key.map { count("\"\($0)\"", in: text) + count("“\($0)”", in: text) } ?? 1 == 1, "\(text)")
+    }
+
     @Test func callsForNoKeyNameTheCache() throws {
         let store = try WatchedStore(directory)
         let cities = Cache<City>(over: store)

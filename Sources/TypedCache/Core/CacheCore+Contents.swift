@@ -15,7 +15,7 @@ extension CacheCore {
     func freshEntries(inPart part: Int, except known: Set<EntryKey> = []) -> PartListing {
         var failure: StoreError?
         var entries: [EntryInformation] = []
-        guard usage.isUsable else { return PartListing(entries: [], failure: CacheError(usage.failure)) }
+        guard usage.isUsable else { return PartListing(entries: [], failure: self.failure(usage.failure)) }
         memory.settleOthers(nil)
         let moving = memory.movingTimings
         do throws(StoreError) {

@@ -52,7 +52,7 @@ struct DiskQueues: Sendable {
 
     /// - Throws: `.closed` and `.forked`.
     func checkUsable() throws(CacheError) {
-        if !usage.isUsable { throw CacheError(usage.failure) }
+        if !usage.isUsable { throw CacheError(usage.failure).named(cache: label) }
     }
 
     /// Suspends until `body` has run, and throws what it throws, or `.closed` or `.forked`.

@@ -167,7 +167,7 @@ extension LoadPlan {
         guard let former, let value = value(former) else {
             throw CacheError(
                 .nothingToRevalidate,
-                "the producer said that the value of the key “\(key.text)” is unchanged, but was given none"
+                "the producer said that the value is unchanged, but was given none"
             )
         }
         let deadline = try expiration.attributes(savedAt: core.clock.now).expiresAt
