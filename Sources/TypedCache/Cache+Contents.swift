@@ -48,14 +48,14 @@ extension Cache {
 
     /// Lists the entries that have not expired, without decoding their values.
     ///
-    /// Blocks on disk I/O, here and at each step of the cursor.
+    /// Does no I/O itself: the cursor blocks or suspends as it is asked for entries.
     ///
     /// ```swift
     /// var entries = try cache.entries()
     /// while let entry = try entries.next() { print(entry.key, entry.size) }
     /// ```
     ///
-    /// - Throws: ``CacheError`` with code `.io`, here or from the cursor.
+    /// - Throws: nothing yet; the cursor throws ``CacheError``, see there.
     /// - Complexity: O(*n*) in the bytes of all entries for the whole listing, for their checksums are checked.
     public func entries() throws(CacheError) -> CacheCursor<CacheEntry> {
         CacheCursor(core) { $0 }

@@ -1,7 +1,8 @@
 extension Cache {
     /// Gives up the least useful entries in memory, until those that are left take no more than `limit`.
     ///
-    /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. The limits of memory stay as they are:
+    /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. Values that memory alone has are gone:
+    /// those that the disk refused, and all of a cache that has no disk. The limits of memory stay as they are:
     /// it fills again with what is asked for. Does no disk I/O, and may be called on any thread that may use the
     /// cache.
     ///
@@ -19,7 +20,7 @@ extension Cache {
 
     /// Gives up the least useful entries in memory, until no more than so many are left.
     ///
-    /// They stay on disk; all else is as for ``trimMemory(toBytes:)``.
+    /// All else is as for ``trimMemory(toBytes:)``.
     ///
     /// - Parameter count: the most entries; less than zero counts as zero.
     /// - Complexity: O(*n*) in the number of entries that go, on average.

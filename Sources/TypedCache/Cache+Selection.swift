@@ -6,7 +6,8 @@ import Foundation
 extension Cache {
     /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
     ///
-    /// May block on disk I/O. Counts as no fetch, and moves no idle deadline.
+    /// Blocks on disk I/O: memory does not know the dates and sizes, and a value that memory alone has is not seen. Counts
+    /// as no fetch, and moves no idle deadline.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
@@ -45,6 +46,8 @@ extension Cache {
     /// let month = Date.now.addingTimeInterval(-30 * 86_400)
     /// try pictures.removeAll { $0.storedAt < month && $0.size > .kibibytes(100) }
     /// ```
+    ///
+    /// Entries that a newer version wrote cannot be read here, and stay.
     ///
     /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
     /// - Returns: how many were removed.

@@ -15,12 +15,12 @@ import Synchronization
 /// is saved over. A process killed at any instant leaves each key with its whole old or whole new value. A
 /// save that fails leaves nothing behind under its key: the old value is gone, never taken for the new one.
 ///
-/// Entries are files, each a zlib-compressed keyed archive, in a directory of the cache's own. A program may open
-/// a cache in several places: they agree. Several processes may use it at once; what one has in memory notices
+/// Entries are keyed archives, compressed, in files in a directory of the cache's own. A program may open a cache in
+/// several places: they agree. Several processes may use it at once; what one has in memory notices
 /// what another one writes only if ``DiskSettings/followsOtherProcesses`` says so.
 ///
-/// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a hit in
-/// memory neither blocks nor suspends. All calls may be made from any thread.
+/// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a listing is
+/// a cursor that does both, see ``CacheCursor``. A hit in memory neither blocks nor suspends. All calls may be made from any thread.
 ///
 /// A cache belongs to the process that opened it: in a child process that was forked, every call throws
 /// ``CacheError`` with code `.forked`, and the child opens the cache itself. After ``close()``, every call throws

@@ -4,13 +4,14 @@
 /// var keys = try cities.keys()
 /// while let key = try keys.next() { print(key) }          // blocks
 ///
-/// for try await entry in try await cities.entries() { … }  // suspends instead
+/// for try await entry in try cities.entries() { … }        // suspends instead
 ///
 /// let all = try cities.keys().all()
 /// ```
 ///
 /// Each entry that is there during the whole listing is given once, in no order; one that is saved or removed
-/// meanwhile may or may not be given. Expired and damaged entries are left out. A part of the disk that cannot be read is
+/// meanwhile may or may not be given. Expired and damaged entries are left out, and so are those
+/// that a newer version wrote, and values that memory alone has. A part of the disk that cannot be read is
 /// an error, so a listing that ended without one is complete. No lock is held between two elements.
 public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
     private let core: CacheCore
@@ -37,7 +38,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
     /// Blocks on disk I/O once for a 256th of the entries.
     ///
     /// - Throws: ``CacheError`` with code `.io` if a part of the entries cannot be read. A further call goes on with
-    ///   those that can.
+    ///   those that can. `.closed` and `.forked`.
     public mutating func next() throws(CacheError) -> Element? {
         while elements.isEmpty, !isAtEnd { try take(core.freshEntries(inPart: part)) }
         return elements.popLast()

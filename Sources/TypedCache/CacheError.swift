@@ -44,6 +44,9 @@ public struct CacheError: Error, Sendable {
         /// The process was forked after the cache was opened; nothing was done. A child process opens the cache itself.
         public static let forked = Code(base: .forked)
         /// A producer fetches a key that its own load has to wait for: its own key, or one whose producer waits for it.
+        ///
+        /// A task that the producer starts without waiting for it counts as a part of the producer, unless it is
+        /// detached.
         public static let recursiveLoad = Code(base: .recursiveLoad)
         /// A producer said that a value is unchanged where it was given none.
         public static let nothingToRevalidate = Code(base: .nothingToRevalidate)

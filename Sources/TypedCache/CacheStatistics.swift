@@ -20,11 +20,11 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var saves = 0
     /// Entries found expired, and removed.
     public internal(set) var expirations = 0
-    /// Entries that memory gave up to make room; they stay on disk.
+    /// Entries that memory gave up to make room; they stay on disk, where there is one.
     public internal(set) var memoryEvictions = 0
     /// Entries that were given up on disk to make room.
     public internal(set) var diskEvictions = 0
-    /// Entries removed by a call for them, or for their tag.
+    /// Entries removed by a call for them, for their tag or by a choice, and those of keys whose save failed.
     public internal(set) var removals = 0
     /// Entries in memory whose key another value was saved for.
     public internal(set) var replacements = 0

@@ -49,6 +49,19 @@ import Testing
         try numbers.close()
     }
 
+    @Test func nothingIsSaidToHaveBeenOnDisk() throws {
+        let (observer, clock) = (EventObserver(), TestClock())
+        let numbers: Cache<Int> = try open(clock: clock, observer: observer)
+        for key in ["a", "b", "c"] { try numbers.save(1, forKey: key, expiration: .after(.seconds(10))) }
+        try numbers.remove(forKey: "a")
+        numbers.trimMemory(toCount: 1)
+        clock.advance(by: 10)
+        try numbers.removeExpired()
+        let removals = observer.events.all.filter { $0.kind == .removed }
+        #expect(removals.map(\.reason) == [.removed, .evicted, .expired])
+        #expect(removals.allSatisfy { $0.tier == .memory })
+    }
+
     @Test func namesAreCheckedAllTheSame() {
         #expect(code { try Cache<City>(name: "a/b", disk: nil) } == .invalidName)
     }

@@ -114,6 +114,15 @@ package final class MemoryStore: ArchiveStore {
         }
     }
 
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
+        guard let stored = try peek(forKey: key) else { return nil }
+        _ = body(stored.archive)
+        return stored.information
+    }
+
     package func peek(forKey key: String) throws(StoreError) -> StoredArchive? {
         let key = try StoreKey(key)
         return state.withLock { $0.entries[key.bytes]?.stored }

@@ -49,7 +49,7 @@ final class CacheCore: Sendable {
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
-        listeners = Listeners(cacheName: name, observer: observer)
+        listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
         followsOthers = disk.followsOtherProcesses
         store.setUser(self)
         // Else a program that opens the directory, saves and drops the cache again and again could defer any number.

@@ -58,9 +58,9 @@ public struct CacheEvent: Sendable {
 
         /// It was found expired.
         public static let expired = RemovalReason(base: .expired)
-        /// It was given up to make room. An entry that memory gave up stays on disk.
+        /// It was given up to make room. An entry that memory gave up stays on disk, where there is one.
         public static let evicted = RemovalReason(base: .evicted)
-        /// A call removed it, by its key or its tag.
+        /// A call removed it, by its key, its tag or a choice, or `modify` set it to `nil`; or a save for its key failed.
         public static let removed = RemovalReason(base: .removed)
         /// Another value was saved for its key. Told of entries that memory had; one that was on disk alone is
         /// replaced without a word.
@@ -82,8 +82,11 @@ public struct CacheEvent: Sendable {
     /// The error, for `.failed`, `.loadFailed`, and entries that were found damaged; otherwise `nil`.
     public let cause: (any Error)?
 
-    init(_ occurrence: Occurrence, key: String?, cause: (any Error)? = nil) {
-        (kind, tier, reason) = occurrence.public
+    /// - Parameter hasDisk: whether the cache has a tier on disk.
+    init(_ occurrence: Occurrence, key: String?, cause: (any Error)? = nil, hasDisk: Bool = true) {
+        let told = occurrence.public
+        (kind, reason) = (told.kind, told.reason)
+        tier = hasDisk || told.tier != .disk ? told.tier : .memory
         self.key = key
         self.cause = cause
     }

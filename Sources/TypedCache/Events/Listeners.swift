@@ -11,12 +11,14 @@ final class Listeners: Sendable {
     private static let bufferCount = 4_096
 
     private let cacheName: String
+    private let hasDisk: Bool
     private let observer: (any CacheObserver)?
     private let isNeeded: Atomic<Bool>
     private let state = Mutex(State())
 
-    init(cacheName: String, observer: (any CacheObserver)?) {
+    init(cacheName: String, hasDisk: Bool, observer: (any CacheObserver)?) {
         self.cacheName = cacheName
+        self.hasDisk = hasDisk
         self.observer = observer
         isNeeded = Atomic(observer != nil)
     }
@@ -30,7 +32,7 @@ final class Listeners: Sendable {
 
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {
         guard isActive else { return }
-        let event = CacheEvent(occurrence, key: key?.text, cause: cause)
+        let event = CacheEvent(occurrence, key: key?.text, cause: cause, hasDisk: hasDisk)
         observer?.cache(cacheName, did: event)
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
