@@ -49,7 +49,13 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     }
 
     override func copy(_ attributes: EntryAttributes) -> MemoryEntry {
-        ValueEntry(value, key: key, deadline: attributes.memoryDeadline, timing: EntryTiming(attributes))
+        ValueEntry(
+            value,
+            key: key,
+            cost: cost,
+            deadline: attributes.memoryDeadline,
+            timing: EntryTiming(attributes)
+        )
     }
 }
 
@@ -64,6 +70,12 @@ final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     }
 
     override func copy(_ attributes: EntryAttributes) -> MemoryEntry {
-        ArchiveEntry(archive, key: key, deadline: attributes.memoryDeadline, timing: EntryTiming(attributes))
+        ArchiveEntry(
+            archive,
+            key: key,
+            cost: cost,
+            deadline: attributes.memoryDeadline,
+            timing: EntryTiming(attributes)
+        )
     }
 }

@@ -118,7 +118,7 @@ struct MemoryTier {
         }
         let information = former.expiring(at: deadline)
         let extended = entry.copy(information.attributes)
-        let dropped = keep(extended, cost: former.archiveByteCount)
+        let dropped = keep(extended)
         markUnsaved(extended, as: information)
         return (true, dropped)
     }
