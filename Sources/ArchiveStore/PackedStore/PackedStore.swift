@@ -258,9 +258,14 @@ package final class PackedStore: ArchiveStore {
             case .success(0): return try body()
             case .success: throw error
             case .failure:
-                // Moved meanwhile, its blocks may have been given back: also for a process that cannot write.
-                try log.catchUp()
-                return try body()
+                // Moved meanwhile, its blocks may have been given back: also for a process that cannot write. Without a
+                // sound record it stays damage, which this process has forgotten by now.
+                let again = Swift.Result { () throws(StoreError) in
+                    try log.catchUp()
+                    return try body()
+                }
+                guard case .success(let found?) = again else { throw error }
+                return found
             }
         }
     }
