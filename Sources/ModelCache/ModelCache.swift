@@ -130,4 +130,7 @@ public final class ModelCache: Sendable {
             await flush()
         } while !engine.loads.isIdle
     }
+
+    /// How many models and lists are observed, for tests of what ended observers leave behind.
+    package var observedCount: Int { engine.bus.observedCount }
 }

@@ -2,6 +2,7 @@ import Foundation
 import ModelCache
 import ModelCacheTesting
 import Synchronization
+import Testing
 import TypedCache
 import TypedCacheTesting
 
@@ -89,5 +90,19 @@ extension StubTransport {
     func answerUser(_ id: Int, _ name: String, bio: String? = "b", headers: ModelHeaders = [:]) {
         let bio = bio.map { ", \"bio\": \"\($0)\"" } ?? ""
         answer("/users/\(id)", .json("{\"id\": \(id), \"name\": \"\(name)\"\(bio)}"), headers: headers)
+    }
+}
+
+/// Expects a failure of a certain kind.
+func expect(
+    _ code: ModelCacheError.Code,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async {
+    do {
+        try await body()
+        Issue.record("nothing was thrown", sourceLocation: sourceLocation)
+    } catch {
+        #expect((error as? ModelCacheError)?.code == code, "\(error)", sourceLocation: sourceLocation)
     }
 }

@@ -164,7 +164,7 @@ final class Account: Sendable {
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
-                memory: .none,
+                memory: MemorySettings(),
                 disk: DiskSettings(layout: .files),
                 expiration: .never
             )
