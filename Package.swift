@@ -135,7 +135,7 @@ let package = Package(
         // Works on a cache in a process of its own, and kills, crowds and starves such processes.
         .executableTarget(
             name: "CacheWorker",
-            dependencies: ["TypedCache", "CForking"],
+            dependencies: ["TypedCache", "ModelCache", "CForking"],
             path: "Tests/CacheWorker",
             swiftSettings: strict
         ),
