@@ -7,6 +7,7 @@ let strict: [SwiftSetting] = [
 ]
 
 let cache = Target.Dependency.product(name: "TypedCache", package: "typed-cache")
+let archive = Target.Dependency.product(name: "KeyedArchive", package: "typed-cache")
 let testing = Target.Dependency.product(name: "TypedCacheTesting", package: "typed-cache")
 
 let package = Package(
@@ -31,6 +32,13 @@ let package = Package(
 
         // Bytes that do not shrink, under a limit of the disk.
         .executableTarget(name: "pictures", dependencies: [cache], swiftSettings: strict),
+
+        // Files of Foundation's archiver, read by classes that were renamed and changed, and saved to a cache.
+        .executableTarget(name: "porting", dependencies: [cache, archive], swiftSettings: strict),
+
+        // A library that uses a cache, and its tests.
+        .target(name: "Forecasts", dependencies: [cache], swiftSettings: strict),
+        .testTarget(name: "ForecastsTests", dependencies: ["Forecasts", cache, testing], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -32,6 +32,15 @@ package protocol ArchiveStore: Sendable {
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation?
 
+    /// Saves several archives: as ``save(_:forKey:attributes:if:)`` without a condition, one after another, but the
+    /// device is waited for together, so that each archive is as safe when this returns as it would be then.
+    ///
+    /// All of them are tried, whatever becomes of the others. Others may see some of them before the rest is saved, and
+    /// a process that is killed may have saved any of them. Of two for one key, the later one counts.
+    ///
+    /// - Returns: what became of each archive, in their order.
+    func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>]
+
     /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.
     ///
     /// - Parameter date: `nil` means never.
@@ -59,6 +68,12 @@ package protocol ArchiveStore: Sendable {
     /// Removes what was saved for `key`, and says whether there was anything.
     @discardableResult
     func remove(forKey key: String) throws(StoreError) -> Bool
+
+    /// Removes what was saved for several keys: as ``remove(forKey:)``, one after another, but the device is waited for
+    /// together.
+    ///
+    /// - Returns: whether there was anything, or why it could not be removed, for each key in their order.
+    func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>]
 
     /// Removes this very entry if it is still there, and says so. One that was saved over it meanwhile stays.
     @discardableResult
@@ -152,6 +167,24 @@ extension ArchiveStore {
     ) throws(StoreError) {
         let attributes = EntryAttributes(storedAt: storedAt, expiresAt: expiresAt)
         try save(archive, forKey: key, attributes: attributes, if: nil)
+    }
+
+    /// One after another: for stores that have nothing to wait for together.
+    package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
+        saveOneByOne(archives)
+    }
+
+    func saveOneByOne(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
+        archives.map { new in
+            Result { () throws(StoreError) in
+                try save(new.archive, forKey: new.key, attributes: new.attributes, if: nil)
+            }
+        }
+    }
+
+    /// One after another: for stores that have nothing to wait for together.
+    package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
+        keys.map { key in Result { () throws(StoreError) in try remove(forKey: key) } }
     }
 
     /// A fetch, in one piece: for stores that take nothing out of the way by it.

@@ -66,11 +66,12 @@ struct ShownByteCount: CustomStringConvertible {
             description = "\(byteCount) bytes"
             return
         }
-        var tenths = byteCount
+        // What a user's code says that a value costs may be any number: its tenths must be one, too.
+        var tenths = min(byteCount, .max / 10)
         var unit = ""
         for next in ["KiB", "MiB", "GiB", "TiB"] where unit.isEmpty || tenths >= 10_240 {
             // Tenths of a unit from the first step on, rounded up: what is above a limit is never shown as the limit.
-            let step = unit.isEmpty ? tenths.multipliedReportingOverflow(by: 10).partialValue : tenths
+            let step = unit.isEmpty ? tenths * 10 : tenths
             tenths = step / 1_024 + (step % 1_024 == 0 ? 0 : 1)
             unit = next
         }

@@ -13,7 +13,7 @@ package struct StoreSettings: Sendable {
     package var durability = Durability.process
     /// How archives are compressed that are saved from now on.
     package var compression = ArchiveCompression.automatic
-    /// The most bytes of all entries' files together; `nil`: no limit. A file system takes a little more for each.
+    /// The most bytes of entries, without index and journal; `nil`: no limit. Those of a packed store are its segments.
     package var byteLimit: Int?
     /// The most entries; `nil`: no limit.
     package var countLimit: Int?

@@ -67,6 +67,16 @@ public struct ArchiveError: Error, Sendable {
         self.cause = cause
     }
 
+    /// The error for an object of another type than the one asked for.
+    static func mismatch(_ object: Any, _ type: Any.Type, _ key: String) -> ArchiveError {
+        let found = ClassNames.name(of: Swift.type(of: object))
+        return ArchiveError(
+            .typeMismatch,
+            "\(found), where \(ClassNames.name(of: type)) is asked for",
+            keyPath: [key]
+        )
+    }
+
     /// The same error, seen from one key further out.
     func within(_ key: String) -> ArchiveError {
         ArchiveError(code, message, offset: offset, keyPath: [key] + keyPath, cause: cause)

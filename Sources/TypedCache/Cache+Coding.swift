@@ -5,7 +5,7 @@ import KeyedArchive
 // Values to archives and back, on the caller's thread.
 
 extension Cache {
-    /// - Precondition: the entry was made by ``newEntry(_:_:_:sharesValues:)`` or ``kept(_:_:_:)`` of this cache.
+    /// - Precondition: the entry was made by ``MemoryForm`` of this cache.
     func value(of entry: MemoryEntry) throws(CacheError) -> Value {
         // Unchecked casts, 5 ns instead of 60: the tier belongs to this cache, and what is put into it is made by the
         // same rule.
@@ -45,28 +45,9 @@ extension Cache {
             core.endRead(key, read)
             throw error.named(cache: name, key: key.text)
         }
-        core.endRead(
-            key,
-            read,
-            keeping: Self.kept(value, key, read.stored, timing: read.timing, sharesValues: sharesValues)
-        )
+        core.endRead(key, read, keeping: form.entry(value, key, read.stored, timing: read.timing))
         core.record(.diskHit, key)
         return value
-    }
-
-    /// What memory holds of a value that was read.
-    ///
-    /// - Parameter timing: the entry's, where its deadline is still on its way to disk.
-    static func kept(
-        _ value: Value,
-        _ key: EntryKey,
-        _ stored: StoredArchive,
-        timing: EntryTiming? = nil,
-        sharesValues: Bool
-    ) -> MemoryEntry {
-        let attributes = stored.information.attributes
-        let timing = timing ?? EntryTiming(attributes, entry: stored.information)
-        return memoryEntry(value, key, stored.archive, attributes, timing, sharesValues: sharesValues)
     }
 
     /// Archives a value.
@@ -76,7 +57,7 @@ extension Cache {
         _ value: Value,
         _ key: EntryKey,
         _ attributes: EntryAttributes,
-        sharesValues: Bool
+        _ form: MemoryForm<Value>
     ) throws(CacheError) -> NewEntry {
         let archive: [UInt8]
         do throws(ArchiveError) {
@@ -91,23 +72,8 @@ extension Cache {
         return NewEntry(
             archive: archive,
             attributes: attributes,
-            entry: memoryEntry(value, key, archive, attributes, timing, sharesValues: sharesValues)
+            entry: form.entry(value, key, archive, attributes, timing)
         )
-    }
-
-    /// What memory holds of a value.
-    static func memoryEntry(
-        _ value: Value,
-        _ key: EntryKey,
-        _ archive: [UInt8],
-        _ attributes: EntryAttributes,
-        _ timing: EntryTiming?,
-        sharesValues: Bool
-    ) -> MemoryEntry {
-        let deadline = attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
-        return sharesValues
-            ? ValueEntry(value, key: key, deadline: deadline, timing: timing)
-            : ArchiveEntry(archive, key: key, deadline: deadline, timing: timing)
     }
 
     /// When and for how long an entry that is saved now may be used, and its tags.

@@ -155,7 +155,7 @@ extension Cache {
 
     /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
     ///
-    /// Blocks on disk I/O.
+    /// Index and journal are not counted, see ``DiskSettings/byteLimit``. Blocks on disk I/O.
     ///
     /// - Returns: how many were given up.
     /// - Throws: ``CacheError`` with code `.io`; more may be left then.

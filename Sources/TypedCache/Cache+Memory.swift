@@ -1,4 +1,9 @@
 extension Cache {
+    /// How many bytes the entries in memory count for together, as in ``MemorySettings``.
+    ///
+    /// Never above ``MemorySettings/byteLimit``. Does no disk I/O.
+    public var memorySize: ByteCount { .bytes(core.memoryCost) }
+
     /// Gives up the least useful entries in memory, until those that are left take no more than `limit`.
     ///
     /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. The limits of memory stay as they are:

@@ -96,7 +96,7 @@ extension Cache {
         _ attributes: EntryAttributes
     ) throws(CacheError) -> NewEntry? {
         guard let value else { return nil }
-        return try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
+        return try Self.newEntry(value, key, attributes, form)
     }
 
     /// What an entry has that takes the place of another one now.

@@ -17,9 +17,13 @@ extension Cache {
     ///   - memory: how much is kept in memory; 64 MiB by default.
     ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
     ///     default. `nil`: the cache is in memory alone, touches no file, and ends with this object; two of them are
-    ///     separate, whatever their names. Its limits are those of `memory`: a save above the limit of bytes is
-    ///     refused with `.tooLarge`. It keeps the archive of each value, beside the value where values are shared.
+    ///     separate, whatever their names. Its limits are those of `memory`: a save that costs more than the limit of bytes
+    ///     is refused with `.tooLarge`. It keeps the archive of each value, beside the value where values are shared.
     ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
+    ///   - cost: the bytes that a value counts for in the limit of `memory`; by default as many as its archive has
+    ///     before compression. Is called once for each value that is saved, loaded or read from disk, on the thread
+    ///     that does so, without any lock, never for a hit in memory; should be fast, and must not use the cache.
+    ///     Ignored where values are decoded for each fetch: memory has their archives then, and they count.
     ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
     ///   - clock: where the time comes from.
     ///   - observer: is told everything that the cache does, failures that no call can throw included.
@@ -32,16 +36,18 @@ extension Cache {
         memory: MemorySettings = MemorySettings(),
         disk: DiskSettings? = DiskSettings(),
         values: ValueSharing = .automatic,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
         observer: (any CacheObserver)? = nil
     ) throws(CacheError) {
-        let opening = CacheOpening(
+        let opening = CacheOpening<Value>(
             name: name,
             directory: directory,
             memory: memory,
             disk: disk,
             values: values,
+            cost: cost,
             expiration: expiration,
             clock: clock,
             observer: observer
@@ -62,16 +68,18 @@ extension Cache {
         memory: MemorySettings = MemorySettings(),
         disk: DiskSettings? = DiskSettings(),
         values: ValueSharing = .automatic,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
         observer: (any CacheObserver)? = nil
     ) async throws(CacheError) -> Cache {
-        let opening = CacheOpening(
+        let opening = CacheOpening<Value>(
             name: name,
             directory: directory,
             memory: memory,
             disk: disk,
             values: values,
+            cost: cost,
             expiration: expiration,
             clock: clock,
             observer: observer
@@ -95,12 +103,13 @@ extension Cache {
         through wrap: (any ArchiveStore) -> any ArchiveStore
     ) throws(CacheError) {
         let (own, store) = try CacheDirectory.open(name, in: directory, create: true, disk: disk, through: wrap)
-        let opening = CacheOpening(
+        let opening = CacheOpening<Value>(
             name: name,
             directory: directory,
             memory: memory,
             disk: disk,
             values: values,
+            cost: nil,
             expiration: expiration,
             clock: clock,
             observer: observer
@@ -109,8 +118,8 @@ extension Cache {
     }
 
     private convenience init(
-        _ opening: CacheOpening,
-        at place: CacheOpening.Place,
+        _ opening: CacheOpening<Value>,
+        at place: CacheOpening<Value>.Place,
         isSendable: Bool
     ) {
         self.init(
@@ -121,6 +130,7 @@ extension Cache {
             memory: opening.disk == nil ? .unlimited : opening.memory,
             disk: opening.disk ?? DiskSettings(),
             sharesValues: opening.values.isChosen(for: Value.self, isSendable: isSendable),
+            cost: opening.cost,
             sweeps: true,
             expiration: opening.expiration,
             clock: opening.clock,
@@ -137,16 +147,18 @@ extension Cache where Value: Sendable {
         memory: MemorySettings = MemorySettings(),
         disk: DiskSettings? = DiskSettings(),
         values: ValueSharing = .automatic,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
         observer: (any CacheObserver)? = nil
     ) throws(CacheError) {
-        let opening = CacheOpening(
+        let opening = CacheOpening<Value>(
             name: name,
             directory: directory,
             memory: memory,
             disk: disk,
             values: values,
+            cost: cost,
             expiration: expiration,
             clock: clock,
             observer: observer
@@ -163,16 +175,18 @@ extension Cache where Value: Sendable {
         memory: MemorySettings = MemorySettings(),
         disk: DiskSettings? = DiskSettings(),
         values: ValueSharing = .automatic,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
         expiration: Expiration = .never,
         clock: some CacheClock = SystemClock(),
         observer: (any CacheObserver)? = nil
     ) async throws(CacheError) -> Cache {
-        let opening = CacheOpening(
+        let opening = CacheOpening<Value>(
             name: name,
             directory: directory,
             memory: memory,
             disk: disk,
             values: values,
+            cost: cost,
             expiration: expiration,
             clock: clock,
             observer: observer
@@ -182,12 +196,13 @@ extension Cache where Value: Sendable {
 }
 
 /// What a program opens a cache with.
-private struct CacheOpening: Sendable {
+private struct CacheOpening<Value>: Sendable {
     let name: String
     let directory: URL?
     let memory: MemorySettings
     let disk: DiskSettings?
     let values: ValueSharing
+    let cost: (@Sendable (Value) -> ByteCount)?
     let expiration: Expiration
     let clock: any CacheClock
     let observer: (any CacheObserver)?

@@ -27,7 +27,7 @@ extension Cache {
         let attributes = try attributes(expiration, tags, key)
         let new: NewEntry
         do throws(CacheError) {
-            new = try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
+            new = try Self.newEntry(value, key, attributes, form)
         } catch {
             core.failWrite(key)
             throw error.named(cache: name, key: key.text)
@@ -50,7 +50,7 @@ extension Cache {
         let new: NewEntry
         let core = core
         do throws(CacheError) {
-            new = try Self.newEntry(value, key, attributes, sharesValues: sharesValues)
+            new = try Self.newEntry(value, key, attributes, form)
         } catch {
             await core.queues.run(key) { core.failWrite(key) }
             throw error.named(cache: name, key: key.text)

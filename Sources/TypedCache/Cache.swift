@@ -46,7 +46,8 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let followsOthers: Bool
     /// Whether memory hands out one value to all fetches; otherwise each fetch decodes a new one, which takes 50 to 75
     /// times as long. See ``ValueSharing``.
-    public let sharesValues: Bool
+    public var sharesValues: Bool { form.sharesValues }
+    let form: MemoryForm<Value>
     let defaultExpiration: Expiration
 
     /// - Parameter sweeps: whether expired entries are removed in the background, once a minute.
@@ -57,6 +58,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         memory: MemorySettings,
         disk: DiskSettings = DiskSettings(),
         sharesValues: Bool,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
         sweeps: Bool = false,
         expiration: Expiration,
         clock: any CacheClock,
@@ -64,7 +66,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     ) {
         self.name = name
         self.directory = directory
-        self.sharesValues = sharesValues
+        form = MemoryForm(sharesValues: sharesValues, cost: cost)
         core = CacheCore(
             name: name,
             directory: directory,

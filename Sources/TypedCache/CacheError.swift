@@ -108,6 +108,16 @@ extension CacheError {
         error.key = error.key ?? key
         return error
     }
+
+    /// The error of a call for many entries, of which so many failed, this one first.
+    func amongFailures(_ count: Int) -> CacheError {
+        guard count > 1 else { return self }
+        let others = count == 2 ? "another entry failed" : "\(count - 1) other entries failed"
+        var error = CacheError(code, "\(message); \(others)", path: path, errorNumber: errorNumber, cause: cause)
+        error.cache = cache
+        error.key = key
+        return error
+    }
 }
 
 extension CacheError {
@@ -137,9 +147,7 @@ extension CacheError {
         let isAnotherType = error.code == .typeMismatch || error.code == .classNotAllowed
         let isOutermost = error.keyPath.isEmpty || error.keyPath == [KeyedArchiver.rootKey]
         if isAnotherType, isOutermost {
-            let advice =
-                "typed-cache dump KEY --cache NAME shows what was saved; typed-cache warm --type NAME saves records as a type"
-            self.init(.typeMismatch, "\(error.textWithoutValues); \(advice)", cause: error)
+            self.init(.typeMismatch, error.textWithoutValues, cause: error)
         } else {
             self.init(.decodingFailed, "it cannot be decoded as \(type): \(error.textWithoutValues)", cause: error)
         }

@@ -119,7 +119,7 @@ import Testing
 
         /// Which entries of a full store are removed, in the order in which they were saved.
         enum Choice: CaseIterable {
-            case head, middle, scattered, most
+            case head, middle, tail, scattered, most
 
             func keys(of count: Int) -> [String] {
                 let few = count / 10
@@ -127,6 +127,7 @@ import Testing
                     switch self {
                     case .head: Array(0..<few)
                     case .middle: Array(count / 2..<count / 2 + few)
+                    case .tail: Array(count - few..<count)
                     case .scattered: (0..<few).map { $0 * 10 + 3 }
                     // More than the reserve has room to write down.
                     case .most: Array(count / 8..<count * 7 / 8)
@@ -135,43 +136,141 @@ import Testing
             }
         }
 
+        /// What of the removed bytes need not find room again: less than that is not worth writing anything anew.
+        private static let rest = 1 << 15
+
         /// Where none fills a block, all of them are in few segments, and nothing stays in memory from one save to the
         /// next.
         @Test(arguments: Choice.allCases) func removedEntriesGiveRoomWhereverTheyLie(
             choice: Choice
         ) throws {
             try SmallVolume.mount("size=4m") { path, _ in
-                func open() throws(StoreError) -> PackedStore {
-                    try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
-                }
+                let cache = path + "/cache"
                 var random = SeededGenerator(seed: 11)
-                let (sizes, all) = try fill(open(), 100...600, &random)
-                var archives = all
+                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                let reserve = reserveByteCount(cache)
                 let removed = choice.keys(of: sizes.count)
-                do {
-                    let store = try open()
-                    for key in removed { #expect(try store.remove(forKey: key) == true) }
-                    for key in removed { archives[key] = nil }
-                }
-                // The rest is for removals that are still written down, and for the index.
-                let room = removed.reduce(0) { $0 + sizes[$1]! } * 5 / 8
-                var used = 0
-                var refusal: StoreError?
-                while used < room, refusal == nil {
-                    let key = "new \(used)"
-                    let archive = self.random(3_000, &random)
-                    do throws(StoreError) {
-                        used += try save(archive, key, in: open())
-                        archives[key] = archive
-                    } catch {
-                        refusal = error
-                    }
-                }
-                #expect(used >= room, "\(String(describing: refusal))")
-                let store = try open()
-                for (key, archive) in archives { #expect(try store.fetch(forKey: key)?.archive == archive) }
-                for key in removed { #expect(try store.fetch(forKey: key) == nil) }
+                try remove(removed, at: cache)
+                for key in removed { archives[key] = nil }
+
+                let removedByteCount = removed.reduce(0) { $0 + sizes[$1]! }
+                let (used, refusal) = try refill(removedByteCount - Self.rest, at: cache, &archives, &random)
+                #expect(used >= removedByteCount - Self.rest, "\(String(describing: refusal))")
+                // The next time as well.
+                #expect(reserveByteCount(cache) >= reserve)
+                try check(archives, without: removed, at: cache)
             }
+        }
+
+        /// The index was written while there was room for it. Its own room is for entries, too.
+        @Test func anIndexThatIsOfNoUseGivesRoom() throws {
+            try SmallVolume.mount("size=4m") { path, _ in
+                let cache = path + "/cache"
+                var random = SeededGenerator(seed: 13)
+                var archives: [String: [UInt8]] = [:]
+                do {
+                    let store = try open(cache)
+                    for number in 0..<3_000 {
+                        archives["early \(number)"] = self.random(300, &random)
+                        try save(archives["early \(number)"]!, "early \(number)", in: store)
+                    }
+                    try store.close()
+                }
+                let index = try readFile(cache + "/index").count
+                let (sizes, others) = try fill(open(cache), 100...600, &random)
+                archives.merge(others) { $1 }
+                #expect(try readFile(cache + "/index").count == index)
+
+                let removed = Choice.tail.keys(of: sizes.count)
+                try remove(removed, at: cache)
+                for key in removed { archives[key] = nil }
+                let room = removed.reduce(0) { $0 + sizes[$1]! } + index - Self.rest
+                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                #expect(used >= room, "\(String(describing: refusal))")
+                #expect(!FileManager.default.fileExists(atPath: cache + "/index"))
+                try check(archives, without: removed, at: cache)
+            }
+        }
+
+        /// It has every segment open, and reads the index when it needs a part of it, so that all blocks of a file are
+        /// free only when it closes that.
+        @Test func anotherStoreKeepsLittleRoomFromSaves() throws {
+            try SmallVolume.mount("size=4m") { path, _ in
+                let cache = path + "/cache"
+                var random = SeededGenerator(seed: 14)
+                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                let removed = Choice.tail.keys(of: sizes.count)
+                let other = try open(cache)
+                for key in sizes.keys { #expect(try other.fetch(forKey: key) != nil) }
+                let names = try FileManager.default.contentsOfDirectory(atPath: cache)
+                let segments = names.count { $0.hasSuffix("segment") }
+                try remove(removed, at: cache)
+                for key in removed { archives[key] = nil }
+
+                // The first block and the last one of each.
+                let kept = segments * 2 * Segment.blockByteCount
+                let room = removed.reduce(0) { $0 + sizes[$1]! } - kept - Self.rest
+                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                #expect(used >= room, "\(String(describing: refusal))")
+                for (key, archive) in archives { #expect(try other.fetch(forKey: key)?.archive == archive) }
+                for key in removed { #expect(try other.fetch(forKey: key) == nil) }
+            }
+        }
+
+        /// What is free is for entries, where the index would take much of it.
+        @Test func noIndexIsWrittenWhereLittleIsFree() throws {
+            try SmallVolume.mount("size=4m") { path, remount in
+                let cache = path + "/cache"
+                var random = SeededGenerator(seed: 15)
+                let keys = try fill(open(cache), 100...600, &random).sizes.keys.shuffled(using: &random)
+                // A tenth is more than the index takes.
+                try remove(Array(keys.prefix(keys.count / 10)), at: cache)
+                try open(cache).compact()
+                try open(cache).close()
+                #expect(!FileManager.default.fileExists(atPath: cache + "/index"))
+
+                try remount("size=64m")
+                try open(cache).close()
+                #expect(FileManager.default.fileExists(atPath: cache + "/index"))
+            }
+        }
+
+        private func open(_ path: String) throws(StoreError) -> PackedStore {
+            try PackedStore(directory: path, create: true, settings: StoreSettings())
+        }
+
+        private func remove(_ keys: [String], at path: String) throws {
+            let store = try open(path)
+            defer { store.finishUpkeep() }
+            for key in keys { #expect(try store.remove(forKey: key) == true) }
+        }
+
+        /// Saves entries of some thousand bytes, each by a store of its own, until so many bytes are used.
+        private func refill(
+            _ room: Int,
+            at path: String,
+            _ archives: inout [String: [UInt8]],
+            _ random: inout SeededGenerator
+        ) throws -> (used: Int, refusal: StoreError?) {
+            var used = 0
+            while used < room {
+                let archive = self.random(min(room - used, max(3_000, room / 64)), &random)
+                do throws(StoreError) {
+                    let key = "new \(used)"
+                    used += try save(archive, key, in: open(path))
+                    archives[key] = archive
+                } catch {
+                    guard error.errorNumber == ENOSPC else { throw error }
+                    return (used, error)
+                }
+            }
+            return (used, nil)
+        }
+
+        private func check(_ archives: [String: [UInt8]], without removed: [String], at path: String) throws {
+            let store = try open(path)
+            for (key, archive) in archives { #expect(try store.fetch(forKey: key)?.archive == archive) }
+            for key in removed { #expect(try store.fetch(forKey: key) == nil) }
         }
 
         private func byteCount(of store: PackedStore) throws -> Int {
@@ -181,26 +280,22 @@ import Testing
         /// There is no room to write anything anew but in the reserve.
         @Test(arguments: Choice.allCases) func aFullStoreIsCompacted(choice: Choice) throws {
             try SmallVolume.mount("size=4m") { path, _ in
-                func open() throws(StoreError) -> PackedStore {
-                    try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
-                }
+                let cache = path + "/cache"
                 var random = SeededGenerator(seed: 12)
-                let (sizes, all) = try fill(open(), 100...600, &random)
-                var archives = all
+                var (sizes, archives) = try fill(open(cache), 100...600, &random)
                 let removed = choice.keys(of: sizes.count)
-                let before = try byteCount(of: open())
+                let before = try byteCount(of: open(cache))
                 do {
-                    let store = try open()
+                    // It may still have segments open while the next one compacts them.
+                    let store = try open(cache)
                     for key in removed { try store.remove(forKey: key) }
-                    for key in removed { archives[key] = nil }
                 }
+                for key in removed { archives[key] = nil }
                 // Some of it was given up in the background.
-                try open().compact()
-                let gained = try before - byteCount(of: open())
+                try open(cache).compact()
+                let gained = try before - byteCount(of: open(cache))
                 #expect(gained > removed.reduce(0) { $0 + sizes[$1]! } * 9 / 10)
-                let store = try open()
-                for (key, archive) in archives { #expect(try store.fetch(forKey: key)?.archive == archive) }
-                for key in removed { #expect(try store.fetch(forKey: key) == nil) }
+                try check(archives, without: removed, at: cache)
             }
         }
 
@@ -313,38 +408,6 @@ import Testing
                 }
                 #expect(try readFile(other) == [1, 2, 3])
             }
-        }
-    }
-
-    /// A file system in memory of so few bytes that it can be filled.
-    enum SmallVolume {
-        static let isPossible = (try? mount("size=64k") { _, _ in }) != nil
-
-        /// Has `body` use a new one, with options of tmpfs; it can have it mounted again with others.
-        static func mount(
-            _ options: String,
-            _ body: (_ path: String, _ remount: (String) throws -> Void) throws -> Void
-        ) throws {
-            try withTemporaryDirectory { path in
-                try system("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
-                let result = Result {
-                    try body(path) { try system("mount", "-o", "remount,\($0)", path) }
-                }
-                // A store may still do its last work in the background.
-                try system("umount", "--lazy", path)
-                try result.get()
-            }
-        }
-
-        private static func system(_ words: String...) throws {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = words
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
-            struct Failure: Error { let command: [String] }
-            guard process.terminationStatus == 0 else { throw Failure(command: words) }
         }
     }
 #endif

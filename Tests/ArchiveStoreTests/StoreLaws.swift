@@ -24,7 +24,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
         let place: Comment = "seed \(seed), step \(step)"
         let key = keys.randomElement(using: &random) ?? "key"
         let expected = model[Array(key.utf8)]
-        switch Int.random(in: 0..<24, using: &random) {
+        switch Int.random(in: 0..<27, using: &random) {
         case 0..<6:
             let archive = random.archive()
             let attributes = random.attributes()
@@ -102,6 +102,42 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             try store.removeAll(tagged: tag) { removed.append(Array($0.key.utf8)) }
             #expect(removed.count == tagged.count && Set(removed) == Set(tagged.keys), place)
             for key in tagged.keys { model[key] = nil }
+        case 23, 24:
+            // Some keys twice, and one that is none.
+            let archives = (0..<Int.random(in: 0..<9, using: &random)).map { _ in
+                let key = Int.random(in: 0..<8, using: &random) == 0 ? "" : keys.randomElement(using: &random)
+                return NewArchive(key: key ?? "key", archive: random.archive(), attributes: random.attributes())
+            }
+            let results = store.save(archives)
+            #expect(results.count == archives.count, place)
+            var saved: [[UInt8]: EntryIdentity] = [:]
+            for (new, result) in zip(archives, results) {
+                if new.key.isEmpty {
+                    #expect(result.failureCode == .invalidArgument, place)
+                    continue
+                }
+                let information = try #require(try result.get(), place)
+                model[Array(new.key.utf8)] = (new.archive, new.attributes)
+                #expect(matches(information), place)
+                saved[Array(new.key.utf8)] = information.identity
+            }
+            for new in archives where !new.key.isEmpty {
+                let identity = try store.information(forKey: new.key)?.identity
+                #expect(identity == saved[Array(new.key.utf8)], place)
+            }
+        case 25:
+            let doomed = (0..<Int.random(in: 0..<9, using: &random)).map { _ in
+                Int.random(in: 0..<8, using: &random) == 0 ? "" : keys.randomElement(using: &random) ?? "key"
+            }
+            let results = store.remove(forKeys: doomed)
+            #expect(results.count == doomed.count, place)
+            for (key, result) in zip(doomed, results) {
+                if key.isEmpty {
+                    #expect(result.failureCode == .invalidArgument, place)
+                } else {
+                    #expect(try result.get() == (model.removeValue(forKey: Array(key.utf8)) != nil), place)
+                }
+            }
         default:
             guard Int.random(in: 0..<5, using: &random) == 0 else { break }
             try store.removeAll()
@@ -113,5 +149,12 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             try store.fetch(forKey: key)?.archive == model[Array(key.utf8)]?.archive,
             "seed \(seed), at the end"
         )
+    }
+}
+
+extension Result where Failure == StoreError {
+    /// Of what failed; `nil` for a success.
+    var failureCode: StoreError.Code? {
+        if case .failure(let error) = self { error.code } else { nil }
     }
 }

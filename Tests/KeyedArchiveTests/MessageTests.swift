@@ -80,6 +80,88 @@ import Testing
         #expect(nested.message == "an integer, where an object with keys is asked for")
     }
 
+    /// Every kind of value, asked for as every other one: both are named, once each, and no value is.
+    @Test func eachMismatchNamesBothTypesOnce() throws {
+        let secret = "s3cret-marker"
+        let stored: [(any Codable, String)] = [
+            (secret, "a string"), (424_242, "an integer"), (true, "a Boolean"), (424_242.5, "a real number"),
+            (Data(secret.utf8), "data"), (Date(timeIntervalSince1970: 424_242), "an object of class NSDate"),
+            (URL(filePath: "/\(secret)"), "an object of class NSURL"), (UUID(), "an object of class NSUUID"),
+            ([secret], "an object of class NSArray"), (["key": secret], "an object of class NSDictionary"),
+            (Inner(field: secret), "an object of class KeyedArchiveTests.Inner"),
+        ]
+        let asked: [(any Codable.Type, String)] = [
+            (String.self, "String"), (Int.self, "Int"), (UInt8.self, "UInt8"), (Bool.self, "Bool"),
+            (Double.self, "Double"), (Float.self, "Float"), (Data.self, "Data"), (Date.self, "Date"),
+            (URL.self, "URL"), (UUID.self, "UUID"), ([Int].self, "an array"), (Inner.self, "an object with keys"),
+            ([String: Int].self, "Dictionary<String, Int>"), ([Int: Int].self, "Dictionary<Int, Int>"),
+        ]
+        var mismatches = 0
+        func check<Value: Codable>(_ value: Value, _ kind: String, _ type: any Codable.Type, _ word: String) throws
+        {
+            func decode<Asked: Codable>(_ type: Asked.Type) throws {
+                let archive = try KeyedArchiver.archivedData(encoding: [Box(field: value)])
+                let unarchiver = try KeyedUnarchiver(forReadingFrom: archive)
+                guard let root = try unarchiver.value(of: "root") else { return }
+                do {
+                    _ = try unarchiver.decode([Box<Asked>].self, at: root, nil)
+                } catch let error as DecodingError {
+                    let error = ArchiveError(error)
+                    #expect(!"\(error)".contains(secret) && !"\(error)".contains("424242"), "\(error)")
+                    #expect(error.keyPath.contains("field"), "\(error)")
+                    switch error.message {
+                    case "\(kind), where \(word) is asked for": mismatches += 1
+                    case "\(kind) that does not fit \(word)": #expect(error.code == .outOfRange)
+                    // It is one further in that is another, or that is missing: any object gives its keys.
+                    case "a string, where Int is asked for": #expect(Value.self != String.self, "\(error)")
+                    case "no value": #expect(Asked.self == Inner.self && error.keyPath.count == 3, "\(error)")
+                    default: Issue.record("\(kind) as \(word): \(error)")
+                    }
+                }
+            }
+            try decode(type)
+        }
+        for (value, kind) in stored {
+            for (type, word) in asked { try check(value, kind, type, word) }
+        }
+        #expect(mismatches > 100)
+    }
+
+    @Test func objectsThatDoNotFitAreNamedBesideTheClassesAskedFor() throws {
+        func refused(
+            _ object: any NSObject & NSCoding,
+            _ classes: [AnyClass] = [],
+            _ decode: (KeyedUnarchiver) -> Void
+        ) throws -> String {
+            let data = try KeyedArchiver.archivedData(withRootObject: object)
+            let unarchiver = try KeyedUnarchiver(forReadingFrom: data, classes: classes)
+            decode(unarchiver)
+            let error = try #require(unarchiver.error as? ArchiveError)
+            #expect(error.code == .typeMismatch && !"\(error)".contains("secret"), "\(error)")
+            return error.message
+        }
+        let text = NSString(string: "secret")
+        let one = try refused(text) { _ = $0.decodeObject(of: NSNumber.self, forKey: "root") }
+        #expect(one == "Swift.String, where NSNumber is asked for")
+        let two = try refused(text) { _ = $0.decodeObject(of: [NSNumber.self, NSDate.self], forKey: "root") }
+        #expect(two == "Swift.String, where NSNumber or NSDate is asked for")
+        let many: [AnyClass] = [
+            NSNumber.self, NSDate.self, NSURL.self, NSUUID.self, NSData.self, NSArray.self, NSSet.self,
+        ]
+        let most = try refused(text) { _ = $0.decodeObject(of: many, forKey: "root") }
+        #expect(most == "Swift.String, where NSNumber, NSDate, NSURL, NSUUID, NSData or 2 more is asked for")
+        let base = try refused(Base(title: "secret")) {
+            _ = $0.decodeArrayOfObjects(ofClass: Base.self, forKey: "root")
+        }
+        #expect(base.hasPrefix("KeyedArchiveTests.Base, where Swift.Array<KeyedArchiveTests.Base> is"), "\(base)")
+        let late = try refused(Base(title: "secret"), [Base.self]) {
+            $0.decodeObject(of: Secure.self, forKey: "root", whenComplete: { _ in })
+            // References are delivered when the outermost call ends.
+            _ = $0.decodeObject(of: Base.self, forKey: "other")
+        }
+        #expect(late == "an object of class KeyedArchiveTests.Base, where KeyedArchiveTests.Secure is asked for")
+    }
+
     @Test func anObjectThatRefusesIsNamed() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: [Refusing()])
         let member = try error { _ = try KeyedUnarchiver.unarchiveObject(with: data, allowing: [Refusing.self]) }
@@ -132,3 +214,7 @@ struct Throwing: Codable {
         throw Complaint(secret: "secret")
     }
 }
+
+private struct Box<Field: Codable>: Codable { var field: Field }
+
+struct Inner: Codable { var field: String }

@@ -98,6 +98,27 @@ import Testing
         let error = try failure { try numbers.fetch(forKey: "x") }
         #expect(count("Letter,", in: error.message) == 1 && count("Number", in: error.message) == 1, "\(error)")
         #expect(!error.message.contains("typeMismatch"))
+        // A program's user may have no command.
+        #expect(!error.description.contains("typed-cache"), "\(error)")
+    }
+
+    @Test func bothTypesAreNamedInsideAValue() throws {
+        struct Year: Codable, Encoded { var year: Int }
+        struct NamedYear: Codable, Encoded {
+            static var formerNames: [String] { Year.archivedNames }
+            var year: String
+        }
+        let years = try Cache<Year>(name: "years", directory: directory.url)
+        try years.save(Year(year: 1_984), forKey: "x")
+        let named = try Cache<NamedYear>(name: "years", directory: directory.url)
+        let error = try failure { try named.fetch(forKey: "x") }
+        #expect(error.code == .decodingFailed)
+        #expect(
+            error.message.hasPrefix(
+                "it cannot be decoded as NamedYear: an integer, where String is asked for, at year"
+            ),
+            "\(error)"
+        )
     }
 
     @Test func limitsAreToldInNumbers() throws {

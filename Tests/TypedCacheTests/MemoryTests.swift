@@ -13,7 +13,7 @@ import Testing
     }
 
     private func entry(_ value: Int, _ key: String) throws -> ValueEntry<Int> {
-        try ValueEntry(value, key: EntryKey(key), deadline: .infinity, timing: nil)
+        try ValueEntry(value, key: EntryKey(key), cost: 1, deadline: .infinity, timing: nil)
     }
 
     @Test(arguments: seeds(1..<21)) func theTableFindsWhatIsInIt(seed: Int) throws {

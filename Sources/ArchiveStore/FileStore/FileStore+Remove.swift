@@ -12,7 +12,8 @@ extension FileStore {
         } ?? false
     }
 
-    private func remove(_ key: StoreKey, from chain: SlotChain) throws(StoreError) -> Bool {
+    /// Removes the entry of a key, while its shard is locked.
+    func remove(_ key: StoreKey, from chain: SlotChain) throws(StoreError) -> Bool {
         let found = try chain.find(key, .tail)
         if let match = found.match {
             try chain.vacate(match.slot, of: key)

@@ -18,17 +18,25 @@ extension FileStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        let key = try StoreKey(key)
-        guard archive.count <= maximumArchiveByteCount else {
-            throw StoreError.tooLarge(archive.count, limit: maximumArchiveByteCount)
+        let (key, content) = try content(NewArchive(key: key, archive: archive, attributes: attributes))
+        return try save(content, of: key, if: condition)
+    }
+
+    /// The bytes of the file that an archive is to be in.
+    ///
+    /// - Throws: `.invalidArgument`, `.tooLarge`.
+    func content(_ new: NewArchive) throws(StoreError) -> (key: StoreKey, content: FileContent) {
+        let key = try StoreKey(new.key)
+        guard new.archive.count <= maximumArchiveByteCount else {
+            throw StoreError.tooLarge(new.archive.count, limit: maximumArchiveByteCount)
         }
         let content = try EntryFile.content(
-            archive: archive,
+            archive: new.archive,
             key: key,
-            attributes: attributes,
+            attributes: new.attributes,
             compression: settings.compression
         )
-        return try save(content, of: key, if: condition)
+        return (key, content)
     }
 
     /// Implementation: as a save, but for the archive, which stays compressed as it is.
@@ -80,18 +88,65 @@ extension FileStore {
         in directory: StoreDirectory,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        let name = naming(key)
-        let shard = directory.shards[name.shard]
+        let draft = try draft(of: content, key, in: directory)
+        return try place(draft, finish(draft), if: condition, waits: true)
+    }
+
+    /// An entry's file that has not got its name yet.
+    struct EntryDraft {
+        let key: StoreKey
+        let content: FileContent
+        let directory: StoreDirectory
+        let shard: Shard
+        /// That of the shard.
+        let folder: Directory
+        let session: DraftSession
+        let file: OpenDraft
+    }
+
+    /// Writes an entry's file.
+    func draft(
+        of content: FileContent,
+        _ key: StoreKey,
+        in directory: StoreDirectory
+    ) throws(StoreError) -> EntryDraft {
+        let shard = directory.shards[naming(key).shard]
         // A shard that is no longer found by its path, or never was, means that the store is elsewhere by
         // now.
         guard let folder = try shard.directory(create: true), try shard.isNamed(folder) else {
             throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "saving an archive")
         }
         let session = try directory.session()
+        return EntryDraft(
+            key: key,
+            content: content,
+            directory: directory,
+            shard: shard,
+            folder: folder,
+            session: session,
+            file: try session.begin { file throws(SystemError) in try file.write(content) }
+        )
+    }
+
+    /// Closes an entry's file, which is on the device before its name is, if the store is durable.
+    func finish(_ draft: EntryDraft) throws(StoreError) -> FileStatus {
+        try draft.session.finish(draft.file, synchronized: settings.durability == .power).status
+    }
+
+    /// Gives an entry's file its name; nothing is left of it if that fails.
+    ///
+    /// - Parameter waits: whether to wait until the name is on the device, if the store is durable.
+    func place(
+        _ draft: EntryDraft,
+        _ status: FileStatus,
+        if condition: ((EntryInformation?) -> Bool)?,
+        waits: Bool
+    ) throws(StoreError) -> EntryInformation? {
+        let (key, content, directory) = (draft.key, draft.content, draft.directory)
+        let (shard, folder, session) = (draft.shard, draft.folder, draft.session)
+        let name = naming(key)
         let journal = directory.journal
         let chain = chain(name, in: folder, of: shard, journal)
-
-        let draft = try session.write(content, synchronized: settings.durability == .power)
         let entry = Self.entry(content)
         var isSaved: Bool?
         do throws(StoreError) {
@@ -101,7 +156,7 @@ extension FileStore {
                 attempts += 1
                 // Before the shard is locked, for the locks of other shards may be needed.
                 try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
-                isSaved = try shard.changing(folder) { () throws(StoreError) in
+                isSaved = try shard.changing(folder, waits: waits) { () throws(StoreError) in
                     let place = try chain.place(saving: key)
                     if let condition, try !condition(information(place.former, key, chain, slot: place.slot)) {
                         return false
@@ -115,7 +170,7 @@ extension FileStore {
                     do throws(StoreError) {
                         // Before it is there: who is killed in between leaves a name too much.
                         try list(entry, name, replacing: place.former?.entry, in: directory)
-                        try rename(draft.name, to: name.fileName(slot: place.slot), in: folder, session, chain)
+                        try rename(draft.file.name, to: name.fileName(slot: place.slot), in: folder, session, chain)
                     } catch {
                         if isKept { journal.tell(name, former) }
                         throw error
@@ -130,15 +185,15 @@ extension FileStore {
                 throw StoreError(.io, path: chain.path(0), action: "saving an archive", reason: reason)
             }
             if !isSaved {
-                session.discard(draft.name)
+                session.discard(draft.file.name)
                 return nil
             }
         } catch {
-            session.discard(draft.name)
+            session.discard(draft.file.name)
             throw error
         }
         keepHeadroom(in: directory)
-        return try information((entry, draft.status), key, chain, slot: 0)
+        return try information((entry, status), key, chain, slot: 0)
     }
 
     private func rename(

@@ -23,6 +23,8 @@ final class Directory: Sendable {
 
     var layer: FileLayer { file.layer }
     private var name: String { file.name }
+    /// Whether it was opened to stay open: there are descriptors enough.
+    var isKeptOpen: Bool { reservation != nil }
 
     private init(_ file: consuming OpenFile, reservation: DescriptorReservation?) throws(SystemError) {
         identity = try file.status().identity

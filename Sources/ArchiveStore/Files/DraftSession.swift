@@ -104,23 +104,41 @@ final class DraftSession: Sendable {
         synchronized: Bool,
         _ body: (borrowing OpenFile) throws(SystemError) -> Void
     ) throws(StoreError) -> (name: String, status: FileStatus) {
+        try finish(begin(body), synchronized: synchronized)
+    }
+
+    /// Writes a draft that stays open until ``finish(_:synchronized:)``; nothing is left behind if that fails.
+    func begin(_ body: (borrowing OpenFile) throws(SystemError) -> Void) throws(StoreError) -> OpenDraft {
         let (_, number) = count.add(1, ordering: .relaxed)
         let draft = "\(name).\(number)"
         do throws(SystemError) {
             let file = try directory.makeFile(draft)
             do throws(SystemError) {
                 try body(file)
-                if synchronized { try file.synchronizeBeforeRename() }
-                let status = try file.status()
-                try file.closeChecked()
-                return (draft, status)
+                return OpenDraft(name: draft, file: file)
             } catch {
                 discard(draft)
                 throw error
             }
         } catch {
-            throw StoreError(error, path: path + "/" + draft, action: "writing a draft")
+            throw failure(error, draft)
         }
+    }
+
+    /// Ends what ``begin(_:)`` began; nothing is left behind if that fails.
+    ///
+    /// - Parameter synchronized: Whether the bytes reach the device before anything that is written later.
+    func finish(_ draft: OpenDraft, synchronized: Bool) throws(StoreError) -> (name: String, status: FileStatus) {
+        do throws(SystemError) {
+            return (draft.name, try draft.close(synchronized: synchronized))
+        } catch {
+            discard(draft.name)
+            throw failure(error, draft.name)
+        }
+    }
+
+    private func failure(_ error: SystemError, _ draft: String) -> StoreError {
+        StoreError(error, path: path + "/" + draft, action: "writing a draft")
     }
 
     /// Deletes a draft that did not become anything.
@@ -128,5 +146,24 @@ final class DraftSession: Sendable {
         // What cannot be deleted now is deleted after this session; the failure that led here is the one to
         // report.
         _ = Result { () throws(SystemError) in try directory.remove(draft) }
+    }
+}
+
+/// A draft that was written, and is still open.
+final class OpenDraft {
+    let name: String
+    private var file: OpenFile?
+
+    fileprivate init(name: String, file: consuming OpenFile) {
+        self.name = name
+        self.file = consume file
+    }
+
+    fileprivate func close(synchronized: Bool) throws(SystemError) -> FileStatus {
+        guard let file = file.take() else { throw SystemError(number: EBADF) }
+        if synchronized { try file.synchronizeBeforeRename() }
+        let status = try file.status()
+        try file.closeChecked()
+        return status
     }
 }

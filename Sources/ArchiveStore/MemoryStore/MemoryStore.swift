@@ -37,7 +37,7 @@ package final class MemoryStore: ArchiveStore {
     private let user = Mutex(StoreUserReference())
 
     /// - Parameters:
-    ///   - byteLimit: the most bytes of all archives together; `nil`: no limit.
+    ///   - byteLimit: the most bytes that all archives cost together; `nil`: no limit.
     ///   - countLimit: the most archives; `nil`: no limit.
     package init(byteLimit: Int?, countLimit: Int?) {
         self.byteLimit = byteLimit ?? .max
@@ -49,6 +49,9 @@ package final class MemoryStore: ArchiveStore {
 
     private var currentUser: (any StoreUser)? { user.withLock { $0.user } }
 
+    /// What all archives cost together, in bytes.
+    package var cost: Int { state.withLock { $0.policy.cost } }
+
     // MARK: One entry
 
     package func save(
@@ -57,12 +60,24 @@ package final class MemoryStore: ArchiveStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
+        try save(archive, forKey: key, attributes: attributes, cost: archive.count, if: condition)
+    }
+
+    /// Saves an archive that counts for another number of bytes than it has: for those that its user's value takes.
+    ///
+    /// - Parameter cost: zero or more.
+    /// - Throws: as for every save; `.tooLarge` if the cost is above the limit.
+    package func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        cost: Int,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
         // Refused as on disk, where they could not be written.
         _ = try attributes.encoded()
-        guard archive.count <= byteLimit else {
-            throw StoreError.tooLarge(archive.count, limit: byteLimit)
-        }
+        guard cost <= byteLimit else { throw StoreError.tooLarge(cost, limit: byteLimit) }
         let user = currentUser
         let (saved, gone) = state.withLock { state -> (EntryInformation?, [HeldArchive]) in
             guard condition?(state.entries[key.bytes]?.stored.information) ?? true else { return (nil, []) }
@@ -77,7 +92,7 @@ package final class MemoryStore: ArchiveStore {
             let new = HeldArchive(key, StoredArchive(archive: archive, information: information), user)
             var victims: [EvictionEntry] = []
             state.entries[key.bytes] = new
-            state.policy.insert(new, cost: archive.count, removed: &victims)
+            state.policy.insert(new, cost: cost, removed: &victims)
             return (information, state.drop(victims))
         }
         for held in gone { user?.didEvict(held.stored.information) }
@@ -163,7 +178,7 @@ package final class MemoryStore: ArchiveStore {
         for information in evict(toCount: .max, byteCount: byteCount) { removed(information) }
     }
 
-    /// Gives up the least useful archives, until no more are left than so many of so many bytes together.
+    /// Gives up the least useful archives, until no more are left than so many that cost so many bytes together.
     ///
     /// - Returns: what was given up; the store's user is not told.
     package func evict(toCount count: Int, byteCount: Int) -> [EntryInformation] {

@@ -150,6 +150,12 @@ final class IndexSnapshot: Sendable {
 
     // MARK: Writing
 
+    /// How long the snapshot of so many slots is.
+    static func byteCount(slotCount: Int, dictionaries: [PresetDictionary]) -> Int {
+        let dictionaries = dictionaries.prefix(mostDictionaries).reduce(0) { $0 + 4 + $1.bytes.count }
+        return directoryByteCount + dictionaries + slotCount * IndexSlot.encodedByteCount
+    }
+
     /// What is in a snapshot besides the slots.
     struct Position: Sendable {
         let place: RecordPlace

@@ -16,14 +16,16 @@ final class PackedIndex: Sendable {
     }
 
     private let parts: [Part]
-    private let source: Source?
+    /// `nil` once every part is loaded, so that a snapshot that was removed gives its blocks back.
+    private let source: Mutex<Source?>
     // Of the parts that are loaded.
     private let countOfLoaded = Atomic<Int>(0)
     private let byteCountOfLoaded = Atomic<Int>(0)
 
     /// - Parameter source: where parts come from; `nil`: they are empty.
     init(source: Source? = nil) {
-        self.source = source
+        self.source = Mutex(source)
+        hasLoadedAll.store(source == nil, ordering: .relaxed)
         parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil) }
     }
 
@@ -39,13 +41,18 @@ final class PackedIndex: Sendable {
             // What is new here counts from now on.
             let known = table.map { ($0.count, $0.byteCount) } ?? (0, 0)
             // Taken out meanwhile, lest the array in it be copied.
-            var loaded = table.take() ?? source?(number) ?? IndexTable()
+            var loaded = table.take() ?? load(number)
             defer {
                 count(loaded, since: known)
                 table = loaded
             }
             return body(&loaded)
         }
+    }
+
+    private func load(_ number: Int) -> IndexTable {
+        let source = source.withLock { $0 }
+        return source?(number) ?? IndexTable()
     }
 
     private func count(_ table: borrowing IndexTable, since known: (count: Int, byteCount: Int)) {
@@ -61,7 +68,14 @@ final class PackedIndex: Sendable {
     func loadAll() {
         if hasLoadedAll.load(ordering: .relaxed) { return }
         for number in parts.indices { withPart(number: number) { _ in } }
+        endLoading()
+    }
+
+    private func endLoading() {
         hasLoadedAll.store(true, ordering: .relaxed)
+        // Its file is closed outside of the lock.
+        let source = source.withLock { $0.take() }
+        _ = consume source
     }
 
     /// The number of entries, and the bytes of all their records.
@@ -87,6 +101,7 @@ final class PackedIndex: Sendable {
 
     func forEachPart(_ body: (inout IndexTable) -> Void) {
         for number in parts.indices { withPart(number: number, body) }
+        if !hasLoadedAll.load(ordering: .relaxed) { endLoading() }
     }
 
     /// The slot of a key: the one with its digest; if there is none, one that may be the key's.

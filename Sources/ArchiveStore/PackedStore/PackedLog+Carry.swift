@@ -47,13 +47,28 @@ extension PackedLog {
         return Array(drafts[..<max(end ?? drafts.endIndex, drafts.startIndex + 1)])
     }
 
+    /// Gives back the blocks of the first segment, whose entries stand elsewhere by now, if there is a reserve.
+    ///
+    /// What is left is a hole as ``carry(_:outOf:_:)`` makes them, up to the seal.
+    func punchWhereLittleIsFree(_ number: UInt32, _ writer: borrowing Writer) throws(StoreError) {
+        guard try reserveGoal() > 0 else { return }
+        try punch(number, to: size(number, writer) - Record.headByteCount)
+    }
+
     /// Gives back the blocks of the first segment before the entries in it that are left.
     private func punch(_ number: UInt32, before kept: ArraySlice<IndexSlot>) throws(StoreError) {
-        guard let segment = try segments.segment(number), let first = kept.map(\.place.offset).min() else { return }
+        guard let first = kept.map(\.place.offset).min() else { return }
+        try punch(number, to: Int(first))
+    }
+
+    private func punch(_ number: UInt32, to end: Int) throws(StoreError) {
+        guard let segment = try segments.segment(number) else { return }
+        let start = segment.headerByteCount ?? SegmentHeader.byteCount
+        guard start < end else { return }
         // What took the place of the dead must not go with the power.
         try synchronizeAnew()
         do throws(SystemError) {
-            try segment.punch((segment.headerByteCount ?? SegmentHeader.byteCount)..<Int(first))
+            try segment.punch(start..<end)
         } catch {
             throw StoreError(error, path: segments.path(number), action: "giving up a segment")
         }

@@ -225,6 +225,8 @@ extension PackedLog {
         index.forEachLoadedPart { table in
             for slot in table.removeAll(where: { $0.place.segment < number }) { writer.noteChange(slot.hash) }
         }
+        // Its snapshot was removed with the segment of its position, and gives its blocks back when it is closed.
+        if let position = writer.snapshotPosition, position.segment < number { index.loadAll() }
     }
 
     /// As above, where the index says so already.

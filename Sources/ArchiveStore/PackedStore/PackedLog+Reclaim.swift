@@ -74,7 +74,7 @@ extension PackedLog {
             writer.noteChange(slot.hash)
         }
         departed += plan.departed
-        try remove(segment: number, &writer)
+        try remove(segment: number, givingBackBlocks: plan.isCarriedInPieces, &writer)
         return true
     }
 
@@ -238,13 +238,23 @@ extension PackedLog {
         }
     }
 
-    private func remove(segment number: UInt32, _ writer: inout Writer) throws(StoreError) {
+    private func remove(
+        segment number: UInt32,
+        givingBackBlocks: Bool,
+        _ writer: inout Writer
+    ) throws(StoreError) {
         var floor = RecordDraft.floor(number + 1)
         // Told before the file goes, so that all see it go at once. Where the disk is full there is no room for that, and
         // others find the file gone when they need it.
         _ = Result { () throws(StoreError) in try append(&floor, takesSerial: false, &writer) }
+        if givingBackBlocks {
+            // Without that, the file has its blocks for as long as another process has it open.
+            _ = Result { () throws(StoreError) in try punchWhereLittleIsFree(number, writer) }
+        }
         try remove(file: number)
         raiseFloor(to: number + 1, &writer)
+        // One that stays takes room, and no more.
+        _ = Result { () throws(StoreError) in try removeUselessSnapshot(writer) }
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 

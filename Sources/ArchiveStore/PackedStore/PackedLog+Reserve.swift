@@ -20,36 +20,40 @@ extension PackedLog {
         // What cannot be done is tried again with the next segment.
         _ = Result { () throws(StoreError) in
             let former = try reserveByteCount()
-            writer.reserveGoal = former
-            let needed = neededReserveByteCount(writer)
-            let free = try freeByteCount() + former
-            // Left by a store without limits, or when less was free.
-            if settings.isLimited || free / Self.plenty > needed {
-                if former > 0 { try removeReserve() }
-                writer.reserveGoal = 0
-            } else if needed > former, free > needed {
-                writer.reserveGoal = try makeReserve(needed, orAtLeast: former)
+            guard let wanted = try wantedReserve(former, writer) else {
+                // Left by a store without limits, or when less was free.
+                return try removeReserve()
             }
+            // In such parts as removals take: a few blocks are not worth the making.
+            if wanted >= former + Self.leastReserved { try makeReserve(wanted, orAtLeast: former) }
         }
     }
 
     /// Makes the reserve again that was taken to give up a segment, whose file is closed by now.
     ///
     /// - Parameter former: how long it was.
-    func restoreReserve(_ former: Int, _ writer: inout Writer) {
+    func restoreReserve(_ former: Int, _ writer: borrowing Writer) {
         if settings.isLimited { return }
         _ = Result { () throws(StoreError) in
-            let present = try reserveByteCount()
-            let free = try freeByteCount() + present
-            let needed = neededReserveByteCount(writer)
-            if free / Self.plenty > needed { return }
-            // What became free is not for a longer one, unless there is much of it; but if it could not be made as long as
-            // it was, half is for that.
-            let repaired = max(former, min(writer.reserveGoal, (former + free) / 2))
-            let wanted = free / 2 > needed ? max(needed, repaired) : repaired
-            let least = Self.leastReserved + besidesRest
-            if wanted > present, wanted >= least { _ = try makeReserve(wanted, orAtLeast: least) }
+            guard let wanted = try wantedReserve(former, writer), try wanted > reserveByteCount() else { return }
+            try makeReserve(wanted, orAtLeast: 0)
         }
+    }
+
+    /// How long the reserve is to be; `nil` if none is needed.
+    ///
+    /// It becomes longer only where twice as much is free as that takes: else what became free would be for the reserve,
+    /// not for entries. What it has lost to removals, or had no room for, it gets back, but no more than half of what is
+    /// free at once.
+    ///
+    /// - Parameter former: how long it was before its room was used.
+    private func wantedReserve(_ former: Int, _ writer: borrowing Writer) throws(StoreError) -> Int? {
+        let needed = neededReserveByteCount(writer)
+        let free = try freeByteCount() + reserveByteCount()
+        if settings.isLimited || free / Self.plenty > needed { return nil }
+        if free / 2 > needed { return max(needed, former) }
+        let goal = try reserveGoal()
+        return max(former, min(goal > 0 ? goal : needed, (former + free) / 2))
     }
 
     /// For the entries of a segment, and the start of another one.
@@ -80,8 +84,11 @@ extension PackedLog {
         guard rest >= 2 * Self.leastReserved + besidesRest else { return false }
         do throws(SystemError) {
             let file = try root.fileForUpdate(Self.reserveFileName)
-            guard try file.status().isRegular else { return false }
+            let status = try file.status()
+            guard status.isRegular else { return false }
             try file.truncate(to: rest)
+            // Its length says how long it is to be again. It has no blocks there.
+            _ = Result { () throws(SystemError) in try file.truncate(to: status.byteCount) }
         } catch {
             throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "taking the reserve")
         }
@@ -93,10 +100,18 @@ extension PackedLog {
 
     /// How long the reserve is, as far as it has blocks; 0 if there is none.
     func reserveByteCount() throws(StoreError) -> Int {
+        try reserveStatus().map { min($0.byteCount, $0.allocatedByteCount) } ?? 0
+    }
+
+    /// How long the reserve is to be, which its file tells to all processes; 0 if there is none.
+    func reserveGoal() throws(StoreError) -> Int { try reserveStatus()?.byteCount ?? 0 }
+
+    private func reserveStatus() throws(StoreError) -> (byteCount: Int, allocatedByteCount: Int)? {
         do {
-            guard let status = try root.status(Self.reserveFileName), status.isRegular else { return 0 }
+            guard let status = try root.status(Self.reserveFileName), status.isRegular else { return nil }
             // No store makes a longer one.
-            return max(0, min(status.byteCount, status.allocatedByteCount, 2 * Self.largestSegmentByteCount))
+            let most = 2 * Self.largestSegmentByteCount
+            return (max(0, min(status.byteCount, most)), min(status.allocatedByteCount, most))
         } catch {
             throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "looking for the reserve")
         }
@@ -111,36 +126,42 @@ extension PackedLog {
     }
 
     /// - Parameter least: what is tried last if there is no room for more: rather a short one than none.
-    /// - Returns: how long it is.
-    private func makeReserve(_ byteCount: Int, orAtLeast least: Int) throws(StoreError) -> Int {
+    private func makeReserve(_ byteCount: Int, orAtLeast least: Int) throws(StoreError) {
+        let goal = max(try reserveGoal(), byteCount)
         try removeReserve()
         var byteCount = byteCount
-        while byteCount > 0 {
+        while true {
             do throws(SystemError) {
-                try makeReserveFile(byteCount)
-                return byteCount
+                return try makeReserveFile(byteCount, goal: goal)
             } catch {
                 guard error.number == ENOSPC, byteCount > least else {
                     throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "making the reserve")
                 }
                 // In small steps: a block that is missing costs a block, mostly.
-                byteCount = max(least, byteCount - byteCount / 32)
+                byteCount = max(least, byteCount - max(byteCount / 32, Segment.blockByteCount))
             }
         }
-        return 0
     }
 
-    private func makeReserveFile(_ byteCount: Int) throws(SystemError) {
+    /// Gives back the blocks of the reserve. Its file stays and says how long it is to be again.
+    func takeReserve() throws(StoreError) {
+        let goal = try reserveGoal()
+        try removeReserve()
+        _ = Result { () throws(SystemError) in try makeReserveFile(0, goal: goal) }
+    }
+
+    private func makeReserveFile(_ byteCount: Int, goal: Int) throws(SystemError) {
         let file = try root.makeFile(Self.reserveFileName)
         do throws(SystemError) {
-            try file.allocate(byteCount)
+            if byteCount > 0 { try file.allocate(byteCount) }
+            if goal > byteCount { try file.truncate(to: goal) }
         } catch {
             try root.remove(Self.reserveFileName)
             throw error
         }
     }
 
-    func removeReserve() throws(StoreError) {
+    private func removeReserve() throws(StoreError) {
         do {
             try root.remove(Self.reserveFileName)
         } catch {

@@ -95,9 +95,8 @@ extension PackedLog {
     ) throws(StoreError) -> Bool {
         let room = try room()
         let length = try reserveByteCount()
-        if length > 0 { try removeReserve() }
+        if length > 0 { try takeReserve() }
         reserve = length
-        writer.reserveGoal = max(writer.reserveGoal, length)
         do throws(StoreError) {
             return try reclaimFirst(.all, now: nil, &departed, &writer)
         } catch {

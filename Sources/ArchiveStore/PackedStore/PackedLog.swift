@@ -63,9 +63,8 @@ final class PackedLog: Sendable {
         var squeezedByteCount = 0
         /// How much was free, with the reserve, and how much dead, when the last try to give one up found no room.
         var squeezeFailure: (room: Int, dead: Int)?
-        /// The tail when the reserve was last looked at, and how long the reserve was at most since then.
+        /// The tail when the reserve was last looked at.
         var reservedAt: UInt32 = 0
-        var reserveGoal = 0
         /// Where the next entry is looked for that gives way where there are too many.
         var clock: SegmentScanner?
         /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.

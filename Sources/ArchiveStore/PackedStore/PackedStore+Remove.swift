@@ -21,35 +21,47 @@ extension PackedStore {
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) -> Bool? {
         try reading { log throws(StoreError) in
-            // No lock where there is nothing.
-            guard log.index.slot(digest) != nil else { return nil }
-            var end = log.end
-            var departed = Departed()
-            defer { tell(departed) }
-            let isRemoved = try log.changing { writer throws(StoreError) -> Bool in
-                defer { end = log.end }
-                let found: PackedLog.Found?
-                do throws(StoreError) {
-                    found = try log.find(key, digest, .head, &writer)
-                } catch {
-                    guard error.code == .corrupted else { throw error }
-                    found = nil
-                    // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
-                    try log.removeDamaged(digest.high, &departed, &writer)
-                    return true
-                }
-                guard let found, isChosen(information(found, key.string, log)) else { return false }
-                if try !log.remove(found.record.key, digest, now: nil, &departed, &writer) {
-                    // Given up for that, it is gone as well: removed, not evicted.
-                    departed.evicted.removeAll { $0.key == key.string }
-                }
-                return true
-            }
-            guard isRemoved else { return nil }
+            guard let end = try appendRemoval(key, digest, in: log, where: isChosen) else { return nil }
             try log.synchronize(upTo: end)
             keepUp(log)
             return true
         }
+    }
+
+    /// Removes the entry of a key if it is chosen, and does not wait for the device.
+    ///
+    /// - Returns: where the log must be on the device up to; `nil` if nothing was removed.
+    func appendRemoval(
+        _ key: StoreKey,
+        _ digest: KeyDigest,
+        in log: PackedLog,
+        where isChosen: (EntryInformation) -> Bool = { _ in true }
+    ) throws(StoreError) -> RecordPlace? {
+        // No lock where there is nothing.
+        guard log.index.slot(digest) != nil else { return nil }
+        var end = log.end
+        var departed = Departed()
+        defer { tell(departed) }
+        let isRemoved = try log.changing { writer throws(StoreError) -> Bool in
+            defer { end = log.end }
+            let found: PackedLog.Found?
+            do throws(StoreError) {
+                found = try log.find(key, digest, .head, &writer)
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                found = nil
+                // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
+                try log.removeDamaged(digest.high, &departed, &writer)
+                return true
+            }
+            guard let found, isChosen(information(found, key.string, log)) else { return false }
+            if try !log.remove(found.record.key, digest, now: nil, &departed, &writer) {
+                // Given up for that, it is gone as well: removed, not evicted.
+                departed.evicted.removeAll { $0.key == key.string }
+            }
+            return true
+        }
+        return isRemoved ? end : nil
     }
 
     /// Implementation: another segment is begun, and those before it are deleted.

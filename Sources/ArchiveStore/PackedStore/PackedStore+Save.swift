@@ -9,18 +9,26 @@ extension PackedStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        let (key, digest) = try self.key(key)
-        guard archive.count <= maximumArchiveByteCount else {
-            throw StoreError.tooLarge(archive.count, limit: maximumArchiveByteCount)
+        let new = NewArchive(key: key, archive: archive, attributes: attributes)
+        return try save(newRecord(new), if: condition)
+    }
+
+    /// What is to be appended for an archive.
+    ///
+    /// - Throws: `.invalidArgument`, `.tooLarge`.
+    func newRecord(_ new: NewArchive) throws(StoreError) -> NewRecord {
+        let (key, digest) = try self.key(new.key)
+        guard new.archive.count <= maximumArchiveByteCount else {
+            throw StoreError.tooLarge(new.archive.count, limit: maximumArchiveByteCount)
         }
-        return try save(key, digest, attributes, if: condition) { dictionary throws(StoreError) in
+        return NewRecord(key: key, digest: digest, attributes: new.attributes) { dictionary throws(StoreError) in
             try .entry(
                 key: key.bytes,
                 hash: digest.high,
-                attributes: attributes,
-                archive: archive,
+                attributes: new.attributes,
+                archive: new.archive,
                 dictionary: dictionary,
-                compression: settings.compression
+                compression: self.settings.compression
             )
         }
     }
@@ -40,38 +48,54 @@ extension PackedStore {
         }
     }
 
-    /// Saves the record that `makeDraft` makes for segments with a dictionary.
+    /// Appends a record, and waits until it is on the device, if the store is durable.
     func save(
-        _ key: StoreKey,
-        _ digest: KeyDigest,
-        _ attributes: EntryAttributes,
-        if condition: ((EntryInformation?) -> Bool)?,
-        draft makeDraft: (PresetDictionary?) throws(StoreError) -> RecordDraft
+        _ new: NewRecord,
+        if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        let now = attributes.storedAt.timeIntervalSinceReferenceDate
-        return try writing { log throws(StoreError) in
-            var isRetry = false
-            while true {
-                // The third time there is another dictionary again: one without is good in any segment.
-                let dictionary = log.dictionary
-                var draft = try makeDraft(dictionary)
-                try checkFits(draft.byteCount, in: log)
-                var departed = Departed()
-                defer { tell(departed) }
-                let result = try withRoom(for: draft.byteCount, digest, now: now, in: log, &departed) {
-                    writer,
-                    departed throws(StoreError) -> SaveResult in
-                    try append(&draft, key, digest, attributes, dictionary, condition, in: log, &writer, &departed)
-                }
-                switch result {
-                case .saved(let information, let end):
-                    try log.synchronize(upTo: end)
-                    keepUp(log)
-                    return information
-                case .refused: return nil
-                case .otherDictionary where isRetry: throw log.stale()
-                case .otherDictionary: isRetry = true
-                }
+        try writing { log throws(StoreError) in
+            guard let appended = try append(new, if: condition, in: log) else { return nil }
+            try log.synchronize(upTo: appended.end)
+            keepUp(log)
+            return appended.information
+        }
+    }
+
+    /// An entry that has its place in a log, but may not be on the device yet.
+    struct Appended {
+        let information: EntryInformation
+        let log: PackedLog
+        /// Where the log must be on the device up to.
+        let end: RecordPlace
+    }
+
+    /// Appends a record.
+    ///
+    /// - Returns: `nil` if the condition said no.
+    func append(
+        _ new: NewRecord,
+        if condition: ((EntryInformation?) -> Bool)?,
+        in log: PackedLog
+    ) throws(StoreError) -> Appended? {
+        let now = new.attributes.storedAt.timeIntervalSinceReferenceDate
+        var isRetry = false
+        while true {
+            // The third time there is another dictionary again: one without is good in any segment.
+            let dictionary = log.dictionary
+            var draft = try new.makeDraft(dictionary)
+            try checkFits(draft.byteCount, in: log)
+            var departed = Departed()
+            defer { tell(departed) }
+            let result = try withRoom(for: draft.byteCount, new.digest, now: now, in: log, &departed) {
+                writer,
+                departed throws(StoreError) -> SaveResult in
+                try append(&draft, new, dictionary, condition, in: log, &writer, &departed)
+            }
+            switch result {
+            case .saved(let information, let end): return Appended(information: information, log: log, end: end)
+            case .refused: return nil
+            case .otherDictionary where isRetry: throw log.stale()
+            case .otherDictionary: isRetry = true
             }
         }
     }
@@ -86,15 +110,14 @@ extension PackedStore {
 
     private func append(
         _ draft: inout RecordDraft,
-        _ key: StoreKey,
-        _ digest: KeyDigest,
-        _ attributes: EntryAttributes,
+        _ new: NewRecord,
         _ dictionary: PresetDictionary?,
         _ condition: ((EntryInformation?) -> Bool)?,
         in log: PackedLog,
         _ writer: inout PackedLog.Writer,
         _ departed: inout Departed
     ) throws(StoreError) -> SaveResult {
+        let (key, digest, attributes) = (new.key, new.digest, new.attributes)
         let now = attributes.storedAt.timeIntervalSinceReferenceDate
         guard log.dictionary === dictionary else { return .otherDictionary }
         if let condition, try !allows(condition, key, digest, in: log, &writer) { return .refused }

@@ -17,7 +17,7 @@ extension PackedStore {
         guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
             throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
         }
-        return try save(key, digest, attributes, if: nil) { _ throws(StoreError) in
+        let new = NewRecord(key: key, digest: digest, attributes: attributes) { _ throws(StoreError) in
             try .entry(
                 key: key.bytes,
                 hash: digest.high,
@@ -29,6 +29,7 @@ extension PackedStore {
                 return stream.count
             }
         }
+        return try save(new, if: nil)
     }
 
     /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.

@@ -127,7 +127,7 @@ extension PackedStore {
             }
         }
         // The file is closed, and has given its room back, only now that the lock was given back.
-        try log.changing { log.restoreReserve(reserve, &$0) }
+        try log.changing { log.restoreReserve(reserve, $0) }
         return try result.get()
     }
 

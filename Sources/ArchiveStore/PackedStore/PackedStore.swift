@@ -253,9 +253,15 @@ package final class PackedStore: ArchiveStore {
             var departed = Departed()
             let count = Swift.Result { () throws(StoreError) in try log.removeDamaged(hash, &departed) }
             tell(departed)
+            switch count {
             // Somebody else has taken it away, or was just saving over it.
-            if case .success(0) = count { return try body() }
-            throw error
+            case .success(0): return try body()
+            case .success: throw error
+            case .failure:
+                // Moved meanwhile, its blocks may have been given back: also for a process that cannot write.
+                try log.catchUp()
+                return try body()
+            }
         }
     }
 

@@ -147,18 +147,38 @@ package final class WriteBehindStore: ArchiveStore {
         dropping: Bool,
         _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try alone([key], dropping: dropping) { dropped throws(StoreError) in try body(!dropped.isEmpty) }
+    }
+
+    /// As above, of several keys.
+    ///
+    /// - Parameter body: is told of which keys something was dropped.
+    private func alone<Result>(
+        _ keys: [StoreKey],
+        dropping: Bool,
+        _ body: (_ dropped: Set<[UInt8]>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try usage.check()
-        waiting { $0.alone.insert(key.bytes).inserted }
+        // All at once, so that no two calls wait for each other.
+        waiting { state in
+            guard !keys.contains(where: { state.alone.contains($0.bytes) }) else { return false }
+            for key in keys { state.alone.insert(key.bytes) }
+            return true
+        }
         defer {
             state.withLock { state in
-                _ = state.alone.remove(key.bytes)
-                if dropping { state.forgetDropped(key) }
+                for key in keys {
+                    state.alone.remove(key.bytes)
+                    if dropping { state.forgetDropped(key) }
+                }
             }
             wakeWaiters()
         }
-        let hasDropped = dropping && state.withLock { $0.drop(key) }
-        waiting { $0.isSettled(key) }
-        return try body(hasDropped)
+        let dropped = state.withLock { state in
+            Set(keys.filter { dropping && state.drop($0) }.map(\.bytes))
+        }
+        waiting { state in keys.allSatisfy(state.isSettled) }
+        return try body(dropped)
     }
 
     /// Waits until everything that was deferred before is written, or has failed.
@@ -239,6 +259,22 @@ package final class WriteBehindStore: ArchiveStore {
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         try alone(StoreKey(key), dropping: true) { hasDropped throws(StoreError) in
             try below.remove(forKey: key) || hasDropped
+        }
+    }
+
+    package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
+        // Those that are none are refused below.
+        let valid = keys.compactMap { key in try? StoreKey(key) }
+        do throws(StoreError) {
+            return try alone(valid, dropping: true) { dropped throws(StoreError) in
+                var dropped = dropped
+                return zip(keys, below.remove(forKeys: keys)).map { key, result in
+                    let hasDropped = dropped.remove(Array(key.utf8)) != nil
+                    return result.map { $0 || hasDropped }
+                }
+            }
+        } catch {
+            return keys.map { _ in .failure(error) }
         }
     }
 

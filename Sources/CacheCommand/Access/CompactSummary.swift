@@ -9,7 +9,7 @@ package struct CompactSummary: Sendable, Equatable {
 
     /// For people, in one line.
     var prose: String {
-        "\(CountText(expiredCount)) expired entries removed, \(ByteText(bytesBefore)) before, "
+        "\(CountText(expiredCount, "expired entry", "expired entries")) removed, \(ByteText(bytesBefore)) before, "
             + "\(ByteText(bytesAfter)) now"
     }
 

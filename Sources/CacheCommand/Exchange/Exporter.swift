@@ -105,7 +105,7 @@ struct ExportSummary: Sendable, Equatable {
 
     /// For people, in one line.
     var prose: String {
-        "\(CountText(exported)) entries exported, \(ByteText(byteCount)), \(CountText(expired)) expired left out, "
+        "\(CountText(exported, "entry", "entries")) exported, \(ByteText(byteCount)), \(CountText(expired)) expired left out, "
             + "\(CountText(failed)) damaged or not readable\(signal == nil ? "" : ", interrupted")"
     }
 

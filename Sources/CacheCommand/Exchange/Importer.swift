@@ -160,7 +160,7 @@ struct ImportSummary: Sendable, Equatable {
 
     /// For people, in one line.
     func prose(isDryRun: Bool) -> String {
-        "\(CountText(imported)) entries \(isDryRun ? "valid" : "imported"), \(CountText(expired)) expired, "
+        "\(CountText(imported, "entry", "entries")) \(isDryRun ? "valid" : "imported"), \(CountText(expired)) expired, "
             + (kept > 0 ? "\(CountText(kept)) there already, " : "")
             + "\(CountText(invalid)) invalid\(signal == nil ? "" : ", interrupted")"
     }

@@ -73,7 +73,7 @@ extension Command {
             ]
             try environment.output.write(Self.line(.object(Record(fields: fields))))
         } else {
-            let counts = "\(CountText(trimmed.expiredCount)) expired entries removed, "
+            let counts = "\(CountText(trimmed.expiredCount, "expired entry", "expired entries")) removed, "
             try environment.output.write(counts + "\(CountText(trimmed.evictedCount)) others given up\n")
         }
         return .success

@@ -11,4 +11,9 @@ package struct CountText: CustomStringConvertible {
         }
         description = text
     }
+
+    /// A number with its noun: `1 entry`, `34,006 entries`.
+    package init(_ count: Int, _ one: String, _ many: String) {
+        description = "\(CountText(count)) \(count == 1 ? one : many)"
+    }
 }

@@ -18,7 +18,7 @@ struct WarmSummary: Sendable, Equatable {
     /// For people, in one line.
     func prose(isDryRun: Bool) -> String {
         let counts =
-            "\(CountText(read)) records read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
+            "\(CountText(read, "record", "records")) read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
             + (present > 0 ? "\(CountText(present)) there already, " : "") + "\(CountText(invalid)) invalid"
         let time = "\(DecimalText(elapsed.inSeconds, fractionDigits: 2)) s (\(CountText(Int(rate)))/s)"
         return "\(counts), in \(time)\(signal == nil ? "" : ", interrupted")"

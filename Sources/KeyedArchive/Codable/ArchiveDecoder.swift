@@ -118,11 +118,33 @@ extension KeyedUnarchiver {
         at reference: BinaryPropertyList.Reference,
         _ path: CodingPath?
     ) throws -> T {
-        guard let value = try object(at: reference) else {
+        guard let value = try plainObject(type, at: reference, path) else {
             throw DecodingError.valueNotFound(type, context("nil, where a \(type) is asked for", path))
         }
         guard let typed = value as? T else { throw mismatch(type, reference, path) }
         return typed
+    }
+
+    /// Decodes an object that is asked for as one of Foundation's; any other one is of another type, not one of a class
+    /// that may not be instantiated.
+    fileprivate func plainObject(
+        _ type: Any.Type,
+        at reference: BinaryPropertyList.Reference,
+        _ path: CodingPath?
+    ) throws -> Any? {
+        do throws(ArchiveError) {
+            return try object(at: reference)
+        } catch {
+            guard error.code == .classNotAllowed, try isForeign(reference) else { throw error }
+            throw mismatch(type, reference, path)
+        }
+    }
+
+    /// Whether a value is an object of a class that is none of Foundation's.
+    private func isForeign(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
+        guard let target = try resolve(reference), case .dictionary(let fields) = try source.list.object(target)
+        else { return false }
+        return try intrinsic(of: classUID(of: fields, at: target)) == nil
     }
 
     /// Decodes a number or Boolean.
@@ -288,7 +310,7 @@ extension Dictionary: UnarchivableDictionary where Value: Decodable {
         dictionary.reserveCapacity(entries.count)
         for (keyReference, valueReference) in entries {
             // `as? Int` too: integers arrive as NSNumber, which bridges.
-            guard let key = try unarchiver.object(at: keyReference) as? Key else {
+            guard let key = try unarchiver.plainObject(Key.self, at: keyReference, path) as? Key else {
                 throw unarchiver.mismatch(Key.self, keyReference, path)
             }
             let path = CodingPath(path, ArchiveKey(stringValue: "\(key)"))

@@ -56,9 +56,7 @@ extension NSCoder {
     fileprivate func cast<T>(_ object: Any?, to type: T.Type, forKey key: String) -> T? {
         guard let object else { return nil }
         if let typed = object as? T { return typed }
-        failWithError(
-            ArchiveError(.typeMismatch, "another collection, where \(T.self) is asked for", keyPath: [key])
-        )
+        failWithError(ArchiveError.mismatch(object, type, key))
         return nil
     }
 }

@@ -69,6 +69,7 @@ private struct WaitingReference {
     let reference: BinaryPropertyList.Reference
     let expected: ExpectedClasses
     let key: String
+    let type: AnyClass
     let deliver: (Any) -> Bool
 }
 
@@ -123,8 +124,13 @@ extension KeyedUnarchiver {
         expected.add(type)
         let waiting = attempt(key) { () throws(ArchiveError) -> WaitingReference? in
             guard let reference = try value(of: key), try resolve(reference) != nil else { return nil }
-            return WaitingReference(owner: cycles.owner, reference: reference, expected: expected, key: key) {
-                object in
+            return WaitingReference(
+                owner: cycles.owner,
+                reference: reference,
+                expected: expected,
+                key: key,
+                type: type
+            ) { object in
                 guard let object = object as? T else { return false }
                 deliver(object)
                 return true
@@ -142,7 +148,7 @@ extension KeyedUnarchiver {
             expected = next.expected
             _ = attempt(next.key) { () throws(ArchiveError) -> Void? in
                 guard let object = try object(at: next.reference) else { return nil }
-                if !next.deliver(object) { throw mismatch("an object of another class", next.reference) }
+                if !next.deliver(object) { throw mismatch(ClassNames.name(of: next.type), next.reference) }
                 return ()
             }
             expected = outer

@@ -16,6 +16,15 @@ struct ExpectedClasses {
         if !classes.contains(where: { $0 == cls }) { classes.append(cls) }
     }
 
+    /// The names of the classes, for messages: `A`, `A or B`; of many the first ones.
+    var names: String {
+        let most = 5
+        var names = classes.prefix(most).map { ClassNames.name(of: $0) }
+        if classes.count > most { names.append("\(classes.count - most) more") }
+        guard let last = names.popLast() else { return "no class" }
+        return names.isEmpty ? last : "\(names.joined(separator: ", ")) or \(last)"
+    }
+
     /// The class of a name, if it is one of these or a subclass of one.
     func find(_ name: String) -> AnyClass? {
         for cls in classes where ArchivedClass.of(cls).name == name { return cls }

@@ -107,7 +107,7 @@ extension KeyedUnarchiver {
             return "class \(reason(against: found))"
         }
         return "class \(shown) is not among those expected here; name it with classes: or allowing:, "
-            + "or give its name to a class that is expected with setClass(_:forClassName:)"
+            + "or give its name to a class that is expected with setClass(_:forClassName:) or formerNames"
     }
 
     private func reason(against cls: AnyClass) -> String {

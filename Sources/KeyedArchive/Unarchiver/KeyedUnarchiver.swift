@@ -324,7 +324,7 @@ public final class KeyedUnarchiver: NSCoder {
         guard expected.allows(object) || object is ArchivedObject && depth > cycles.objectDepth else {
             throw ArchiveError(
                 .typeMismatch,
-                "\(ClassNames.name(of: type(of: object))) is none of the classes asked for",
+                "\(ClassNames.name(of: type(of: object))), where \(expected.names) is asked for",
                 offset: try source.list.offset(of: resolve(reference) ?? reference)
             )
         }

@@ -158,7 +158,7 @@ extension KeyedUnarchiver {
         guard !ArchiveHandler.for(type(of: object)).isCollection, let key = object as? AnyHashable else {
             throw ArchiveError(
                 .typeMismatch,
-                "a key or set member that is a collection, or has no hash",
+                "\(ClassNames.name(of: type(of: object))) as a key or set member: it is a collection, or has no hash",
                 offset: scope.fields.start
             )
         }

@@ -76,16 +76,15 @@ extension CacheCore {
     func endRead(_ key: EntryKey, _ read: DiskRead, keeping entry: MemoryEntry? = nil) {
         // Reading moves an idle deadline, from whatever tier.
         if let entry { _ = isFresh(entry) }
-        endRead(key, read.ticket, keeping: entry, cost: read.stored.archive.count)
+        endRead(key, read.ticket, keeping: entry)
     }
 
     private func endRead(
         _ key: EntryKey,
         _ ticket: MemoryTier.Ticket,
-        keeping entry: MemoryEntry? = nil,
-        cost: Int = 0
+        keeping entry: MemoryEntry? = nil
     ) {
-        release(memory.withLock { $0.endRead(key, ticket, keeping: entry, cost: cost) })
+        release(memory.withLock { $0.endRead(key, ticket, keeping: entry) })
     }
 
     /// What is known of a fresh entry; `nil` if there is none. Blocks on disk I/O.

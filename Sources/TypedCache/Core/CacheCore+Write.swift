@@ -46,7 +46,11 @@ extension CacheCore {
             saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, begun, rule) }
         } catch {
             let bar = removeAfterFailure(key, rule)
-            if keepsUnsaved { keep(unsaved: new, begun, bar) } else { endWrite(key, begun, bar: bar) }
+            if keepsUnsaved, keepsWithoutStore {
+                keep(unsaved: new, begun, bar)
+            } else {
+                endWrite(key, begun, bar: bar)
+            }
             throw failure(error, key)
         }
         guard let saved else {
@@ -58,7 +62,7 @@ extension CacheCore {
             memory.withLock { memory in
                 memory.statistics.count(.saved)
                 if hadFormer { memory.statistics.count(.replaced) }
-                return memory.endWrite(key, begun, bar: .lifted, keeping: new.entry, cost: new.archive.count)
+                return memory.endWrite(key, begun, bar: .lifted, keeping: new.entry)
             }
         )
         if hadFormer { listeners.tell(.replaced, key) }
@@ -71,8 +75,7 @@ extension CacheCore {
     private func keep(unsaved new: NewEntry, _ begun: MemoryTier.Ticket, _ bar: MemoryTier.Bar) {
         release(
             memory.withLock { memory in
-                let cost = new.archive.count
-                let dropped = memory.endWrite(new.key, begun, bar: bar, keeping: new.entry, cost: cost)
+                let dropped = memory.endWrite(new.key, begun, bar: bar, keeping: new.entry)
                 memory.markUnsaved(new.entry, tags: new.attributes.tags)
                 return dropped
             }
@@ -86,7 +89,7 @@ extension CacheCore {
         _ rule: WriteRule
     ) throws(StoreError) -> EntryInformation? {
         let condition = condition(new.key, begun, rule)
-        let saved = try store.save(new.archive, forKey: new.key.text, attributes: new.attributes, if: condition)
+        let saved = try put(new, if: condition)
         guard case .ifUnchanged = rule, let saved, !memory.withLock({ $0.isOfThisEpoch(begun) }) else {
             return saved
         }
@@ -199,7 +202,7 @@ extension CacheCore {
     /// Begins to change a key's entry; what memory had is gone from then on, here and in the other caches.
     ///
     /// - Returns: the operation; `nil` if the loaded value is not wanted any more.
-    private func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.BegunWrite? {
+    func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.BegunWrite? {
         let begun = memory.withLock { memory in
             if case .ifUnchanged(let load) = rule { return memory.beginWrite(key, after: load) }
             return memory.beginWrite(key)
@@ -212,7 +215,7 @@ extension CacheCore {
         return begun
     }
 
-    private func endWrite(_ key: EntryKey, _ ticket: MemoryTier.Ticket, bar: MemoryTier.Bar) {
+    func endWrite(_ key: EntryKey, _ ticket: MemoryTier.Ticket, bar: MemoryTier.Bar) {
         release(memory.withLock { $0.endWrite(key, ticket, bar: bar) })
         memory.tellOthers(changed: key, bar: bar)
     }

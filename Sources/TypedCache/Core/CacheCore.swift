@@ -199,7 +199,31 @@ final class CacheCore: Sendable {
 
     /// Gives memory back where the system asks for it.
     func relieve(isCritical: Bool) {
-        trim(toCount: .max, cost: isCritical ? 0 : memory.withLock { $0.cost } / 2)
+        // Also what is said to cost nothing.
+        if isCritical { trim(toCount: 0, cost: 0) } else { trim(toCount: .max, cost: memoryCost / 2) }
+    }
+
+    /// Whether memory may keep what the store refuses. Without a disk, the store has memory's limits: what is above
+    /// them must not be kept beside it.
+    var keepsWithoutStore: Bool { archives == nil }
+
+    /// What the entries in memory cost together, in bytes.
+    var memoryCost: Int { archives?.cost ?? memory.withLock { $0.cost } }
+
+    /// Has the store save an entry; one in memory is told its cost, for it has the limits.
+    func put(_ new: NewEntry, if condition: ((EntryInformation?) -> Bool)?) throws(StoreError) -> EntryInformation?
+    {
+        let (archive, key, attributes) = (new.archive, new.key.text, new.attributes)
+        guard let archives else {
+            return try store.save(archive, forKey: key, attributes: attributes, if: condition)
+        }
+        return try archives.save(
+            archive,
+            forKey: key,
+            attributes: attributes,
+            cost: new.entry.cost,
+            if: condition
+        )
     }
 
     // MARK: Other processes

@@ -45,7 +45,8 @@ public struct LoadOptions: Sendable, Hashable {
     ///
     /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So a full disk
     /// costs one producer for each lifetime of a value, not one for each fetch. Listings, counts and `modify` see the
-    /// disk only. Without memory, see ``MemorySettings/none``, nothing is kept.
+    /// disk only. Without memory, see ``MemorySettings/none``, nothing is kept; nor does a cache without a disk keep a
+    /// value that costs more than its limit.
     public var keepsUnsaved: Bool
     /// Among which fetches one producer runs for all; ``Joining/process`` by default.
     public var joins: Joining

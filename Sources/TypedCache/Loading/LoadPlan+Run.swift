@@ -96,8 +96,8 @@ extension LoadPlan {
                 // What is loaded ahead was fresh before.
                 let isNew = !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
                 if isNew, core.isFresh(onDisk: stored.information), let value = value(stored) {
-                    let entry = Cache<Value>.kept(value, key, stored, sharesValues: sharesValues)
-                    end(flight, .loaded(entry), keeping: entry, cost: stored.archive.count)
+                    let entry = form.entry(value, key, stored)
+                    end(flight, .loaded(entry), keeping: entry)
                     continue
                 }
                 if revalidates { formers[key.text] = stored }
@@ -135,7 +135,7 @@ extension LoadPlan {
         attributes.tags = self.tags
         if let tags { attributes.tags = try EntryTags.check(tags) }
         if attributes.expiresAt != nil { attributes.loadTime = loadTime }
-        let new = try Cache<Value>.newEntry(value, flight.key, attributes, sharesValues: sharesValues)
+        let new = try Cache<Value>.newEntry(value, flight.key, attributes, form)
         core.record(.loaded, flight.key)
         let (core, keepsUnsaved) = (core, options.keepsUnsaved)
         await core.queues.run(flight.key) {
@@ -171,22 +171,15 @@ extension LoadPlan {
         switch renewal {
         case .renewed(let information):
             let stored = StoredArchive(archive: former.archive, information: information)
-            let entry = Cache<Value>.kept(value, key, stored, sharesValues: sharesValues)
-            end(flight, .loaded(entry), keeping: entry, cost: former.archive.count)
+            let entry = form.entry(value, key, stored)
+            end(flight, .loaded(entry), keeping: entry)
         case .failed where options.keepsUnsaved:
             var attributes = former.information.attributes
             attributes.expiresAt = deadline
-            let entry = Cache<Value>.memoryEntry(
-                value,
-                key,
-                former.archive,
-                attributes,
-                EntryTiming(attributes),
-                sharesValues: sharesValues
-            )
-            end(flight, .loaded(entry), keeping: entry, cost: former.archive.count)
+            let entry = form.entry(value, key, former.archive, attributes, EntryTiming(attributes))
+            end(flight, .loaded(entry), keeping: entry)
         case .gone, .failed:
-            end(flight, .loaded(Cache<Value>.kept(value, key, former, sharesValues: sharesValues)))
+            end(flight, .loaded(form.entry(value, key, former)))
         }
     }
 
@@ -200,10 +193,8 @@ extension LoadPlan {
         end(flight, .failed(error))
     }
 
-    private func end(_ flight: Flight, _ outcome: LoadOutcome, keeping entry: MemoryEntry? = nil, cost: Int = 0) {
-        core.release(
-            core.memory.withLock { $0.endRead(flight.key, flight.ticket, keeping: entry, cost: cost) }
-        )
+    private func end(_ flight: Flight, _ outcome: LoadOutcome, keeping entry: MemoryEntry? = nil) {
+        core.release(core.memory.withLock { $0.endRead(flight.key, flight.ticket, keeping: entry) })
         core.flights.land(flight, outcome)
     }
 }

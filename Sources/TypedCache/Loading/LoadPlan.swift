@@ -13,7 +13,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
     typealias Producer = @Sendable ([String], [String: Value]) async throws -> [String: Revalidated<Value>]
 
     let core: CacheCore
-    let sharesValues: Bool
+    let form: MemoryForm<Value>
     let options: LoadOptions
     let expiration: Expiration
     let tags: [String]
@@ -31,7 +31,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ producer: @escaping Producer
     ) throws(CacheError) {
         core = cache.core
-        sharesValues = cache.sharesValues
+        form = cache.form
         self.options = options
         self.expiration = expiration ?? cache.defaultExpiration
         self.tags = try EntryTags.check(tags)

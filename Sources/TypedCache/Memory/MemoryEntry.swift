@@ -12,9 +12,12 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
     final let deadline: TimeInterval
     final let key: EntryKey
     final let timing: EntryTiming?
+    /// In bytes, as the limit of memory counts them; zero or more.
+    final let cost: Int
 
-    init(key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
+    init(key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
         self.key = key
+        self.cost = cost
         self.deadline = deadline
         self.timing = timing
         super.init(hash: key.hash)
@@ -25,9 +28,9 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
 final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     let value: Value
 
-    init(_ value: Value, key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
+    init(_ value: Value, key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
         self.value = value
-        super.init(key: key, deadline: deadline, timing: timing)
+        super.init(key: key, cost: cost, deadline: deadline, timing: timing)
     }
 }
 
@@ -36,8 +39,8 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
 final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     let archive: [UInt8]
 
-    init(_ archive: [UInt8], key: EntryKey, deadline: TimeInterval, timing: EntryTiming?) {
+    init(_ archive: [UInt8], key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
         self.archive = archive
-        super.init(key: key, deadline: deadline, timing: timing)
+        super.init(key: key, cost: cost, deadline: deadline, timing: timing)
     }
 }

@@ -170,10 +170,9 @@ struct MemoryTier {
     mutating func endRead(
         _ key: EntryKey,
         _ ticket: Ticket,
-        keeping entry: MemoryEntry? = nil,
-        cost: Int = 0
+        keeping entry: MemoryEntry? = nil
     ) -> Dropped {
-        end(key, ticket, isWrite: false, keeping: entry, cost: cost)
+        end(key, ticket, isWrite: false, keeping: entry)
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
@@ -188,19 +187,17 @@ struct MemoryTier {
         _ key: EntryKey,
         _ ticket: Ticket,
         bar: Bar,
-        keeping entry: MemoryEntry? = nil,
-        cost: Int = 0
+        keeping entry: MemoryEntry? = nil
     ) -> Dropped {
         set(bar, key)
-        return end(key, ticket, isWrite: true, keeping: entry, cost: cost)
+        return end(key, ticket, isWrite: true, keeping: entry)
     }
 
     private mutating func end(
         _ key: EntryKey,
         _ ticket: Ticket,
         isWrite: Bool,
-        keeping entry: MemoryEntry?,
-        cost: Int
+        keeping entry: MemoryEntry?
     ) -> Dropped {
         let isThere = ticket.departures == traffic[key]?.departures && ticket.losses == losses
         let isCurrent = isThere && removalCount == 0 && isCurrent(key, ticket)
@@ -210,14 +207,14 @@ struct MemoryTier {
             traffic[key] = state.operations == 0 ? nil : state
         }
         guard let entry else { return Dropped() }
-        return isCurrent ? keep(entry, cost: cost) : Dropped(others: [entry])
+        return isCurrent ? keep(entry) : Dropped(others: [entry])
     }
 
-    private mutating func keep(_ entry: MemoryEntry, cost: Int) -> Dropped {
+    private mutating func keep(_ entry: MemoryEntry) -> Dropped {
         var dropped = Dropped()
         if let former = remove(forKey: entry.key) { dropped.others.append(former) }
         var victims: [EvictionEntry] = []
-        policy.insert(entry, cost: cost, removed: &victims)
+        policy.insert(entry, cost: entry.cost, removed: &victims)
         let removed = own(victims)
         if removed.last === entry {
             dropped.others += removed

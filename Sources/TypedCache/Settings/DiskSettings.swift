@@ -51,8 +51,10 @@ public struct DiskSettings: Sendable, Hashable {
     /// The most bytes of entries on disk; `nil`: no limit.
     ///
     /// Counts of a packed cache its segments, with all that is in them; with files, the entries' files. Not counted are
-    /// the index of a packed cache (up to 32 bytes for each entry, and as much again while it is written), the journal of
-    /// one with files (32 to 128 bytes for each entry, or up to 64 KiB), and what a file's blocks take beyond its length.
+    /// the index of a packed cache (32 bytes for each entry, 2 KiB and dictionaries, and as much again while it is
+    /// written), the journal of one with files (32 to 128 bytes for each entry, or up to 64 KiB), and what a file's blocks
+    /// take beyond its length. For 34,006 cities that is an index of 1.1 MB beside segments of 6.4 MB, and a journal of
+    /// 2.2 MB beside files of 18.2 MB.
     ///
     /// A packed cache never exceeds it, one with files by no more than one entry. An entry that is larger than that is
     /// refused.
@@ -74,7 +76,7 @@ public struct DiskSettings: Sendable, Hashable {
 
     /// - Parameters:
     ///   - layout: how entries are kept on disk.
-    ///   - byteLimit: the most bytes of all entries together; `nil` for no limit.
+    ///   - byteLimit: the most bytes of entries, without index and journal; `nil` for no limit.
     ///   - countLimit: the most entries; `nil` for no limit.
     ///   - minimumFreeSpace: how much must stay free on the volume.
     ///   - durability: what a save that returned has survived.

@@ -2,8 +2,8 @@ import ArchiveStore
 
 /// How much a cache keeps in memory. Both limits hold at all times.
 public struct MemorySettings: Sendable, Hashable {
-    /// The most bytes, counted as the entries' archives before compression; `nil`: no limit. An entry above it is
-    /// not kept in memory.
+    /// The most bytes, counted as the entries' archives before compression, or as the cache's `cost` says; `nil`: no
+    /// limit. An entry above it is not kept in memory.
     public var byteLimit: ByteCount?
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?

@@ -96,7 +96,7 @@ struct VerifyTests {
     func compact() throws {
         let contents = try cache.contents().filter { $0.value.attributes.expiresAt == nil }
         let run = cache.run("compact")
-        #expect(run.status == .success && run.output.text.hasPrefix("1 expired entries removed, "))
+        #expect(run.status == .success && run.output.text.hasPrefix("1 expired entry removed, "))
         #expect(try cache.contents() == contents && contents.count == 5)
     }
 }

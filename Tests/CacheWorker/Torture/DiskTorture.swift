@@ -9,6 +9,23 @@ final class DiskTorture {
 
     private static let keys = (0..<240).map { "k\($0)" }
 
+    /// Which entries of a full disk are removed, in the order in which they were saved.
+    private enum Choice: CaseIterable {
+        case first, between, last, scattered
+
+        /// From a fifth to a half of them.
+        func keys(of keys: [String], using random: inout SeededGenerator) -> [String] {
+            let count = max(1, keys.count / Int.random(in: 2...5, using: &random))
+            let rest = keys.count - count
+            return switch self {
+            case .first: Array(keys[..<count])
+            case .between: Array(keys.dropFirst(Int.random(in: 0...rest, using: &random)).prefix(count))
+            case .last: Array(keys[rest...])
+            case .scattered: Array(keys.shuffled(using: &random).prefix(count))
+            }
+        }
+    }
+
     init(_ settings: TortureSettings) throws {
         self.settings = settings
         random = SeededGenerator(seed: settings.seed)
@@ -52,7 +69,7 @@ final class DiskTorture {
         )
         let worker = try Worker(own)
         var violations: [Violation] = []
-        for part in 0..<4 {
+        for choice in Choice.allCases.shuffled(using: &random) {
             var failures = 0
             var order: [String: Int] = [:]
             // Beyond the first failure, for others hit keys that have a value.
@@ -70,19 +87,15 @@ final class DiskTorture {
             for key in Self.keys { worker.perform(.fetch(key)) }
 
             guard case .keys(let present) = worker.perform(.keys), present.count > 1 else { break }
-            // From everywhere, or those that were saved one after another.
-            let candidates =
-                part.isMultiple(of: 2)
-                ? present.shuffled(using: &random)
-                : present.sorted { order[$0, default: 0] < order[$1, default: 0] }
-            let start = Int.random(in: 0..<present.count / 2, using: &random)
-            let removed = candidates[start..<start + present.count / 2]
+            let candidates = present.sorted { order[$0, default: 0] < order[$1, default: 0] }
+            let removed = choice.keys(of: candidates, using: &random)
             let former = try worker.storedByteCounts()
             for key in removed { worker.perform(.remove(key)) }
             let room = removed.reduce(0) { $0 + blocks(former[$1] ?? 0) }
             let (savedCount, violation) = try refill(removed, room, worker)
             if let violation { violations.append(violation) }
             report.add(savedCount, "saves after room was made")
+            report.add(1, "removals of \(choice) entries")
         }
         // What another process would find.
         var anew = own
@@ -104,7 +117,7 @@ final class DiskTorture {
 
     /// Saves keys whose entries were removed, which had so many bytes together: what is no longer must find room.
     private func refill(
-        _ keys: ArraySlice<String>,
+        _ keys: [String],
         _ room: Int,
         _ worker: Worker
     ) throws -> (savedCount: Int, violation: Violation?) {

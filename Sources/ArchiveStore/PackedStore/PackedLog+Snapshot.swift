@@ -1,0 +1,98 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The index on disk, which makes it quick to open the log. All that is in it follows from the segments.
+extension PackedLog {
+    /// Writes where every entry is, if so much has changed that reading it again would take long.
+    func writeSnapshotIfDue() throws(StoreError) {
+        let records = try looking { $0.recordsSinceSnapshot }
+        if records > max(Self.fewRecords, index.total.count / 2) { try writeSnapshot() }
+    }
+
+    private static var fewRecords: Int { 1 << 14 }
+
+    /// Writes where every entry is, where the volume has room for that.
+    func writeSnapshot() throws(StoreError) {
+        guard try hasRoomForSnapshot() else { return }
+        let position = try looking { writer -> IndexSnapshot.Position? in
+            // Behind a seal nothing is appended: who began there would.
+            guard let tail = tail.withLock({ $0 }), !writer.isSealed else { return nil }
+            writer.recordsSinceSnapshot = 0
+            let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
+            return .init(place: place, serial: writer.serial, previous: writer.previous)
+        }
+        guard let position else { return }
+        let session = try folder.session()
+        let draft = try session.write(synchronized: settings.durability == .power) { file throws(SystemError) in
+            try IndexSnapshot.write(index, position, dictionaries: segments.dictionaries, to: file)
+        }
+        do throws(SystemError) {
+            // Parts that could not be loaded seemed to be empty.
+            if shared.isIncomplete.load(ordering: .relaxed) { throw SystemError(number: ESTALE) }
+            try session.directory.rename(draft.name, to: IndexSnapshot.fileName, in: root)
+        } catch {
+            session.discard(draft.name)
+            throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "writing the index")
+        }
+    }
+
+    /// Whether the index is a small part of what is free: else entries need that room more, which are worth more than
+    /// the time that it takes to open the log without one.
+    private func hasRoomForSnapshot() throws(StoreError) -> Bool {
+        let former: FileStatus?
+        do {
+            former = try root.status(IndexSnapshot.fileName)
+        } catch {
+            throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "looking for the index")
+        }
+        // The new one takes the place of that.
+        let free = try freeByteCount() + (former?.allocatedByteCount ?? 0)
+        let needed = IndexSnapshot.byteCount(slotCount: index.total.count, dictionaries: segments.dictionaries)
+        return free / Self.snapshotPlenty >= needed
+    }
+
+    /// How many times the index must be free for one to be written.
+    private static var snapshotPlenty: Int { 8 }
+
+    /// Leaves a snapshot for the next one who opens the log, if that is worth it.
+    func leave() {
+        _ = Result { () throws(StoreError) in
+            let records = try looking { $0.recordsSinceSnapshot }
+            guard records > 0, try folder.isCurrent() else { return }
+            if records >= index.total.count / Self.fewChanges { try writeSnapshot() }
+        }
+    }
+
+    /// What part of the entries may have changed without a snapshot when a store is closed.
+    private static var fewChanges: Int { 64 }
+
+    // MARK: Removing
+
+    @discardableResult
+    func removeSnapshot() throws(StoreError) -> Bool {
+        do {
+            return try root.remove(IndexSnapshot.fileName)
+        } catch {
+            throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "removing the index")
+        }
+    }
+
+    /// Removes a snapshot that nobody begins with any more: the segment of its position was given up, or its head is
+    /// damaged. Where stores have no limits its room is for entries.
+    func removeUselessSnapshot(_ writer: borrowing Writer) throws(StoreError) {
+        if settings.isLimited { return }
+        let snapshot: IndexSnapshot?
+        do {
+            snapshot = try IndexSnapshot(in: root)
+        } catch {
+            throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "reading the index")
+        }
+        if let snapshot, snapshot.position.segment >= writer.floor { return }
+        try removeSnapshot()
+    }
+}

@@ -1,0 +1,206 @@
+import ArchiveStore
+import Foundation
+
+// Many entries by one call: the disk is locked and waited for once for some hundred of them.
+
+extension Cache {
+    /// Saves many values, each in place of what was there for its key.
+    ///
+    /// ```swift
+    /// try cities.save(contentsOf: records.lazy.map { ($0.id, City($0)) }, tags: ["atlas"])
+    /// ```
+    ///
+    /// As a save of each, in their order, but what is done once for a save is done once for a batch of them: with
+    /// ``DiskSettings/Durability/power``, the device is waited for after each batch. A batch is 1,000 entries, or fewer
+    /// whose archives are 4 MiB together; so of a lazy sequence, however long, not more lies in memory at a time.
+    ///
+    /// All of them are tried, whatever becomes of others; a program that is killed may have saved any of them. Of two for
+    /// one key, the later one counts. Blocks on disk I/O.
+    ///
+    /// - Parameters:
+    ///   - entries: keys of 1 to 1,024 UTF-8 bytes, and values; gone through once, on the caller's thread. The sequence may
+    ///     use the cache.
+    ///   - expiration: how long each entry may be used, counted from when it is archived; `nil` for the cache's own
+    ///     default.
+    ///   - tags: groups that all the entries belong to: up to 10 of 1 to 256 UTF-8 bytes.
+    /// - Throws: ``CacheError`` with code `.invalidExpiration` or `.invalidTag`, and then nothing was done; `.closed` if the
+    ///   cache is closed, and then later entries were not tried; else, after all were tried, the error of the first entry
+    ///   that failed, with its key and in its message how many others did: `.invalidKey`, `.encodingFailed`, `.tooLarge`
+    ///   and `.io` as for a save. What was saved before for a key whose last value failed is gone; all others are saved.
+    /// - Complexity: O(*n*) in the values' archives.
+    public func save<Key: CacheKey>(
+        contentsOf entries: some Sequence<(Key, Value)>,
+        expiration: Expiration? = nil,
+        tags: Set<String> = []
+    ) throws(CacheError) {
+        try check(expiration, tags)
+        var batch = Batch<BatchMember>()
+        for (key, value) in entries {
+            batch.add(member(value, key, expiration, tags)) { $0.byteCount }
+            if batch.isFull { batch.failures.add(try core.write(batch.take())) }
+        }
+        batch.failures.add(try core.write(batch.take()))
+        try batch.failures.check()
+    }
+
+    /// Saves many values, each in place of what was there for its key.
+    ///
+    /// Archives values on the caller's thread, and suspends while a batch of them is saved. Not ordered with other
+    /// asynchronous calls that are under way, even for the same keys. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func save<Key: CacheKey>(
+        contentsOf entries: some Sequence<(Key, Value)>,
+        expiration: Expiration? = nil,
+        tags: Set<String> = []
+    ) async throws(CacheError) {
+        try check(expiration, tags)
+        var batch = Batch<BatchMember>()
+        for (key, value) in entries {
+            batch.add(member(value, key, expiration, tags)) { $0.byteCount }
+            if batch.isFull { batch.failures.add(try await write(batch.take())) }
+        }
+        batch.failures.add(try await write(batch.take()))
+        try batch.failures.check()
+    }
+
+    /// Removes the entries for many keys, in memory and on disk.
+    ///
+    /// As a removal of each, but the disk is locked and waited for once for each 1,000 of them. Blocks on disk I/O.
+    ///
+    /// - Parameter keys: each of 1 to 1,024 UTF-8 bytes; gone through once.
+    /// - Returns: how many entries there were, expired or not.
+    /// - Throws: ``CacheError`` with code `.closed` if the cache is closed; else, after all were tried, the error of the
+    ///   first key that failed, with that key and in its message how many others did: `.invalidKey`, or `.io`, and then
+    ///   its entry is not used by this process any more, but is still on disk.
+    /// - Complexity: O(*n*) in the number of keys.
+    @discardableResult
+    public func remove<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> Int {
+        try checkUsable()
+        var batch = Batch<EntryKey>()
+        var count = 0
+        for key in keys {
+            batch.add(result(of: key)) { _ in 0 }
+            if batch.isFull { count += batch.end(try core.remove(batch.take())) }
+        }
+        count += batch.end(try core.remove(batch.take()))
+        try batch.failures.check()
+        return count
+    }
+
+    /// Removes the entries for many keys, in memory and on disk.
+    ///
+    /// Suspends while they are removed. Not ordered with other asynchronous calls that are under way, even for the same
+    /// keys. All else is as for the synchronous twin.
+    @discardableResult
+    public nonisolated(nonsending) func remove<Key: CacheKey>(
+        forKeys keys: some Sequence<Key>
+    ) async throws(CacheError) -> Int {
+        try checkUsable()
+        var batch = Batch<EntryKey>()
+        var count = 0
+        for key in keys {
+            batch.add(result(of: key)) { _ in 0 }
+            if batch.isFull { count += batch.end(try await remove(batch.take())) }
+        }
+        count += batch.end(try await remove(batch.take()))
+        try batch.failures.check()
+        return count
+    }
+
+    private nonisolated(nonsending) func write(_ members: [BatchMember]) async throws(CacheError) -> [CacheError] {
+        let core = core
+        return try await core.queues.trying { () throws(CacheError) in try core.write(members) }
+    }
+
+    private nonisolated(nonsending) func remove(
+        _ keys: [EntryKey]
+    ) async throws(CacheError) -> (count: Int, failures: [CacheError]) {
+        let core = core
+        return try await core.queues.trying { () throws(CacheError) in try core.remove(keys) }
+    }
+
+    /// Refuses what no entry could be saved with.
+    private func check(_ expiration: Expiration?, _ tags: Set<String>) throws(CacheError) {
+        try checkUsable()
+        _ = try core.naming { () throws(CacheError) in
+            _ = try EntryTags.check(tags)
+            return try (expiration ?? defaultExpiration).attributes(savedAt: core.clock.now)
+        }
+    }
+
+    private func result(of key: some CacheKey) -> Result<EntryKey, CacheError> {
+        Result { () throws(CacheError) in try entryKey(key) }
+    }
+
+    /// An entry that is to be saved, or why it cannot be archived.
+    ///
+    /// - Returns: a failure for what is no key.
+    private func member(
+        _ value: Value,
+        _ key: some CacheKey,
+        _ expiration: Expiration?,
+        _ tags: Set<String>
+    ) -> Result<BatchMember, CacheError> {
+        result(of: key).map { key in
+            do throws(CacheError) {
+                let attributes = try attributes(expiration, tags, key)
+                return .new(try Self.newEntry(value, key, attributes, sharesValues: sharesValues))
+            } catch {
+                return .failed(key, error)
+            }
+        }
+    }
+}
+
+extension BatchMember {
+    fileprivate var byteCount: Int {
+        if case .new(let new) = self { new.archive.count } else { 0 }
+    }
+}
+
+/// Some of what one call is about, and what has failed of all that came before.
+private struct Batch<Element> {
+    private static var mostElements: Int { 1_000 }
+    private static var mostBytes: Int { 4 << 20 }
+
+    private var elements: [Element] = []
+    private var byteCount = 0
+    var failures = Failures()
+
+    var isFull: Bool { elements.count >= Self.mostElements || byteCount >= Self.mostBytes }
+
+    mutating func add(_ element: Result<Element, CacheError>, byteCount: (Element) -> Int) {
+        switch element {
+        case .success(let element):
+            elements.append(element)
+            self.byteCount += byteCount(element)
+        case .failure(let error):
+            failures.add([error])
+        }
+    }
+
+    mutating func take() -> [Element] {
+        defer { (elements, byteCount) = ([], 0) }
+        return elements
+    }
+
+    /// Takes in what became of a batch, and gives its count.
+    mutating func end(_ outcome: (count: Int, failures: [CacheError])) -> Int {
+        failures.add(outcome.failures)
+        return outcome.count
+    }
+}
+
+/// The first failure among many entries.
+private struct Failures {
+    private var first: CacheError?
+    private var count = 0
+
+    mutating func add(_ errors: [CacheError]) {
+        first = first ?? errors.first
+        count += errors.count
+    }
+
+    func check() throws(CacheError) {
+        if let first { throw first.amongFailures(count) }
+    }
+}

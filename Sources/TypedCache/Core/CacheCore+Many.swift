@@ -1,0 +1,160 @@
+import ArchiveStore
+import Foundation
+
+/// One of many entries that are saved by one call.
+enum BatchMember: Sendable {
+    case new(NewEntry)
+    /// It could not be archived.
+    case failed(EntryKey, CacheError)
+
+    var key: EntryKey {
+        switch self {
+        case .new(let new): new.key
+        case .failed(let key, _): key
+        }
+    }
+}
+
+extension CacheCore {
+    /// What a key's last member has led to.
+    private enum Outcome {
+        case saved(NewEntry)
+        case failed
+        /// It had expired already.
+        case expired
+    }
+
+    /// Saves entries as ``write(_:_:keepsUnsaved:)`` does, each in place of what is there, but asks the store once for all
+    /// of them. Blocks on disk I/O.
+    ///
+    /// - Parameter members: of two for one key, the later one counts.
+    /// - Returns: why some of them failed, in their order.
+    /// - Throws: `.closed` and `.forked`, and then nothing was done.
+    func write(_ members: [BatchMember]) throws(CacheError) -> [CacheError] {
+        try checkUsable()
+        if members.isEmpty { return [] }
+        let begun = beginWrites(members.map(\.key))
+        let now = clock.now
+        let entries = members.map { member -> NewEntry? in
+            guard case .new(let new) = member, new.attributes.usableUntil.map({ $0 > now }) ?? true else {
+                return nil
+            }
+            return new
+        }
+        var answers = save(entries.compactMap(\.self))[...]
+        var failures: [CacheError] = []
+        var outcomes: [EntryKey: Outcome] = [:]
+        var saved: [EntryKey] = []
+        for (member, entry) in zip(members, entries) {
+            outcomes[member.key] = .expired
+            if case .failed(let key, let error) = member {
+                failures.append(error.named(cache: name, key: key.text))
+                outcomes[key] = .failed
+            } else if let entry, let answer = answers.popFirst() {
+                switch answer {
+                case .success(let information):
+                    entry.entry.timing?.saved(information)
+                    outcomes[entry.key] = .saved(entry)
+                    saved.append(entry.key)
+                case .failure(let error):
+                    failures.append(failure(error, entry.key))
+                    outcomes[entry.key] = .failed
+                }
+            }
+        }
+        for case .saved(let new) in outcomes.values {
+            if let write = begun[new.key] { end(write, keeping: new) }
+        }
+        tell(saved: saved, begun)
+        return failures + removeReplaced(outcomes, begun)
+    }
+
+    private func save(_ entries: [NewEntry]) -> [Result<EntryInformation?, StoreError>] {
+        if entries.isEmpty { return [] }
+        let archives = entries.map { NewArchive(key: $0.key.text, archive: $0.archive, attributes: $0.attributes) }
+        return listeners.observing(.write) { store.save(archives) }
+    }
+
+    /// Begins to change the entries of some keys, each of which may come several times.
+    private func beginWrites(_ keys: [EntryKey]) -> [EntryKey: MemoryTier.BegunWrite] {
+        var begun: [EntryKey: MemoryTier.BegunWrite] = [:]
+        for key in keys where begun[key] == nil { begun[key] = beginWrite(key) }
+        return begun
+    }
+
+    private func end(_ write: MemoryTier.BegunWrite, keeping new: NewEntry) {
+        let cost = new.archive.count
+        release(
+            memory.withLock { $0.endWrite(new.key, write.ticket, bar: .lifted, keeping: new.entry, cost: cost) }
+        )
+        memory.tellOthers(changed: new.key)
+    }
+
+    /// - Parameter keys: those that were saved; one may come several times, but memory had its entry once.
+    private func tell(saved keys: [EntryKey], _ begun: [EntryKey: MemoryTier.BegunWrite]) {
+        var replaced: Set<EntryKey> = []
+        for key in keys {
+            if begun[key]?.former != nil, replaced.insert(key).inserted { record(.replaced, key) }
+            record(.saved, key)
+        }
+    }
+
+    /// Removes what was there for keys whose last entry was not saved, lest it is taken for that.
+    ///
+    /// - Returns: why it could not be removed for entries that had expired.
+    private func removeReplaced(
+        _ outcomes: [EntryKey: Outcome],
+        _ begun: [EntryKey: MemoryTier.BegunWrite]
+    ) -> [CacheError] {
+        var keys: [EntryKey] = []
+        for (key, outcome) in outcomes {
+            if case .saved = outcome { continue }
+            keys.append(key)
+        }
+        if keys.isEmpty { return [] }
+        var failures: [CacheError] = []
+        for (key, answer) in zip(keys, store.remove(forKeys: keys.map(\.text))) {
+            switch (answer, outcomes[key]) {
+            case (.success(let wasThere), _):
+                if wasThere { record(.removed, key) }
+            case (.failure(let error), .expired):
+                failures.append(failure(error, key))
+            case (.failure(let error), _):
+                report(.failed, key, error)
+            }
+            let bar: MemoryTier.Bar = if case .success = answer { .lifted } else { .set }
+            if let write = begun[key] { endWrite(key, write.ticket, bar: bar) }
+        }
+        return failures
+    }
+
+    /// Removes the entries for some keys, as ``remove(_:)`` does, but asks the store once for all of them. Blocks on disk
+    /// I/O.
+    ///
+    /// - Returns: how many entries there were, and why some could not be removed.
+    /// - Throws: `.closed` and `.forked`, and then nothing was done.
+    func remove(_ keys: [EntryKey]) throws(CacheError) -> (count: Int, failures: [CacheError]) {
+        try checkUsable()
+        if keys.isEmpty { return (0, []) }
+        let begun = beginWrites(keys)
+        var seen: Set<EntryKey> = []
+        let keys = keys.filter { seen.insert($0).inserted }
+        let answers = listeners.observing(.remove) { store.remove(forKeys: keys.map(\.text)) }
+        var count = 0
+        var failures: [CacheError] = []
+        for (key, answer) in zip(keys, answers) {
+            guard let write = begun[key] else { continue }
+            switch answer {
+            case .success(let wasOnDisk):
+                endWrite(key, write.ticket, bar: .lifted)
+                guard wasOnDisk || write.wasUnsaved else { continue }
+                count += 1
+                record(.removed, key)
+            case .failure(let error):
+                endWrite(key, write.ticket, bar: .set)
+                failures.append(failure(error, key))
+            }
+        }
+        return (count, failures)
+    }
+}

@@ -1,0 +1,40 @@
+import ArchiveStore
+import Foundation
+
+/// How memory holds the values of a cache, and what each of them costs there.
+struct MemoryForm<Value>: Sendable {
+    /// Whether memory holds the values themselves; else it holds their archives.
+    let sharesValues: Bool
+    /// `nil`: a value costs as many bytes as its archive.
+    let cost: (@Sendable (Value) -> ByteCount)?
+
+    /// What memory holds of a value. Calls user code, so it must run without any lock.
+    func entry(
+        _ value: Value,
+        _ key: EntryKey,
+        _ archive: [UInt8],
+        _ attributes: EntryAttributes,
+        _ timing: EntryTiming?
+    ) -> MemoryEntry {
+        let deadline = attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
+        guard sharesValues else {
+            return ArchiveEntry(archive, key: key, cost: archive.count, deadline: deadline, timing: timing)
+        }
+        let cost = cost.map { $0(value).bytes } ?? archive.count
+        return ValueEntry(value, key: key, cost: cost, deadline: deadline, timing: timing)
+    }
+
+    /// What memory holds of a value that was read.
+    ///
+    /// - Parameter timing: the entry's, where its deadline is still on its way to disk.
+    func entry(
+        _ value: Value,
+        _ key: EntryKey,
+        _ stored: StoredArchive,
+        timing: EntryTiming? = nil
+    ) -> MemoryEntry {
+        let attributes = stored.information.attributes
+        let timing = timing ?? EntryTiming(attributes, entry: stored.information)
+        return entry(value, key, stored.archive, attributes, timing)
+    }
+}

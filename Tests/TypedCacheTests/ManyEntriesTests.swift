@@ -1,0 +1,139 @@
+import Foundation
+import TestSeeds
+import Testing
+
+@testable import TypedCache
+
+/// Many entries that are saved or removed by one call.
+@Suite struct ManyEntriesTests {
+    private func city(_ population: Int) -> City { City(name: "city", population: population) }
+
+    /// Random batches beside a dictionary, reopened now and then.
+    @Test(arguments: [DiskSettings.Layout.packed, .files], seeds(0..<12))
+    func behavesLikeADictionary(layout: DiskSettings.Layout, seed: Int) async throws {
+        let directory = TestDirectory(inMemory: true)
+        let clock = TestClock()
+        var random = SeededGenerator(seed: UInt64(seed))
+        func open() throws -> Cache<City> {
+            try Cache(
+                name: "cities",
+                directory: directory.url,
+                memory: MemorySettings(countLimit: 3),
+                disk: DiskSettings(layout: layout),
+                clock: clock
+            )
+        }
+        var cities = try open()
+        var model: [Int: (city: City, deadline: Date?, tags: Set<String>)] = [:]
+        for step in 0..<40 {
+            let place: Comment = "seed \(seed), step \(step)"
+            let keys = (0..<Int.random(in: 0..<9, using: &random)).map { _ in Int.random(in: 0..<10, using: &random)
+            }
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0..<3:
+                let entries = keys.map { ($0, city(.random(in: 0..<1_000, using: &random))) }
+                let seconds = [nil, 1, 5].randomElement(using: &random) ?? nil
+                let expiration = seconds.map { Expiration.after(.seconds($0)) } ?? .never
+                let tags: Set<String> = Bool.random(using: &random) ? ["tag"] : []
+                if Bool.random(using: &random) {
+                    try save(entries, expiration, tags, in: cities)
+                } else {
+                    try await cities.save(contentsOf: entries, expiration: expiration, tags: tags)
+                }
+                for (key, city) in entries {
+                    model[key] = (city, seconds.map { clock.now.addingTimeInterval(TimeInterval($0)) }, tags)
+                }
+            case 3:
+                let removed = try await cities.remove(forKeys: keys)
+                let known = Set(keys).filter {
+                    model[$0].map { ($0.deadline ?? .distantFuture) > clock.now } ?? false
+                }
+                let expired = Set(keys).filter { model[$0] != nil }.count - known.count
+                #expect((known.count...known.count + expired).contains(removed), place)
+                for key in keys { model[key] = nil }
+            case 4: clock.advance(by: .random(in: 0..<2, using: &random))
+            case 5:
+                try await cities.removeAll(tagged: "tag")
+                model = model.filter { !$0.value.tags.contains("tag") }
+            default:
+                try await cities.close()
+                cities = try open()
+            }
+            for key in 0..<10 {
+                let expected = model[key].flatMap { ($0.deadline ?? .distantFuture) > clock.now ? $0.city : nil }
+                let found = try await cities.fetch(forKey: key)
+                #expect(found == expected, place)
+            }
+        }
+    }
+
+    private func save(
+        _ entries: [(Int, City)],
+        _ expiration: Expiration,
+        _ tags: Set<String>,
+        in cities: Cache<City>
+    ) throws {
+        try cities.save(contentsOf: entries, expiration: expiration, tags: tags)
+    }
+
+    /// Of a sequence that is made lazily, no more than a batch is taken before that is saved.
+    @Test func aLongSequenceIsSavedInBatches() throws {
+        let directory = TestDirectory(inMemory: true)
+        let texts = try Cache<String>(name: "texts", directory: directory.url)
+        let text = String(repeating: "x", count: 1 << 20)
+        var most = 0
+        let entries = (0..<20).lazy.map { number in
+            most = max(most, number - Int(texts.statistics.saves))
+            return (number, text)
+        }
+        try texts.save(contentsOf: entries)
+        #expect(try texts.count() == 20)
+        #expect((1...5).contains(most))
+    }
+
+    @Test func theFirstFailureIsThrownAndAllOthersAreSaved() throws {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "cities", directory: directory.url)
+        let entries = [
+            ("a", city(1)), ("", city(2)), ("b", city(3)), (String(repeating: "k", count: 2_000), city(4)),
+        ]
+        let error = #expect(throws: CacheError.self) { try cities.save(contentsOf: entries) }
+        #expect(error?.code == .invalidKey)
+        #expect(error?.key == "")
+        #expect(error?.message.hasSuffix("; another entry failed") == true)
+        #expect(try cities.fetch(forKeys: ["a", "b"]).count == 2)
+        let removal = #expect(throws: CacheError.self) { try cities.remove(forKeys: ["a", "", "b"]) }
+        #expect(removal?.key == "")
+        #expect(try cities.count() == 0)
+    }
+
+    @Test func whatTheDiskRefusesIsNotLeftStale() throws {
+        let store = AgreementTests.TestStore()
+        let cities = Cache<City>(over: store)
+        try cities.save(contentsOf: [("a", city(1)), ("b", city(2))])
+        store.state.withLock { $0.failsSaves = true }
+        let error = #expect(throws: CacheError.self) {
+            try cities.save(contentsOf: [("a", city(3)), ("b", city(4))])
+        }
+        #expect(error?.key == "a" && error?.code == .io)
+        #expect(try cities.fetch(forKeys: ["a", "b"]).isEmpty)
+        store.state.withLock { $0.failsRemovals = true }
+        #expect(throws: CacheError.self) { try cities.save(contentsOf: [("a", city(3))]) }
+        #expect(try cities.fetch(forKey: "a") == nil)
+    }
+
+    @Test func whatIsSavedIsCountedAndTold() throws {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "cities", directory: directory.url)
+        try cities.save(contentsOf: [("a", city(1)), ("a", city(2)), ("b", city(3))])
+        #expect(try cities.fetch(forKey: "a") == city(2))
+        try cities.save(contentsOf: [("a", city(4))])
+        #expect(cities.statistics.saves == 4)
+        #expect(cities.statistics.replacements == 1)
+        #expect(try cities.remove(forKeys: ["a", "a", "c"]) == 1)
+        #expect(cities.statistics.removals == 1)
+        try cities.close()
+        let error = #expect(throws: CacheError.self) { try cities.save(contentsOf: [("a", city(1))]) }
+        #expect(error?.code == .closed)
+    }
+}
