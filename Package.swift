@@ -19,6 +19,9 @@ let package = Package(
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
         .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
+        .library(name: "ModelCache", targets: ["ModelCache"]),
+        .library(name: "ModelCacheHTTP", targets: ["ModelCacheHTTP"]),
+        .library(name: "ModelCacheTesting", targets: ["ModelCacheTesting"]),
         .executable(name: "typed-cache", targets: ["typed-cache"]),
     ],
     targets: [
@@ -72,6 +75,19 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // An app's models and lists between launches: identity, freshness, loading, observation, optimistic changes.
+        .target(name: "ModelCache", dependencies: ["TypedCache", "KeyedArchive"], swiftSettings: strict),
+
+        // Models over HTTP by URLSession; apart, because on Linux it brings libcurl.
+        .target(name: "ModelCacheHTTP", dependencies: ["ModelCache"], swiftSettings: strict),
+
+        // For tests of code that keeps models: scripted servers, a clock moved by hand, caches in memory.
+        .target(
+            name: "ModelCacheTesting",
+            dependencies: ["ModelCache", "TypedCacheTesting"],
+            swiftSettings: strict
+        ),
+
         // The command's logic, apart from its entry point so that tests can call it.
         .target(
             name: "CacheCommand",
@@ -119,7 +135,7 @@ let package = Package(
         // Works on a cache in a process of its own, and kills, crowds and starves such processes.
         .executableTarget(
             name: "CacheWorker",
-            dependencies: ["TypedCache", "ArchiveStore", "CForking"],
+            dependencies: ["TypedCache", "ModelCache", "ArchiveStore", "CForking"],
             path: "Tests/CacheWorker",
             swiftSettings: strict
         ),
@@ -132,6 +148,11 @@ let package = Package(
         .testTarget(
             name: "TypedCacheTestingTests",
             dependencies: ["TypedCacheTesting"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ModelCacheTests",
+            dependencies: ["ModelCache", "ModelCacheHTTP", "ModelCacheTesting", "TypedCacheTesting", "TestSeeds"],
             swiftSettings: strict
         ),
         .testTarget(

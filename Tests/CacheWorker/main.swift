@@ -14,11 +14,13 @@ do {
     case .work(let settings):
         Interruption.ignore()
         try Worker(settings).serve()
+    case .models(let worker):
+        try await worker.run()
     case .fork(let forking):
         try forking.run()
     case .torture(let options):
         let executable = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-        exit(try TortureRun(options: options, executable: executable).run())
+        exit(try await TortureRun(options: options, executable: executable).run())
     }
 } catch {
     Terminal.tell("\(error)")

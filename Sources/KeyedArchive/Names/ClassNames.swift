@@ -10,6 +10,7 @@ import Synchronization
 /// Objective-C's; a class that `@objc` renames is found by its name in Swift too, but only on the way in.
 enum ClassNames {
     static func name(of type: Any.Type) -> String {
+        if let named = type as? any NamedInArchives.Type { return named.archivedName }
         #if canImport(Darwin)
             // It knows the names that `@objc(Name)` gives, as Foundation's archiver does.
             if let cls = type as? AnyClass { return NSStringFromClass(cls) }

@@ -2,13 +2,13 @@ import ArchiveStore
 import Foundation
 
 /// Where caches lie on disk.
-enum CacheDirectory {
+package enum CacheDirectory {
     /// The directory that holds this program's caches, unless another is given.
     ///
     /// On Linux `$XDG_CACHE_HOME`, or `~/.cache` where that is not set to an absolute path (XDG Base Directory
     /// Specification), with a folder named after the program; on Apple platforms the user's Caches folder
     /// with one named after the bundle.
-    static func standard(forProgram program: String? = nil) -> URL {
+    package static func standard(forProgram program: String? = nil) -> URL {
         let name = program ?? programName
         #if canImport(Darwin)
             return URL.cachesDirectory.appending(path: name, directoryHint: .isDirectory)

@@ -3,7 +3,7 @@ import TypedCache
 /// What a run of the torture is to do.
 struct TortureOptions {
     enum Part: String, CaseIterable {
-        case kills, processes, following, behind, limits, counters, disk
+        case kills, processes, following, behind, limits, counters, disk, merges, erasures
 
         /// Its part of the time, beside the others'.
         var weight: Double {
@@ -12,9 +12,13 @@ struct TortureOptions {
             case .processes, .limits: 5
             case .following, .behind: 3
             case .counters: 2
-            case .disk: 1
+            case .merges: 3
+            case .disk, .erasures: 1
             }
         }
+
+        /// Whether it works on models, whose caches are packed.
+        var isOfModels: Bool { self == .merges || self == .erasures }
     }
 
     /// All if empty.

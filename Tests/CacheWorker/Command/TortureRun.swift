@@ -12,7 +12,7 @@ struct TortureRun {
     }
 
     /// - Returns: the exit code.
-    func run() throws -> Int32 {
+    func run() async throws -> Int32 {
         Interruption.watch()
         let seed = options.seed ?? UInt64.random(in: 0..<1_000_000)
         let scratch = try makeScratch()
@@ -25,7 +25,7 @@ struct TortureRun {
         Terminal.tell("seed \(seed), in \(scratch.path)")
         var reports: [PartReport] = []
         let layouts = options.layout.map { [$0] } ?? [.packed, .files]
-        let runs = parts.flatMap { part in layouts.map { (part, $0) } }
+        let runs = parts.flatMap { part in (part.isOfModels ? [.packed] : layouts).map { (part, $0) } }
         for (part, layout) in runs where Interruption.arrived == 0 {
             let settings = TortureSettings(
                 executable: executable,
@@ -47,6 +47,8 @@ struct TortureRun {
                 case .limits: try LimitTorture(settings).run()
                 case .counters: try CounterTorture(settings).run()
                 case .disk: try DiskTorture(settings).run()
+                case .merges: try await ModelTorture(settings, .merging).run()
+                case .erasures: try await ModelTorture(settings, .erasing).run()
                 }
             report.layout = layout.rawValue
             reports.append(report)

@@ -7,16 +7,17 @@ enum WorkerCommand {
     case work(WorkerSettings)
     case torture(TortureOptions)
     case fork(Forking)
+    case models(ModelWorker)
 
     static let helpText = """
         Processes that work on one cache, and others that kill, crowd and starve them.
 
           CacheWorker torture [PART …] [OPTION …]     the parts are kills, processes, following, behind, limits,
-                                                      counters and disk; all if none is named
+                                                      counters, disk, merges and erasures; all if none is named
             --minutes M     how long all parts take together, 5 if not told otherwise
             --seconds S     the same in seconds
             --layout L      “packed” or “files”; both, each for half of the time, if not told otherwise
-            --kills N       no more than so many kills in the part “kills”
+            --kills N       no more than so many kills in each part that kills
             --processes N   so many processes at once on one cache, 8 if not told otherwise
             --seed S        what is done, and when; a new one for each run if not told otherwise
             --scratch DIR   where caches and logs lie; a temporary folder if not told otherwise
@@ -30,6 +31,9 @@ enum WorkerCommand {
 
           CacheWorker fork --directory DIR [--layout packed|files] [--behind N]
             forks with an open cache, has parent and children use it, and tells what is wrong then
+
+          CacheWorker models merging|erasing --directory DIR [--first N]
+            merges numbered answers into the models of an account, or erases it, again and again, until it is killed
 
         torture ends with 0 if nothing is wrong, with 1 if something is: what shows it is kept then, and told. With 2
         if the arguments are not understood.
@@ -103,6 +107,18 @@ enum WorkerCommand {
                 }
             }
             self = .fork(forking)
+        case "models":
+            let name = try next(after: command ?? "")
+            guard let work = ModelWorker.Work(rawValue: name) else { throw TortureError("what is \(name)?") }
+            var worker = ModelWorker(work: work, directory: URL(filePath: ""), first: 0)
+            while let word = words.popFirst() {
+                switch word {
+                case "--directory": worker.directory = URL(filePath: try next(after: word))
+                case "--first": worker.first = try number(after: word, from: 0)
+                default: throw TortureError("what is \(word)?")
+                }
+            }
+            self = .models(worker)
         case "torture":
             var options = TortureOptions()
             while let word = words.popFirst() {
@@ -124,7 +140,7 @@ enum WorkerCommand {
             }
             self = .torture(options)
         default:
-            throw TortureError("what is \(command ?? "")? One of: torture, work, fork, help")
+            throw TortureError("what is \(command ?? "")? One of: torture, work, fork, models, help")
         }
     }
 }

@@ -1,0 +1,77 @@
+import Foundation
+import Synchronization
+
+// Changes by the program.
+
+extension ModelEngine {
+    /// Shows a draft at once, and makes it part of the stored models and lists when `send` has returned.
+    ///
+    /// - Throws: what `send` throws, and then the draft is taken away.
+    nonisolated(nonsending) func change<Outcome>(
+        _ draft: ModelDraft,
+        sending send: nonisolated(nonsending) () async throws -> Outcome
+    ) async throws -> Outcome {
+        let number = changeCount.add(1, ordering: .sequentiallyConsistent).newValue
+        var shown: [any DraftStep] = []
+        do {
+            for step in draft.steps {
+                try await step.show(number, in: self)
+                shown.append(step)
+            }
+            bus.tell(Set(draft.steps.map(\.name)))
+            let outcome = try await send()
+            try await commit(draft, number)
+            return outcome
+        } catch {
+            await undo(shown, number)
+            throw error
+        }
+    }
+
+    private nonisolated(nonsending) func undo(_ steps: [any DraftStep], _ number: UInt64) async {
+        for step in steps {
+            do throws(ModelCacheError) {
+                try await step.undo(number, in: self)
+            } catch {
+                // A cache that has ended shows nothing.
+                if error.code != .closed { report(error) }
+            }
+        }
+        bus.tell(Set(steps.map(\.name)))
+    }
+
+    /// Makes a draft part of what is stored, and waits until it is on disk.
+    nonisolated(nonsending) func commit(_ draft: ModelDraft, _ number: UInt64 = 0) async throws(ModelCacheError) {
+        let bookkeeping = try await bookkeeping()
+        let groups = try await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
+            await Result.of { () async throws(ModelCacheError) in
+                let revision = try self.nextRevision(bookkeeping)
+                var groups: [MergedGroup] = []
+                for step in draft.steps { groups.append(try await step.commit(number, revision, in: self)) }
+                return groups
+            }
+        }.get()
+        bus.tell(Set(groups.flatMap(\.names)))
+        try await written(groups)
+    }
+
+    /// Saves models that the program has from elsewhere, and waits until they are on disk.
+    nonisolated(nonsending) func save<Model: CachedModel>(_ models: [Model]) async throws(ModelCacheError) {
+        let bookkeeping = try await bookkeeping()
+        var arrivals = Arrivals()
+        arrivals.add(models, from: .pushed)
+        let revision = try nextRevision(bookkeeping)
+        let state = ArrivalState(lifetime: nil, revision: revision, receivedAt: clock.now)
+        try await merge(arrivals, state, waits: true)
+    }
+
+    /// Makes models and lists stale, and waits until that is on disk.
+    nonisolated(nonsending) func invalidate(_ scopes: [InvalidationScope]) async throws(ModelCacheError) {
+        let bookkeeping = try await bookkeeping()
+        let revision = try nextRevision(bookkeeping)
+        try await account.reading { () throws(ModelCacheError) in
+            try bookkeeping.invalidate(scopes, at: revision)
+        }
+        bus.tellAll()
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+// Loading several models at once.
+
+extension ModelEngine {
+    /// Some models, by identity: those that are stored and fresh, and the others after one load; stale ones where that
+    /// fails. Identities that the server does not know are left out.
+    nonisolated(nonsending) func fetch<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        _ mode: FetchMode
+    ) async throws -> [Model.ID: Model] {
+        var distinct: [Model.ID] = []
+        var seen = Set<Model.ID>()
+        for id in ids where seen.insert(id).inserted { distinct.append(id) }
+        var found: [Model.ID: Model] = [:]
+        var wanted: [Model.ID] = []
+        let isOffline = self.mode.withLock { $0 } == .offline
+        for (id, snapshot) in zip(distinct, try await snapshots(type, distinct.map(\.cacheKey))) {
+            let snapshot: ModelSnapshot<Model>? = snapshot
+            if let snapshot { found[id] = snapshot.value }
+            if isOffline || (mode != .reload && snapshot?.freshness.isFresh == true) { continue }
+            if mode == .staleWhileRevalidate, snapshot != nil {
+                refresh(type, id)
+            } else {
+                wanted.append(id)
+            }
+        }
+        guard !wanted.isEmpty else { return found }
+        for (id, model) in try await load(type, wanted, mode) { found[id] = model }
+        return found
+    }
+
+    /// Loads some models by one request where the type has one for several, or by one each.
+    private nonisolated(nonsending) func load<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        _ mode: FetchMode
+    ) async throws -> [Model.ID: Model?] {
+        if ids.count > 1, let request = Model.request(for: ids) {
+            do {
+                return try await load(type, ids, by: request)
+            } catch {
+                return try await stale(type, ids, mode, error)
+            }
+        }
+        let loaded = try await withThrowingTaskGroup(of: (Model.ID, Model?).self) { group in
+            // The server is asked for a few at a time.
+            var rest = ids[...]
+            func addNext() {
+                guard let id = rest.popFirst() else { return }
+                group.addTask { [self] in
+                    do {
+                        return (id, try await fetch(type, id, mode).value)
+                    } catch let error as ModelCacheError where error.code == .notFound {
+                        return (id, nil)
+                    }
+                }
+            }
+            for _ in 0..<6 { addNext() }
+            var loaded: [Model.ID: Model?] = [:]
+            while let (id, model) = try await group.next() {
+                loaded[id] = .some(model)
+                addNext()
+            }
+            return loaded
+        }
+        return loaded
+    }
+
+    private nonisolated(nonsending) func load<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        by request: ModelRequest
+    ) async throws -> [Model.ID: Model?] {
+        let name = "b/\(Model.modelName)/" + ids.map(\.cacheKey).sorted().joined(separator: "\u{0}")
+        return try await loads.join(name) { [self] in
+            let bookkeeping = try await bookkeeping()
+            let answer = try await send(request, bookkeeping)
+            guard (200..<300).contains(answer.response.status) else {
+                let status = answer.response.status
+                throw ModelCacheError(
+                    .status,
+                    "the server answered \(status) for several of \(Model.modelName)",
+                    status: status
+                )
+            }
+            let body = ModelBody(answer.response, decoder: makeDecoder)
+            let models: [Model]
+            do {
+                models = try Model.models(in: body)
+            } catch {
+                throw ModelCacheError(.decodingFailed, "the answer is no array of \(Model.modelName)", cause: error)
+            }
+            var given: [Model.ID: Model?] = [:]
+            for id in ids { given[id] = .some(nil) }
+            for model in models { given[model.id] = model }
+            guard answer.lifetime.isStored else { return given }
+            var arrivals = Arrivals()
+            arrivals.add(body.nested)
+            arrivals.add(models, from: .detail)
+            // The validators are those of all of them together.
+            var lifetime = answer.lifetime
+            lifetime.validators = nil
+            try await merge(
+                arrivals,
+                ArrivalState(lifetime: lifetime, revision: answer.revision, receivedAt: answer.receivedAt)
+            )
+            for snapshot in try await snapshots(Model.self, ids.map(\.cacheKey)) {
+                if let snapshot: ModelSnapshot<Model> = snapshot { given[snapshot.value.id] = snapshot.value }
+            }
+            return given
+        }
+    }
+
+    /// The stored models in the place of those that could not be loaded.
+    ///
+    /// - Throws: the error, if one of them is not stored.
+    private nonisolated(nonsending) func stale<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        _ mode: FetchMode,
+        _ error: any Error
+    ) async throws -> [Model.ID: Model?] {
+        if error is CancellationError || mode == .reload { throw error }
+        let table = try await table(type)
+        var found: [Model.ID: Model?] = [:]
+        for (id, record) in zip(ids, try await records(table.records, ids.map(\.cacheKey))) {
+            guard let record, record.state.isWithin(record.state.staleIfError, at: clock.now) else { throw error }
+            found[id] = .some(record.model)
+        }
+        return found
+    }
+}

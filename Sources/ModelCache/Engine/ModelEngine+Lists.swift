@@ -1,0 +1,291 @@
+import Foundation
+import Synchronization
+
+// Loading lists.
+
+extension ModelEngine {
+    /// A list as a fetch gives it.
+    nonisolated(nonsending) func fetch<List: ModelList>(
+        _ list: List,
+        _ mode: FetchMode
+    ) async throws -> ListSnapshot<List> {
+        let stored = try await snapshot(list)
+        if self.mode.withLock({ $0 }) == .offline {
+            guard let stored else {
+                throw ModelCacheError(.offline, "the list is not stored, and the cache is offline")
+            }
+            return stored
+        }
+        if let stored, mode != .reload {
+            if stored.freshness.isFresh { return stored }
+            if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode) }
+            if try await servesWhileLoading(list, mode) {
+                refresh(list)
+                return stored
+            }
+        }
+        do {
+            return try await load(list)
+        } catch {
+            if error is CancellationError { throw error }
+            guard mode != .reload, let stored = try await servedOnError(list) else { throw error }
+            return stored
+        }
+    }
+
+    /// Loads the elements that are missing. Those that cannot be loaded stay holes.
+    private nonisolated(nonsending) func filled<List: ModelList>(
+        _ list: List,
+        _ stored: ListSnapshot<List>,
+        _ mode: FetchMode
+    ) async throws -> ListSnapshot<List> {
+        do {
+            _ = try await fetch(List.Element.self, stored.holes, mode)
+        } catch {
+            if error is CancellationError { throw error }
+            reportBackground(error)
+        }
+        return try await snapshot(list) ?? stored
+    }
+
+    private nonisolated(nonsending) func servesWhileLoading(
+        _ list: some ModelList,
+        _ mode: FetchMode
+    ) async throws(ModelCacheError) -> Bool {
+        if mode == .staleWhileRevalidate { return true }
+        guard let state = try await record(lists().records, list.listKey)?.state else { return false }
+        return state.isWithin(state.staleWhileRevalidate, at: clock.now)
+    }
+
+    private nonisolated(nonsending) func servedOnError<List: ModelList>(
+        _ list: List
+    ) async throws(ModelCacheError) -> ListSnapshot<List>? {
+        if let state = try await record(lists().records, list.listKey)?.state,
+            !state.isWithin(state.staleIfError, at: clock.now)
+        {
+            return nil
+        }
+        return try await snapshot(list)
+    }
+
+    func refresh(_ list: some ModelList) {
+        loads.start(Self.loadName(list)) { [self] in
+            do { _ = try await loadOnce(list) } catch { reportBackground(error) }
+        }
+    }
+
+    private static func loadName<List: ModelList>(_ list: List) -> String {
+        "l/\(List.Element.modelName)/\(list.listKey)"
+    }
+
+    nonisolated(nonsending) func load<List: ModelList>(_ list: List) async throws -> ListSnapshot<List> {
+        try checkUsable()
+        return try await loads.join(Self.loadName(list)) { [self] in
+            try await loadOnce(list)
+        }
+    }
+
+    /// Loads the first page.
+    private nonisolated(nonsending) func loadOnce<List: ModelList>(_ list: List) async throws -> ListSnapshot<List>
+    {
+        let table = try await lists()
+        let bookkeeping = try await bookkeeping()
+        let request = list.request(after: nil)
+        let old = try await record(table.records, list.listKey)
+        let conditional = old.flatMap { $0.state.isRefused ? nil : $0.state.conditional(request) }
+        var answer = try await send(conditional ?? request, bookkeeping)
+        if answer.response.status == 304 {
+            if try await renew(list, old?.state.validators, answer) {
+                return try await shown(list, answer, bookkeeping, page: nil)
+            }
+            answer = try await send(request, bookkeeping)
+        }
+        let page = try page(list, answer, after: nil)
+        guard answer.lifetime.isStored else { return unstored(list, page.page, answer) }
+        var arrivals = Arrivals()
+        arrivals.add(page.nested)
+        arrivals.add(page.page.elements, from: .list)
+        let ids = page.page.elements.map(\.id.cacheKey)
+        let next = page.page.next
+        let state = EntryState(answer, bookkeeping, fresh: list.fresh)
+        let empty = Self.emptyList(list, state)
+        let change = ListChange(key: list.listKey, tags: list.tags) { record in
+            var changed = record ?? empty
+            if changed.modelName != empty.modelName { changed = empty }
+            guard bookkeeping.comparable(changed.state) <= state.revision else { return }
+            changed.replaceFirstPage(with: ids, next: next)
+            changed.tags = empty.tags
+            changed.state = state
+            record = changed
+        }
+        try await merge(arrivals, lists: [change], answer.state)
+        return try await shown(list, answer, bookkeeping, page: page.page)
+    }
+
+    static func emptyList<List: ModelList>(_ list: List, _ state: EntryState) -> ListRecord {
+        ListRecord(ids: [], next: nil, modelName: List.Element.modelName, tags: list.tags.sorted(), state: state)
+    }
+
+    /// What a load gives, and one more load where the list was invalidated meanwhile.
+    private nonisolated(nonsending) func shown<List: ModelList>(
+        _ list: List,
+        _ answer: Answer,
+        _ bookkeeping: Bookkeeping,
+        page: Page<List.Element>?
+    ) async throws -> ListSnapshot<List> {
+        guard let snapshot = try await snapshot(list) else {
+            return unstored(list, page ?? Page([]), answer)
+        }
+        if case .stale(_, .invalidated) = snapshot.freshness {
+            loads.start("again/l/" + list.listKey) { [self] in
+                do { _ = try await loadOnce(list) } catch { reportBackground(error) }
+            }
+        }
+        return snapshot
+    }
+
+    /// A list that is not kept.
+    private func unstored<List: ModelList>(
+        _ list: List,
+        _ page: Page<List.Element>,
+        _ answer: Answer
+    ) -> ListSnapshot<List> {
+        ListSnapshot(
+            elements: page.elements,
+            holes: [],
+            hasMore: page.next != nil,
+            fetchedAt: answer.receivedAt,
+            freshness: .stale(since: answer.receivedAt, because: .expired),
+            isChanging: false
+        )
+    }
+
+    /// Decodes a page.
+    ///
+    /// - Throws: `.status`, `.decodingFailed`.
+    private func page<List: ModelList>(
+        _ list: List,
+        _ answer: Answer,
+        after cursor: PageCursor?
+    ) throws(ModelCacheError) -> (page: Page<List.Element>, nested: NestedModels) {
+        let status = answer.response.status
+        guard (200..<300).contains(status) else {
+            throw ModelCacheError(
+                .status,
+                "the server answered \(status) for a list of \(List.Element.modelName)",
+                status: status
+            )
+        }
+        let body = ModelBody(answer.response, after: cursor, decoder: makeDecoder)
+        do {
+            return (try list.page(in: body), body.nested)
+        } catch {
+            throw ModelCacheError(
+                .decodingFailed,
+                "the answer is no page of \(List.Element.modelName)",
+                cause: error
+            )
+        }
+    }
+
+    /// Renews a list that the server has called unchanged. Its elements keep their age.
+    ///
+    /// - Returns: whether the list that was asked about is still there.
+    private nonisolated(nonsending) func renew(
+        _ list: some ModelList,
+        _ validators: Validators?,
+        _ answer: Answer
+    ) async throws(ModelCacheError) -> Bool {
+        let fresh = list.fresh
+        let change = ListChange(key: list.listKey, tags: list.tags) { record in
+            guard record?.state.validators == validators else { return }
+            record?.state.renew(
+                answer.lifetime,
+                revision: answer.revision,
+                receivedAt: answer.receivedAt,
+                fresh: fresh
+            )
+        }
+        try await merge(Arrivals(), lists: [change], answer.state)
+        let table = try await lists()
+        return try await record(table.records, list.listKey)?.state.revision == answer.revision
+    }
+
+    // MARK: More
+
+    /// Loads the page behind the last element that is known.
+    nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
+        guard let (record, _) = try await shown(list) else { return try await fetch(list, .automatic) }
+        guard let cursor = record.next else {
+            guard let snapshot = try await snapshot(list) else { return try await fetch(list, .automatic) }
+            return snapshot
+        }
+        if mode.withLock({ $0 }) == .offline {
+            throw ModelCacheError(.offline, "the next page is not stored, and the cache is offline")
+        }
+        try checkUsable()
+        let isAppended = try await loads.join("more/\(List.Element.modelName)/\(list.listKey)") { [self] in
+            try await loadMore(list, cursor)
+        }
+        // The list was changed below the request: its end is elsewhere now.
+        if !isAppended { return try await fetchMore(of: list) }
+        guard let snapshot = try await snapshot(list) else { return try await fetch(list, .automatic) }
+        return snapshot
+    }
+
+    /// - Returns: whether the list still ended where the page begins.
+    private nonisolated(nonsending) func loadMore<List: ModelList>(
+        _ list: List,
+        _ cursor: PageCursor
+    ) async throws -> Bool {
+        let bookkeeping = try await bookkeeping()
+        let answer = try await send(list.request(after: cursor), bookkeeping)
+        if [400, 404, 410, 422].contains(answer.response.status) {
+            try await refuse(cursor, of: list, answer)
+        }
+        let page = try page(list, answer, after: cursor)
+        var arrivals = Arrivals()
+        arrivals.add(page.nested)
+        arrivals.add(page.page.elements, from: .list)
+        let ids = page.page.elements.map(\.id.cacheKey)
+        let next = page.page.next
+        let before = try await record(lists().records, list.listKey)
+        guard before?.next == cursor else { return false }
+        let isAppended = Flag()
+        let change = ListChange(key: list.listKey, tags: list.tags) { record in
+            guard record?.next == cursor else { return }
+            record?.append(ids, next: next)
+            isAppended.set()
+        }
+        try await merge(arrivals, lists: [change], answer.state)
+        return isAppended.isSet
+    }
+
+    /// Makes a list stale whose cursor the server does not take any more.
+    ///
+    /// - Throws: `.cursorRefused`.
+    private nonisolated(nonsending) func refuse(
+        _ cursor: PageCursor,
+        of list: some ModelList,
+        _ answer: Answer
+    ) async throws(ModelCacheError) {
+        let change = ListChange(key: list.listKey, tags: list.tags) { record in
+            guard record?.next == cursor else { return }
+            record?.next = nil
+            record?.state.isRefused = true
+        }
+        try await merge(Arrivals(), lists: [change], answer.state)
+        throw ModelCacheError(
+            .cursorRefused,
+            "the server does not take the cursor of the next page any more; fetch the list again from its start",
+            status: answer.response.status
+        )
+    }
+}
+
+/// Something that a closure found out.
+private final class Flag: Sendable {
+    private let state = Atomic(false)
+    func set() { state.store(true, ordering: .sequentiallyConsistent) }
+    var isSet: Bool { state.load(ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import TypedCache
+
+/// An answer and the circumstances of its request.
+struct Answer: Sendable {
+    let response: ModelResponse
+    let lifetime: ResponseLifetime
+    let revision: Revision
+    let receivedAt: Date
+
+    var state: ArrivalState { ArrivalState(lifetime: lifetime, revision: revision, receivedAt: receivedAt) }
+}
+
+// Loading models.
+
+extension ModelEngine {
+    /// A model as a fetch gives it.
+    nonisolated(nonsending) func fetch<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID,
+        _ mode: FetchMode
+    ) async throws -> ModelSnapshot<Model> {
+        let stored = try await snapshot(type, id)
+        if self.mode.withLock({ $0 }) == .offline {
+            guard let stored else {
+                throw ModelCacheError(.offline, "the \(Model.modelName) is not stored, and the cache is offline")
+            }
+            return stored
+        }
+        if let stored, mode != .reload {
+            if stored.freshness.isFresh { return stored }
+            if try await servesWhileLoading(type, id, mode) {
+                refresh(type, id)
+                return stored
+            }
+        }
+        do {
+            return try await load(type, id)
+        } catch {
+            if error is CancellationError || (error as? ModelCacheError)?.code == .notFound { throw error }
+            guard mode != .reload, let stored = try await servedOnError(type, id) else { throw error }
+            return stored
+        }
+    }
+
+    /// Whether a stale model is shown while it is loaded anew.
+    private nonisolated(nonsending) func servesWhileLoading<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID,
+        _ mode: FetchMode
+    ) async throws(ModelCacheError) -> Bool {
+        if mode == .staleWhileRevalidate { return true }
+        let table = try await table(type)
+        guard let state = try await record(table.records, id.cacheKey)?.state else { return false }
+        return state.isWithin(state.staleWhileRevalidate, at: clock.now)
+    }
+
+    /// The stale model, if it may be shown where loading has failed.
+    private nonisolated(nonsending) func servedOnError<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID
+    ) async throws(ModelCacheError) -> ModelSnapshot<Model>? {
+        let table = try await table(type)
+        guard let state = try await record(table.records, id.cacheKey)?.state else {
+            return try await snapshot(type, id)
+        }
+        guard state.isWithin(state.staleIfError, at: clock.now) else { return nil }
+        return try await snapshot(type, id)
+    }
+
+    /// Loads a model in the background, unless that is under way.
+    func refresh<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) {
+        loads.start(Self.loadName(type, id)) { [self] in
+            do { _ = try await loadOnce(type, id) } catch { reportBackground(error) }
+        }
+    }
+
+    func reportBackground(_ error: any Error) {
+        if error is CancellationError { return }
+        guard let error = error as? ModelCacheError else {
+            return report(ModelCacheError(.transport, "a load in the background failed", cause: error))
+        }
+        if error.code != .closed { report(error) }
+    }
+
+    private static func loadName<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) -> String {
+        "m/\(Model.modelName)/\(id.cacheKey)"
+    }
+
+    /// Loads a model; several that want the same one wait for one load.
+    nonisolated(nonsending) func load<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID
+    ) async throws -> ModelSnapshot<Model> {
+        try checkUsable()
+        return try await loads.join(Self.loadName(type, id)) { [self] in try await loadOnce(type, id) }
+    }
+
+    private nonisolated(nonsending) func loadOnce<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID
+    ) async throws -> ModelSnapshot<Model> {
+        let table = try await table(type)
+        let bookkeeping = try await bookkeeping()
+        let key = id.cacheKey
+        let request = Model.request(for: id)
+        let old = try await record(table.records, key)
+        // An incomplete model cannot be confirmed as a whole.
+        let conditional = old.flatMap { Model.isComplete($0.model) ? $0.state.conditional(request) : nil }
+        var answer = try await send(conditional ?? request, bookkeeping)
+        if answer.response.status == 304 {
+            if let renewed = try await renew(table, key, old?.state.validators, answer) {
+                return try await shown(renewed, id, table, bookkeeping, answer)
+            }
+            // It has gone meanwhile, or is another one's: there is nothing that the server could confirm.
+            answer = try await send(request, bookkeeping)
+        }
+        switch answer.response.status {
+        case 200..<300: break
+        case 404, 410:
+            try await remove(type, key, answer.revision)
+            throw ModelCacheError(
+                .notFound,
+                "the server has no such \(Model.modelName)",
+                status: answer.response.status
+            )
+        case let status:
+            throw ModelCacheError(.status, "the server answered \(status) for a \(Model.modelName)", status: status)
+        }
+        let body = ModelBody(answer.response, decoder: makeDecoder)
+        let model: Model
+        do {
+            model = try Model.model(in: body)
+        } catch {
+            throw ModelCacheError(.decodingFailed, "the answer is no \(Model.modelName)", cause: error)
+        }
+        guard answer.lifetime.isStored else {
+            return ModelSnapshot(
+                value: model,
+                fetchedAt: answer.receivedAt,
+                freshness: .stale(since: answer.receivedAt, because: .expired),
+                isChanging: false
+            )
+        }
+        var arrivals = Arrivals()
+        arrivals.add(body.nested)
+        arrivals.add([model], from: .detail)
+        try await merge(arrivals, answer.state)
+        let merged = try await record(table.records, model.id.cacheKey)
+        let record =
+            merged ?? ModelRecord(model: model, state: EntryState(answer, bookkeeping, fresh: Model.policy.fresh))
+        return try await shown(record, id, table, bookkeeping, answer)
+    }
+
+    /// What a load gives, and one more load where the model was invalidated meanwhile.
+    private nonisolated(nonsending) func shown<Model: CachedModel>(
+        _ record: ModelRecord<Model>,
+        _ id: Model.ID,
+        _ table: ModelTable<Model>,
+        _ bookkeeping: Bookkeeping,
+        _ answer: Answer
+    ) async throws(ModelCacheError) -> ModelSnapshot<Model> {
+        let key = id.cacheKey
+        if case .stale(_, .invalidated) = freshness(of: record, key, bookkeeping),
+            record.state.revision == answer.revision
+        {
+            loads.start("again/" + Self.loadName(Model.self, id)) { [self] in
+                do { _ = try await loadOnce(Model.self, id) } catch { reportBackground(error) }
+            }
+        }
+        if let snapshot = try await snapshot(Model.self, id) { return snapshot }
+        return ModelSnapshot(
+            value: record.model,
+            fetchedAt: record.state.fetchedAt,
+            freshness: freshness(of: record, key, bookkeeping),
+            isChanging: false
+        )
+    }
+
+    /// Renews a model that the server has called unchanged.
+    ///
+    /// - Returns: `nil` if the model that was asked about is not there any more.
+    private nonisolated(nonsending) func renew<Model: CachedModel>(
+        _ table: ModelTable<Model>,
+        _ key: String,
+        _ validators: Validators?,
+        _ answer: Answer
+    ) async throws(ModelCacheError) -> ModelRecord<Model>? {
+        try await turns.run { () async -> Result<ModelRecord<Model>?, ModelCacheError> in
+            await Result.of { () async throws(ModelCacheError) in
+                guard var record = try await self.record(table.records, key), record.state.validators == validators
+                else { return nil }
+                try self.checkUsable()
+                record.state.renew(
+                    answer.lifetime,
+                    revision: answer.revision,
+                    receivedAt: answer.receivedAt,
+                    fresh: Model.policy.fresh
+                )
+                let number = table.records.change(key, to: record, tags: record.model.tags)
+                self.write([
+                    MergedGroup(names: [], count: 1) { table.records.write([(key, number)]) }
+                ])
+                self.bus.tell([ModelTable<Model>.name(key)])
+                return record
+            }
+        }.get()
+    }
+
+    // MARK: Sending
+
+    /// Sends a request, and says when it began.
+    ///
+    /// - Throws: `.noTransport`, `.transport`, `.closed`; `CancellationError`.
+    nonisolated(nonsending) func send(_ request: ModelRequest, _ bookkeeping: Bookkeeping) async throws -> Answer {
+        guard let transport else {
+            throw ModelCacheError(.noTransport, "nothing is stored, and the cache was opened without a transport")
+        }
+        let revision = try nextRevision(bookkeeping)
+        let requestedAt = clock.now
+        let response: ModelResponse
+        do {
+            response = try await transport.send(request)
+        } catch {
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            throw ModelCacheError(.transport, "the request could not be sent, or was not answered", cause: error)
+        }
+        try checkUsable()
+        let receivedAt = clock.now
+        let lifetime = ResponseLifetime(of: response, to: request, requestedAt: requestedAt, receivedAt: receivedAt)
+        return Answer(response: response, lifetime: lifetime, revision: revision, receivedAt: receivedAt)
+    }
+}
+
+extension EntryState {
+    /// The state of an entry that an answer brings.
+    init(_ answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
+        self.init(
+            answer.lifetime,
+            generation: bookkeeping.generation,
+            revision: answer.revision,
+            receivedAt: answer.receivedAt,
+            fresh: fresh
+        )
+    }
+
+    /// Whether a moment is within a window after the entry became stale by time; `nil`: a window without end.
+    func isWithin(_ window: Duration?, at now: Date) -> Bool {
+        guard let window else { return true }
+        guard window > .zero, let freshUntil else { return false }
+        return now < freshUntil.addingTimeInterval(window / .seconds(1))
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+
+// What is stored, as it shows.
+
+extension ModelEngine {
+    /// A model as it shows; `nil` if it is not there.
+    nonisolated(nonsending) func snapshot<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID
+    ) async throws(ModelCacheError) -> ModelSnapshot<Model>? {
+        try await snapshots(type, [id.cacheKey]).first ?? nil
+    }
+
+    /// Some models as they show, `nil` for those that are not there, in the order of the keys.
+    nonisolated(nonsending) func snapshots<Model: CachedModel>(
+        _ type: Model.Type,
+        _ keys: [String]
+    ) async throws(ModelCacheError) -> [ModelSnapshot<Model>?] {
+        let table = try await table(type)
+        let bookkeeping = try await bookkeeping()
+        let (records, layers) = try await table.layers.reading(keys) { () async throws(ModelCacheError) in
+            try await self.records(table.records, keys)
+        }
+        return zip(keys, records).map { key, record in
+            snapshot(of: record, key, layers[key] ?? [], bookkeeping)
+        }
+    }
+
+    private func snapshot<Model: CachedModel>(
+        of record: ModelRecord<Model>?,
+        _ key: String,
+        _ layers: [Layers<Model>.Change],
+        _ bookkeeping: Bookkeeping
+    ) -> ModelSnapshot<Model>? {
+        var value = record?.model
+        for layer in layers { layer(&value) }
+        guard let value else { return nil }
+        return ModelSnapshot(
+            value: value,
+            fetchedAt: record?.state.fetchedAt,
+            freshness: record.map { freshness(of: $0, key, bookkeeping) } ?? .fresh(until: nil),
+            isChanging: !layers.isEmpty
+        )
+    }
+
+    func freshness<Model: CachedModel>(
+        of record: ModelRecord<Model>,
+        _ key: String,
+        _ bookkeeping: Bookkeeping
+    ) -> Freshness {
+        if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: record.model, key)) {
+            return .stale(since: nil, because: .invalidated)
+        }
+        if !Model.isComplete(record.model) { return .stale(since: nil, because: .incomplete) }
+        if !record.state.varying.isEmpty, !record.state.matches(Model.request(for: record.model.id)) {
+            return .stale(since: nil, because: .otherVariant)
+        }
+        return freshness(of: record.state)
+    }
+
+    private func freshness(of state: EntryState) -> Freshness {
+        guard let until = state.freshUntil else { return .fresh(until: nil) }
+        return clock.now < until ? .fresh(until: until) : .stale(since: until, because: .expired)
+    }
+
+    /// What a model is invalidated with.
+    static func scopes<Model: CachedModel>(of model: Model, _ key: String) -> [InvalidationScope] {
+        [.type(Model.self), .model(Model.self, id: model.id)] + model.tags.map(InvalidationScope.tag)
+    }
+
+    // MARK: Lists
+
+    /// A list as it shows, with its elements; `nil` if it is not there.
+    nonisolated(nonsending) func snapshot<List: ModelList>(
+        _ list: List
+    ) async throws(ModelCacheError) -> ListSnapshot<List>? {
+        guard let (record, isChanging) = try await shown(list) else { return nil }
+        return try await snapshot(list, record, isChanging: isChanging)
+    }
+
+    nonisolated(nonsending) func snapshot<List: ModelList>(
+        _ list: List,
+        _ record: ListRecord,
+        isChanging: Bool
+    ) async throws(ModelCacheError) -> ListSnapshot<List> {
+        let table = try await table(List.Element.self)
+        let (records, layers) = try await table.layers.reading(record.ids) { () async throws(ModelCacheError) in
+            try await self.records(table.records, record.ids)
+        }
+        var elements: [List.Element] = []
+        elements.reserveCapacity(record.ids.count)
+        var holes: [List.Element.ID] = []
+        for (key, base) in zip(record.ids, records) {
+            var value = base?.model
+            let changes = layers[key] ?? []
+            for change in changes { change(&value) }
+            if let value {
+                elements.append(value)
+            } else if changes.isEmpty, let id = List.Element.ID(cacheKey: key) {
+                // A model that is removed by an unconfirmed change is no hole.
+                holes.append(id)
+            }
+        }
+        var freshness = freshness(of: record, list, try await bookkeeping())
+        if freshness.isFresh, !holes.isEmpty { freshness = .stale(since: nil, because: .holes) }
+        return ListSnapshot(
+            elements: elements,
+            holes: holes,
+            hasMore: record.next != nil,
+            fetchedAt: record.state.fetchedAt == Self.never ? nil : record.state.fetchedAt,
+            freshness: freshness,
+            isChanging: isChanging
+        )
+    }
+
+    /// The time of a list that no answer has brought.
+    static var never: Date { Date(timeIntervalSinceReferenceDate: 0) }
+
+    /// The entry of a list as it shows, and whether unconfirmed changes are part of it.
+    nonisolated(nonsending) func shown<List: ModelList>(
+        _ list: List
+    ) async throws(ModelCacheError) -> (ListRecord, isChanging: Bool)? {
+        let table = try await lists()
+        let key = list.listKey
+        let (base, layers) = try await table.layers.reading([key]) { () async throws(ModelCacheError) in
+            try await self.record(table.records, key)
+        }
+        // Another list may have had this key.
+        var shown = base?.modelName == List.Element.modelName ? base : nil
+        let changes = layers[key] ?? []
+        for change in changes { change(&shown) }
+        return shown.map { ($0, isChanging: !changes.isEmpty) }
+    }
+
+    func freshness(of record: ListRecord, _ list: some ModelList, _ bookkeeping: Bookkeeping) -> Freshness {
+        if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: list)) {
+            return .stale(since: nil, because: .invalidated)
+        }
+        if record.state.isRefused { return .stale(since: nil, because: .cursorRefused) }
+        if !record.state.varying.isEmpty, !record.state.matches(list.request(after: nil)) {
+            return .stale(since: nil, because: .otherVariant)
+        }
+        return freshness(of: record.state)
+    }
+
+    static func scopes(of list: some ModelList) -> [InvalidationScope] {
+        [.list(list)] + list.tags.map(InvalidationScope.tag)
+    }
+}

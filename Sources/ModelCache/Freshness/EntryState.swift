@@ -1,0 +1,85 @@
+import Foundation
+
+/// The answer's identity for a conditional request (RFC 9110, section 8.8).
+struct Validators: Codable, Hashable, Sendable {
+    var entityTag: String?
+    var lastModified: String?
+    /// The resource that they belong to: another one's answer, with the same model, has other ones.
+    var representation: String
+
+    enum CodingKeys: String, CodingKey {
+        case entityTag = "e"
+        case lastModified = "m"
+        case representation = "u"
+    }
+}
+
+/// What is known of a model's or a list's age, beside its content.
+struct EntryState: Hashable, Sendable {
+    /// The lifetime of the account's bookkeeping in which the revision was given. See ``Bookkeeping``.
+    var generation: UInt64
+    var revision: Revision
+    /// When the answer came, or the program saved it.
+    var fetchedAt: Date
+    /// `nil`: until it is invalidated.
+    var freshUntil: Date?
+    /// How long after `freshUntil` it may be served while it is loaded anew.
+    var staleWhileRevalidate: Duration = .zero
+    /// How long after `freshUntil` it may be served if loading fails; `nil`: as long as it is kept.
+    var staleIfError: Duration?
+    var validators: Validators?
+    /// The request headers that the answer depends on (`Vary`), with their values; `*` for an answer that depends on
+    /// more than headers.
+    var varying: [String: String] = [:]
+    /// Why it is stale for another reason than its time.
+    var isRefused = false
+}
+
+/// How an entry's state is written, in members of the entry itself.
+extension EntryState {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case generation = "g"
+        case revision = "r"
+        case fetchedAt = "at"
+        case freshUntil = "until"
+        case staleWhileRevalidate = "swr"
+        case staleIfError = "sie"
+        case validators = "valid"
+        case varying = "vary"
+        case isRefused = "refused"
+    }
+
+    init(from container: KeyedDecodingContainer<CodingKeys>) throws {
+        generation = UInt64(bitPattern: try container.decode(Int64.self, forKey: .generation))
+        revision = try container.decode(Revision.self, forKey: .revision)
+        fetchedAt = Date(timeIntervalSinceReferenceDate: try container.decode(Double.self, forKey: .fetchedAt))
+        freshUntil = try container.decodeIfPresent(Double.self, forKey: .freshUntil)
+            .map(Date.init(timeIntervalSinceReferenceDate:))
+        staleWhileRevalidate =
+            try container.decodeIfPresent(Double.self, forKey: .staleWhileRevalidate).map(Self.duration) ?? .zero
+        staleIfError = try container.decodeIfPresent(Double.self, forKey: .staleIfError).map(Self.duration)
+        validators = try container.decodeIfPresent(Validators.self, forKey: .validators)
+        varying = try container.decodeIfPresent([String: String].self, forKey: .varying) ?? [:]
+        isRefused = try container.decodeIfPresent(Bool.self, forKey: .isRefused) ?? false
+    }
+
+    func encode(to container: inout KeyedEncodingContainer<CodingKeys>) throws {
+        try container.encode(Int64(bitPattern: generation), forKey: .generation)
+        try container.encode(revision, forKey: .revision)
+        try container.encode(fetchedAt.timeIntervalSinceReferenceDate, forKey: .fetchedAt)
+        try container.encodeIfPresent(freshUntil?.timeIntervalSinceReferenceDate, forKey: .freshUntil)
+        if staleWhileRevalidate != .zero {
+            try container.encode(staleWhileRevalidate / .seconds(1), forKey: .staleWhileRevalidate)
+        }
+        try container.encodeIfPresent(staleIfError.map { $0 / .seconds(1) }, forKey: .staleIfError)
+        try container.encodeIfPresent(validators, forKey: .validators)
+        if !varying.isEmpty { try container.encode(varying, forKey: .varying) }
+        if isRefused { try container.encode(true, forKey: .isRefused) }
+    }
+
+    /// A duration of some seconds; one that is no number, or cannot be counted, is zero.
+    private static func duration(_ seconds: Double) -> Duration {
+        guard seconds.isFinite, abs(seconds) < 1e12 else { return .zero }
+        return .seconds(seconds)
+    }
+}

@@ -1,0 +1,61 @@
+/// What is stale from a revision on.
+struct Invalidations: Codable, Hashable, Sendable {
+    /// Scopes with a revision each, beyond which the oldest is merged into `floor`.
+    static let countLimit = 1_024
+
+    private var scopes: [String: Revision] = [:]
+    /// Entries of any scope that are older than this are stale.
+    private var floor = Revision.none
+
+    enum CodingKeys: String, CodingKey {
+        case scopes = "s"
+        case floor = "f"
+    }
+
+    /// Makes everything in a scope stale that was asked for before `revision`.
+    mutating func add(_ scope: InvalidationScope, at revision: Revision) {
+        guard scope != .everything else {
+            floor = max(floor, revision)
+            // All others are older.
+            scopes = scopes.filter { $0.value > floor }
+            return
+        }
+        scopes[scope.key] = revision
+        guard scopes.count > Self.countLimit, let oldest = scopes.min(by: { $0.value < $1.value }) else { return }
+        scopes[oldest.key] = nil
+        floor = max(floor, oldest.value)
+    }
+
+    /// Whether an entry of some scopes is stale.
+    func covers(_ revision: Revision, in entry: @autoclosure () -> [InvalidationScope]) -> Bool {
+        if revision < floor { return true }
+        guard !scopes.isEmpty else { return false }
+        return entry().contains { scope in scopes[scope.key].map { revision < $0 } ?? false }
+    }
+}
+
+/// Models and lists that are invalidated together.
+public struct InvalidationScope: Hashable, Sendable {
+    let key: String
+
+    /// All models and lists of the account.
+    public static let everything = InvalidationScope(key: "*")
+
+    /// All models of a type.
+    public static func type<Model: CachedModel>(_ type: Model.Type) -> InvalidationScope {
+        InvalidationScope(key: "t:\(Model.modelName)")
+    }
+
+    /// One model.
+    public static func model<Model: CachedModel>(_ type: Model.Type, id: Model.ID) -> InvalidationScope {
+        InvalidationScope(key: "m:\(Model.modelName)/\(id.cacheKey)")
+    }
+
+    /// One list; its elements stay as they are.
+    public static func list(_ list: some ModelList) -> InvalidationScope {
+        InvalidationScope(key: "l:\(list.listKey)")
+    }
+
+    /// All models and lists that belong to a group.
+    public static func tag(_ tag: String) -> InvalidationScope { InvalidationScope(key: "g:\(tag)") }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// A model as it is stored, with its age.
+public struct ModelSnapshot<Model: CachedModel>: Sendable, Equatable {
+    /// The model, with changes that the server has not confirmed yet.
+    public let value: Model
+    /// When the server's answer came, or the program saved the model; `nil`: it exists by an unconfirmed change only.
+    public let fetchedAt: Date?
+    public let freshness: Freshness
+    /// Whether it shows changes that the server has not confirmed yet.
+    public let isChanging: Bool
+}
+
+/// A list as it is stored, with its age.
+public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
+    /// The elements that are stored, in the list's order.
+    public let elements: [List.Element]
+    /// The identities of elements that are not stored any more.
+    public let holes: [List.Element.ID]
+    /// Whether the server has more elements behind the last one.
+    public let hasMore: Bool
+    /// When the answer with the first page came; `nil`: the list exists by an unconfirmed change only.
+    public let fetchedAt: Date?
+    /// The list's own freshness; its elements have their own. Stale for `.holes` where elements are missing.
+    public let freshness: Freshness
+    /// Whether it shows changes of the list that the server has not confirmed yet.
+    public let isChanging: Bool
+}
+
+/// How a fetch uses a stale value that is stored.
+public struct FetchMode: Sendable, Hashable {
+    enum Base { case freshOrLoaded, staleWhileRevalidate, reload }
+
+    let base: Base
+
+    /// A fresh value is returned, a stale one loaded anew first. If that fails, the stale one is returned, unless the
+    /// server has forbidden it (`must-revalidate`) or its window is over (`stale-if-error`).
+    public static let automatic = FetchMode(base: .freshOrLoaded)
+    /// A stale value is returned at once, and loaded anew in the background.
+    public static let staleWhileRevalidate = FetchMode(base: .staleWhileRevalidate)
+    /// The server is asked, whatever is stored. If that fails, so does the fetch.
+    public static let reload = FetchMode(base: .reload)
+}
+
+/// Whether a model cache asks its server.
+public enum ConnectionMode: Sendable, Hashable {
+    case online
+    /// Fetches return what is stored, fresh or stale, and throw `.offline` where nothing is.
+    case offline
+}

@@ -1,0 +1,138 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// The entry of a list: identities in order, without the models.
+struct ListRecord: Encoded, Codable, NamedInArchives, Equatable, Sendable {
+    /// The identities of the elements, in order, each once.
+    var ids: [String]
+    /// Where the page behind the last element begins; `nil`: there is none.
+    var next: PageCursor?
+    /// The type of the elements.
+    var modelName: String
+    /// The groups that the list belongs to.
+    var tags: [String]
+    /// Of the first page: later pages have no age of their own.
+    var state: EntryState
+
+    static var archivedName: String { "ModelCache.List" }
+
+    private enum CodingKeys: String, CodingKey {
+        case ids, next, offset
+        case modelName = "model"
+        case tags
+    }
+
+    init(ids: [String], next: PageCursor?, modelName: String, tags: [String], state: EntryState) {
+        self.ids = ids
+        self.next = next
+        self.modelName = modelName
+        self.tags = tags
+        self.state = state
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ids = try container.decode([String].self, forKey: .ids)
+        let offset = try container.decodeIfPresent(Int.self, forKey: .offset).map(PageCursor.offset)
+        next = try offset ?? container.decodeIfPresent(String.self, forKey: .next).map { PageCursor($0) }
+        modelName = try container.decode(String.self, forKey: .modelName)
+        tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
+        state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(ids, forKey: .ids)
+        if let offset = next?.offset {
+            try container.encode(offset, forKey: .offset)
+        } else {
+            try container.encodeIfPresent(next?.text, forKey: .next)
+        }
+        try container.encode(modelName, forKey: .modelName)
+        if !tags.isEmpty { try container.encode(tags, forKey: .tags) }
+        var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
+        try state.encode(to: &states)
+    }
+}
+
+// How pages become one list.
+extension ListRecord {
+    /// Puts a new first page in the place of the former one.
+    ///
+    /// Where the page runs into elements that were there, the ones behind them stay, so that a reader who has scrolled
+    /// down loses nothing. Where it does not, a gap of unknown length is between them, and what was there goes.
+    mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
+        let page = Self.distinct(page)
+        let fresh = Set(page)
+        guard let last = ids.lastIndex(where: fresh.contains), last < ids.count - 1, next != nil else {
+            ids = page
+            self.next = next
+            return
+        }
+        let tail = ids[(last + 1)...].filter { !fresh.contains($0) }
+        // Behind the page the server has at least `tail`; the cursor behind it is still the list's own, but for one that
+        // counts elements.
+        if let cursor = self.next, cursor.offset == ids.count { self.next = .offset(page.count + tail.count) }
+        ids = page + tail
+    }
+
+    /// Adds a page behind the last one. Elements that are there already stay where they are.
+    mutating func append(_ page: [String], next: PageCursor?) {
+        var known = Set(ids)
+        ids += page.filter { known.insert($0).inserted }
+        self.next = next
+    }
+
+    /// Puts an element at a place, and takes it from the one that it had.
+    mutating func insert(_ id: String, at place: ListPlace) {
+        let count = ids.count
+        ids.removeAll { $0 == id }
+        switch place.base {
+        case .start: ids.insert(id, at: 0)
+        case .end: ids.append(id)
+        case .index(let index): ids.insert(id, at: min(max(0, index), ids.count))
+        case .before(let other): ids.insert(id, at: ids.firstIndex(of: other) ?? 0)
+        case .after(let other): ids.insert(id, at: ids.firstIndex(of: other).map { $0 + 1 } ?? ids.count)
+        }
+        moveOffset(from: count)
+    }
+
+    mutating func remove(_ id: String) {
+        let count = ids.count
+        ids.removeAll { $0 == id }
+        moveOffset(from: count)
+    }
+
+    /// A cursor that counts elements moves with their number: the server is told of the change as well.
+    private mutating func moveOffset(from count: Int) {
+        if let next, next.offset == count { self.next = .offset(ids.count) }
+    }
+
+    private static func distinct(_ ids: [String]) -> [String] {
+        var seen = Set<String>()
+        return ids.filter { seen.insert($0).inserted }
+    }
+}
+
+/// A place in a list.
+public struct ListPlace: Hashable, Sendable {
+    enum Base: Hashable {
+        case start, end
+        case index(Int)
+        case before(String)
+        case after(String)
+    }
+
+    let base: Base
+
+    public static let start = ListPlace(base: .start)
+    /// Behind the last element that is known.
+    public static let end = ListPlace(base: .end)
+    /// At an index; one beyond the list's ends counts as the end.
+    public static func index(_ index: Int) -> ListPlace { ListPlace(base: .index(index)) }
+    /// Before an element; at the start if that is not in the list.
+    public static func before(_ id: some ModelID) -> ListPlace { ListPlace(base: .before(id.cacheKey)) }
+    /// Behind an element; at the end if that is not in the list.
+    public static func after(_ id: some ModelID) -> ListPlace { ListPlace(base: .after(id.cacheKey)) }
+}

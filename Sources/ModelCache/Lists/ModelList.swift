@@ -1,0 +1,89 @@
+import TypedCache
+
+/// A list of models in the order that the server gives, in pages.
+///
+/// ```swift
+/// struct Feed: ModelList {
+///     typealias Element = Article
+///     var topic: String
+///
+///     var listKey: String { "feed/\(topic)" }
+///     func request(after cursor: PageCursor?) -> ModelRequest {
+///         .get("/articles", query: ["topic": topic, "after": cursor?.text])
+///     }
+///     func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+/// }
+/// ```
+///
+/// A list keeps the identities of its elements; the elements are models of their own.
+public protocol ModelList: Sendable, Hashable {
+    associatedtype Element: CachedModel
+
+    /// The list's name among all lists of an account: 1 to 1,024 UTF-8 bytes. Parameters of the list are part of it.
+    var listKey: String { get }
+
+    /// How long the list is fresh where the server does not say; a minute by default. Its elements have a freshness of
+    /// their own.
+    var fresh: Duration { get }
+
+    /// Groups that the list belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default.
+    var tags: Set<String> { get }
+
+    /// The request for a page.
+    ///
+    /// - Parameter cursor: where the page before ends; `nil` for the first page.
+    func request(after cursor: PageCursor?) -> ModelRequest
+
+    /// Decodes a page; by default the whole body is an array in JSON, and the only page.
+    func page(in body: ModelBody) throws -> Page<Element>
+}
+
+extension ModelList {
+    public var fresh: Duration { .seconds(60) }
+    public var tags: Set<String> { [] }
+    public func page(in body: ModelBody) throws -> Page<Element> { try body.page() }
+}
+
+/// One page of a list.
+public struct Page<Element: CachedModel>: Sendable, Equatable {
+    public var elements: [Element]
+    /// Where the next page begins; `nil`: this is the last one.
+    public var next: PageCursor?
+
+    public init(_ elements: [Element], next: PageCursor? = nil) {
+        self.elements = elements
+        self.next = next
+    }
+}
+
+/// The place in a list where a page begins.
+public struct PageCursor: Sendable, Hashable, Decodable {
+    /// The cursor as the server wrote it, or the offset in decimal.
+    public let text: String
+    /// The number of elements before the page; `nil` for a server's own cursor.
+    public let offset: Int?
+
+    /// A server's own cursor.
+    public init(_ text: String) {
+        self.text = text
+        offset = nil
+    }
+
+    private init(offset: Int) {
+        text = String(offset)
+        self.offset = offset
+    }
+
+    /// The number of elements before the page. Elements that are put into the list, or taken out of it, move it.
+    public static func offset(_ count: Int) -> PageCursor { PageCursor(offset: count) }
+
+    /// Reads a server's own cursor: a string or a whole number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self.init(text)
+        } else {
+            self.init(String(try container.decode(Int.self)))
+        }
+    }
+}

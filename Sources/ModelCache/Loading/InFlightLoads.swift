@@ -1,0 +1,157 @@
+import Synchronization
+
+/// One load for all tasks that want the same at once.
+///
+/// A task that is cancelled stops waiting; the load goes on for the others, and is cancelled with the last of them.
+final class InFlightLoads: Sendable {
+    fileprivate struct Load {
+        let number: UInt64
+        let task: Task<Void, Never>?
+        var waiters: [UInt64: CheckedContinuation<any Sendable, any Error>] = [:]
+        /// Whether it goes on without anyone who waits.
+        var isDetached = false
+    }
+
+    fileprivate struct State {
+        var loads: [String: Load] = [:]
+        var last: UInt64 = 0
+        var isEnded = false
+        var idle: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the load of this name, and begins it if there is none.
+    ///
+    /// - Throws: what `body` throws; `CancellationError` if the caller's task is cancelled.
+    nonisolated(nonsending) func join<Output: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () async throws -> Output
+    ) async throws -> Output {
+        let waiter = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        let output = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                wait(name, waiter, continuation, body)
+            }
+        } onCancel: {
+            leave(name, waiter)
+        }
+        guard let output = output as? Output else { throw CancellationError() }
+        return output
+    }
+
+    /// Begins a load that goes on by itself, unless one of this name is under way.
+    func start(_ name: String, _ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            guard !state.isEnded else { return }
+            if state.loads[name] != nil {
+                state.loads[name]?.isDetached = true
+                return
+            }
+            begin(name, &state, isDetached: true) { await body() }
+        }
+    }
+
+    private func wait<Output: Sendable>(
+        _ name: String,
+        _ waiter: UInt64,
+        _ continuation: CheckedContinuation<any Sendable, any Error>,
+        _ body: @escaping @Sendable () async throws -> Output
+    ) {
+        let refused = state.withLock { state in
+            if state.isEnded || Task.isCancelled { return true }
+            if state.loads[name] == nil { begin(name, &state, isDetached: false, body) }
+            state.loads[name]?.waiters[waiter] = continuation
+            return false
+        }
+        if refused { continuation.resume(throwing: CancellationError()) }
+    }
+
+    private func begin<Output: Sendable>(
+        _ name: String,
+        _ state: inout State,
+        isDetached: Bool,
+        _ body: @escaping @Sendable () async throws -> Output
+    ) {
+        state.last += 1
+        let number = state.last
+        let task = Task {
+            let result: Result<any Sendable, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            end(name, number, result)
+        }
+        state.loads[name] = Load(number: number, task: task, isDetached: isDetached)
+    }
+
+    private func end(_ name: String, _ number: UInt64, _ result: Result<any Sendable, any Error>) {
+        let (waiters, idle) = state.withLock {
+            state -> ([CheckedContinuation<any Sendable, any Error>], [CheckedContinuation<Void, Never>]) in
+            guard let load = state.loads[name], load.number == number else { return ([], []) }
+            state.loads[name] = nil
+            return (Array(load.waiters.values), state.takeIdle())
+        }
+        for waiter in waiters { waiter.resume(with: result) }
+        for waiter in idle { waiter.resume() }
+    }
+
+    private func leave(_ name: String, _ waiter: UInt64) {
+        let (continuation, task, idle) = state.withLock {
+            state -> (
+                CheckedContinuation<any Sendable, any Error>?, Task<Void, Never>?,
+                [CheckedContinuation<Void, Never>]
+            ) in
+            guard let continuation = state.loads[name]?.waiters.removeValue(forKey: waiter) else {
+                return (nil, nil, [])
+            }
+            guard let load = state.loads[name], load.waiters.isEmpty, !load.isDetached else {
+                return (continuation, nil, [])
+            }
+            // Another task that comes now begins a load of its own.
+            state.loads[name] = nil
+            return (continuation, load.task, state.takeIdle())
+        }
+        task?.cancel()
+        continuation?.resume(throwing: CancellationError())
+        for waiter in idle { waiter.resume() }
+    }
+
+    /// Cancels all loads, and lets no other begin.
+    func end() {
+        let loads = state.withLock { state in
+            state.isEnded = true
+            defer { state.loads = [:] }
+            return Array(state.loads.values)
+        }
+        for load in loads {
+            load.task?.cancel()
+            for waiter in load.waiters.values { waiter.resume(throwing: CancellationError()) }
+        }
+        for waiter in state.withLock({ $0.takeIdle() }) { waiter.resume() }
+    }
+
+    /// Suspends until no load is under way.
+    nonisolated(nonsending) func settled() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.loads.isEmpty { return true }
+                state.idle.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    var isIdle: Bool { state.withLock { $0.loads.isEmpty } }
+}
+
+extension InFlightLoads.State {
+    /// Takes those that wait for nothing to be under way, if that is so.
+    fileprivate mutating func takeIdle() -> [CheckedContinuation<Void, Never>] {
+        guard loads.isEmpty else { return [] }
+        defer { idle = [] }
+        return idle
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+extension ModelCache {
+    /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
+    ///
+    /// Elements that are not stored any more are loaded by themselves; those that cannot be loaded are holes.
+    ///
+    /// - Throws: as fetching a model, but for `.notFound`: that is a `.status`.
+    public nonisolated(nonsending) func fetch<List: ModelList>(
+        _ list: List,
+        _ mode: FetchMode = .automatic
+    ) async throws -> ListSnapshot<List> {
+        try await engine.fetch(list, mode)
+    }
+
+    /// Loads the page behind the last element, and returns the list with it; the list as it is, if it has no more pages.
+    ///
+    /// A list that is not stored is fetched from its start.
+    ///
+    /// - Throws: as fetching a list; ``ModelCacheError`` with code `.cursorRefused` if the server does not take the
+    ///   page's cursor any more.
+    public nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List>
+    {
+        try await engine.fetchMore(of: list)
+    }
+
+    /// Returns a list as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage`, `.unknownModel`, `.closed`.
+    public nonisolated(nonsending) func stored<List: ModelList>(
+        _ list: List
+    ) async throws(ModelCacheError) -> ListSnapshot<List>? {
+        try await engine.snapshot(list)
+    }
+
+    /// The snapshots of a list; `nil` where it is not stored. A change of any of its elements is one.
+    public func updates<List: ModelList>(of list: List) -> Updates<ListSnapshot<List>?> {
+        engine.updates(list)
+    }
+}

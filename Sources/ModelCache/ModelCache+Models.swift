@@ -1,0 +1,177 @@
+import Foundation
+
+extension ModelCache {
+    // MARK: Fetching
+
+    /// Returns a model: the stored one if it is fresh, else the server's.
+    ///
+    /// A model that is in memory and fresh is returned without suspending. Several tasks that want the same one wait for
+    /// one request, which is cancelled when all of them are.
+    ///
+    /// - Parameters:
+    ///   - type: the model's type.
+    ///   - id: its identity.
+    ///   - mode: how a stale model is used.
+    /// - Throws: ``ModelCacheError`` with code `.notFound` if the server has no such model; where nothing may be shown
+    ///   instead `.transport`, `.status`, `.decodingFailed`, `.offline`, `.noTransport`; `.storage` if the disk cannot be
+    ///   read; `.unknownModel`; `.closed`. `CancellationError` if the task is cancelled.
+    public nonisolated(nonsending) func fetch<Model: CachedModel>(
+        _ type: Model.Type,
+        id: Model.ID,
+        _ mode: FetchMode = .automatic
+    ) async throws -> Model {
+        try await engine.fetch(type, id, mode).value
+    }
+
+    /// Returns a model with its age. All else is as for ``fetch(_:id:_:)``.
+    public nonisolated(nonsending) func fetchSnapshot<Model: CachedModel>(
+        _ type: Model.Type,
+        id: Model.ID,
+        _ mode: FetchMode = .automatic
+    ) async throws -> ModelSnapshot<Model> {
+        try await engine.fetch(type, id, mode)
+    }
+
+    /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
+    ///
+    /// Models that the server does not have are left out; offline, those that are not stored.
+    ///
+    /// - Throws: as for one model.
+    public nonisolated(nonsending) func fetch<Model: CachedModel>(
+        _ type: Model.Type,
+        ids: some Sequence<Model.ID>,
+        _ mode: FetchMode = .automatic
+    ) async throws -> [Model.ID: Model] {
+        try await engine.fetch(type, Array(ids), mode)
+    }
+
+    /// Returns the model that a link refers to. All else is as for ``fetch(_:id:_:)``.
+    public nonisolated(nonsending) func fetch<Model: CachedModel>(
+        _ link: Link<Model>,
+        _ mode: FetchMode = .automatic
+    ) async throws -> Model {
+        try await engine.fetch(Model.self, link.id, mode).value
+    }
+
+    /// Returns the models that some links refer to, by identity. All else is as for ``fetch(_:ids:_:)``.
+    public nonisolated(nonsending) func fetch<Model: CachedModel>(
+        _ links: some Sequence<Link<Model>>,
+        _ mode: FetchMode = .automatic
+    ) async throws -> [Model.ID: Model] {
+        try await engine.fetch(Model.self, links.map(\.id), mode)
+    }
+
+    // MARK: What is stored
+
+    /// Returns a model as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage`, `.unknownModel`, `.closed`.
+    public nonisolated(nonsending) func stored<Model: CachedModel>(
+        _ type: Model.Type,
+        id: Model.ID
+    ) async throws(ModelCacheError) -> ModelSnapshot<Model>? {
+        try await engine.snapshot(type, id)
+    }
+
+    /// Returns those of some models that are stored, by identity. Never asks the server.
+    ///
+    /// - Throws: as for one model.
+    public nonisolated(nonsending) func stored<Model: CachedModel>(
+        _ type: Model.Type,
+        ids: some Sequence<Model.ID>
+    ) async throws(ModelCacheError) -> [Model.ID: ModelSnapshot<Model>] {
+        let found: [ModelSnapshot<Model>?] = try await engine.snapshots(type, ids.map(\.cacheKey))
+        return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+    }
+
+    // MARK: Changing
+
+    /// Saves models that did not come by a fetch, from a socket say, and waits until they are on disk.
+    ///
+    /// Each is merged over the stored one; answers to requests that were sent before do not replace it.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage`, `.unknownModel`, `.closed`. Where the disk has failed, memory
+    ///   has the models all the same.
+    public nonisolated(nonsending) func save<Model: CachedModel>(
+        _ models: some Sequence<Model>
+    ) async throws(ModelCacheError) {
+        try await engine.save(Array(models))
+    }
+
+    /// Saves a model. All else is as for several.
+    public nonisolated(nonsending) func save<Model: CachedModel>(_ model: Model) async throws(ModelCacheError) {
+        try await engine.save([model])
+    }
+
+    /// Removes a model, and waits until that is on disk. Lists that have it have a hole then.
+    ///
+    /// - Throws: as saving.
+    public nonisolated(nonsending) func remove<Model: CachedModel>(
+        _ type: Model.Type,
+        id: Model.ID
+    ) async throws(ModelCacheError) {
+        let revision = try engine.nextRevision(try await engine.bookkeeping())
+        try await engine.remove(type, id.cacheKey, revision, waits: true)
+    }
+
+    /// Changes models and lists in one step: who observes sees all of it or nothing.
+    ///
+    /// - Throws: as saving.
+    public nonisolated(nonsending) func change(
+        _ edit: (inout ModelDraft) -> Void
+    ) async throws(ModelCacheError) {
+        var draft = ModelDraft()
+        edit(&draft)
+        try await engine.commit(draft)
+    }
+
+    /// Shows a change at once, and keeps it when the server has taken it.
+    ///
+    /// ```swift
+    /// try await models.change { draft in
+    ///     draft.update(Article.self, id: id) { $0.title = title }
+    /// } sending: {
+    ///     try await api.rename(id, title)
+    /// }
+    /// ```
+    ///
+    /// Until `send` returns, the change lies over the stored models: answers that come meanwhile show below it, and other
+    /// changes beside it. It is in memory alone, and gone if the process ends.
+    ///
+    /// - Returns: what `send` returns.
+    /// - Throws: what `send` throws, and then this change alone is taken back; ``ModelCacheError`` as saving.
+    public nonisolated(nonsending) func change<Outcome>(
+        _ edit: (inout ModelDraft) -> Void,
+        sending send: nonisolated(nonsending) () async throws -> Outcome
+    ) async throws -> Outcome {
+        var draft = ModelDraft()
+        edit(&draft)
+        return try await engine.change(draft, sending: send)
+    }
+
+    /// Makes models and lists stale, in all later launches as well, and what is being loaded.
+    ///
+    /// A load that is under way gives its value to the tasks that wait for it, and is done once more.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage`, `.closed`. Where the disk has failed, they are stale in this
+    ///   process.
+    /// - Complexity: O(1), whatever is stored.
+    public nonisolated(nonsending) func invalidate(_ scopes: InvalidationScope...) async throws(ModelCacheError) {
+        try await engine.invalidate(scopes)
+    }
+
+    // MARK: Observing
+
+    /// The snapshots of a model; `nil` where it is not stored.
+    public func updates<Model: CachedModel>(of type: Model.Type, id: Model.ID) -> Updates<ModelSnapshot<Model>?> {
+        engine.updates(type, id)
+    }
+
+    /// The snapshots of some models, by identity, those that are stored.
+    public func updates<Model: CachedModel>(
+        of type: Model.Type,
+        ids: [Model.ID]
+    ) -> Updates<[Model.ID: ModelSnapshot<Model>]> {
+        engine.updates(type, ids)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Synchronization
+import TypedCache
+
+/// An account's models and lists: in memory and on disk between launches, loaded from a server where they are stale.
+///
+/// ```swift
+/// let models = try await ModelCache(account: "42", types: User.self, Article.self, transport: transport)
+/// let article = try await models.fetch(Article.self, id: id)          // fresh, else loaded
+/// let stored = try await models.stored(Article.self, id: id)          // never asks the server
+/// ```
+///
+/// Each model exists once, whatever answers, lists and models refer to it: a change of it is seen everywhere. Reads are
+/// of two kinds. A fetch loads what is missing or stale, and fails if that fails and nothing may be shown instead;
+/// `stored` and `updates` give what is there, with its freshness, and never cause a request.
+///
+/// An account is a directory. At most one process at a time should have it open: another one's changes are not noticed.
+/// All calls may be made from any task.
+public final class ModelCache: Sendable {
+    let engine: ModelEngine
+
+    init(engine: ModelEngine) { self.engine = engine }
+
+    /// Opens an account, or makes it.
+    ///
+    /// Suspends while the disk is read and written. The caches of types and lists are opened at their first use.
+    ///
+    /// - Parameters:
+    ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
+    ///   - types: the types of all models, those that links refer to as well.
+    ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
+    ///   - transport: the connection to the server; `nil`: nothing is loaded.
+    ///   - clock: where the time comes from.
+    ///   - decoder: makes a decoder of JSON for an answer.
+    ///   - onFailure: is told failures that no call throws: of loads in the background, and of the disk where a load
+    ///     could go on without it. Called on any thread.
+    /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, or `.storage`.
+    public convenience init(
+        account: String,
+        types: any CachedModel.Type...,
+        directory: URL? = nil,
+        transport: (any ModelTransport)?,
+        clock: some CacheClock = SystemClock(),
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+        onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in }
+    ) async throws(ModelCacheError) {
+        let root =
+            directory ?? CacheDirectory.standard().appending(path: "models", directoryHint: .isDirectory)
+        let place = try AccountDirectory(account: account, in: root)
+        let opened = try Account(place, models: types, clock: clock, report: onFailure)
+        self.init(
+            engine: ModelEngine(
+                account: opened,
+                transport: transport,
+                clock: clock,
+                decoder: decoder,
+                report: onFailure
+            )
+        )
+        let left = try await opened.reading { () throws(ModelCacheError) in
+            _ = try opened.bookkeeping()
+            return place.deleteErased()
+        }
+        if let left { onFailure(left) }
+    }
+
+    /// A cache in memory alone, which ends with the object: for tests and previews.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.invalidModel`.
+    public static func inMemory(
+        types: any CachedModel.Type...,
+        transport: (any ModelTransport)?,
+        clock: some CacheClock = SystemClock(),
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+        onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in }
+    ) async throws(ModelCacheError) -> ModelCache {
+        ModelCache(
+            engine: ModelEngine(
+                account: try Account(nil, models: types, clock: clock, report: onFailure),
+                transport: transport,
+                clock: clock,
+                decoder: decoder,
+                report: onFailure
+            )
+        )
+    }
+
+    /// Whether fetches ask the server; `.online` at first.
+    public var mode: ConnectionMode {
+        get { engine.mode.withLock { $0 } }
+        set { engine.mode.withLock { $0 = newValue } }
+    }
+
+    // MARK: Ending
+
+    /// Suspends until everything that was loaded is on disk.
+    public nonisolated(nonsending) func flush() async { await engine.account.writer.run {} }
+
+    /// Ends loads and observers, waits until everything that was loaded is on disk, and gives back every file and lock.
+    ///
+    /// Every later call throws `.closed`.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage`; the cache is closed then, too.
+    public nonisolated(nonsending) func close() async throws(ModelCacheError) {
+        engine.end()
+        // Behind all writes that wait.
+        let failure = await engine.account.writer.run { [engine] in engine.account.close() }
+        if let failure { throw failure }
+    }
+
+    /// Erases the account, for a user who signs out: when this has returned, no file of it is on disk.
+    ///
+    /// Loads and changes that are under way save nothing any more and throw `.closed`; observers end; every later call
+    /// throws `.closed`. Other accounts stay as they are. If the process ends in between, the next opening of any account
+    /// in the same directory deletes the rest.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage` if files could not be deleted.
+    public nonisolated(nonsending) func erase() async throws(ModelCacheError) {
+        engine.erase()
+        let result = await engine.account.writer.run { [engine] in
+            Result { () throws(ModelCacheError) in try engine.account.erase() }
+        }
+        try result.get()
+    }
+
+    /// Suspends until no load and no write is under way.
+    package nonisolated(nonsending) func settled() async {
+        repeat {
+            await engine.loads.settled()
+            await flush()
+        } while !engine.loads.isIdle
+    }
+
+    /// How many models and lists are observed, for tests of what ended observers leave behind.
+    package var observedCount: Int { engine.bus.observedCount }
+}

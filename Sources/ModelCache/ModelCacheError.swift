@@ -1,0 +1,78 @@
+import Foundation
+import TypedCache
+
+/// Why a model cache could not do what was asked.
+public struct ModelCacheError: Error, Sendable {
+    /// The kind of failure. New codes may be added: always keep a `default` when switching.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Base: String {
+            case invalidAccount, invalidModel, unknownModel, notFound, offline, noTransport, transport, status
+            case decodingFailed, cursorRefused, staleRefused, storage, closed
+        }
+
+        private let base: Base
+
+        /// The name of an account is empty or longer than 60 UTF-8 bytes.
+        public static let invalidAccount = Code(base: .invalidAccount)
+        /// The name of a model has characters that are not allowed, or two types have the same one.
+        public static let invalidModel = Code(base: .invalidModel)
+        /// The type was not given to the initializer.
+        public static let unknownModel = Code(base: .unknownModel)
+        /// The server has no such model (404, 410). It was removed here too.
+        public static let notFound = Code(base: .notFound)
+        /// Nothing is stored, and the cache is offline.
+        public static let offline = Code(base: .offline)
+        /// Nothing is stored, and the cache has no transport.
+        public static let noTransport = Code(base: .noTransport)
+        /// The transport failed; `cause` says why.
+        public static let transport = Code(base: .transport)
+        /// The server answered with another status; `status` has it.
+        public static let status = Code(base: .status)
+        /// The answer is not what the model or list decodes; `cause` says why.
+        public static let decodingFailed = Code(base: .decodingFailed)
+        /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
+        /// loads it from the start.
+        public static let cursorRefused = Code(base: .cursorRefused)
+        /// The disk failed; `cause` is the `CacheError`.
+        public static let storage = Code(base: .storage)
+        /// The cache was closed or erased.
+        public static let closed = Code(base: .closed)
+
+        public var description: String { base.rawValue }
+    }
+
+    public let code: Code
+    /// What went wrong and what can be done, for people. Never contains a model's fields.
+    public let message: String
+    /// The server's status, for `.status`, `.notFound` and `.cursorRefused`.
+    public let status: Int?
+    /// The error that led to this one.
+    public let cause: (any Error)?
+
+    init(_ code: Code, _ message: String, status: Int? = nil, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.status = status
+        self.cause = cause
+    }
+
+    init(_ error: CacheError) {
+        self.init(error.code == .closed ? .closed : .storage, "\(error.localizedDescription)", cause: error)
+    }
+}
+
+extension ModelCacheError: CustomStringConvertible, LocalizedError {
+    public var description: String { "\(code): \(message)" }
+    public var errorDescription: String? { message }
+}
+
+/// Has errors of a cache thrown as the model cache's own.
+func wrappingCacheErrors<Result>(
+    _ body: () throws(CacheError) -> Result
+) throws(ModelCacheError) -> Result {
+    do throws(CacheError) {
+        return try body()
+    } catch {
+        throw ModelCacheError(error)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// A type of which a ``ModelCache`` keeps one value for each identity.
+///
+/// ```swift
+/// struct User: CachedModel {
+///     static let modelName = "user"
+///     let id: Int
+///     var name: String
+///
+///     static func request(for id: Int) -> ModelRequest { .get("/users/\(id)") }
+/// }
+/// ```
+///
+/// Everything else has a default. A reference to another model is a ``Link``.
+public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID: ModelID {
+    /// The name of the directory with this type's models: 1 to 64 characters `a`–`z`, `0`–`9`, `-` and `_`.
+    ///
+    /// It stays the same when the Swift type is renamed, and must differ from that of every other model.
+    static var modelName: String { get }
+
+    /// The version of the type's fields; 1 by default. Raise it where an older model cannot be decoded any more, or
+    /// would be decoded to something else.
+    static var schemaVersion: Int { get }
+
+    /// How long models are fresh and kept, and how much room they may take.
+    static var policy: ModelPolicy { get }
+
+    /// The request for one model.
+    static func request(for id: ID) -> ModelRequest
+
+    /// The request for several models at once; `nil`, the default: there is none, and each is requested by itself.
+    static func request(for ids: [ID]) -> ModelRequest?
+
+    /// Decodes the answer to ``request(for:)-(ID)``; by default the whole body is one model in JSON.
+    static func model(in body: ModelBody) throws -> Self
+
+    /// Decodes the answer to the request for several models; by default the whole body is an array in JSON.
+    static func models(in body: ModelBody) throws -> [Self]
+
+    /// The model that takes the place of `old` where `incoming` arrives; by default `incoming`.
+    ///
+    /// A list, or a model that holds this one, often gives fewer fields than the model's own request does: this is the
+    /// place to keep the others. Must be quick, and may be called again for the same two.
+    static func merge(_ incoming: Self, over old: Self, from source: ModelSource) -> Self
+
+    /// Whether a model has all fields that its own request gives; `true` by default. A fetch of one model loads an
+    /// incomplete one; lists and observers show it as it is.
+    static func isComplete(_ model: Self) -> Bool
+
+    /// Brings a model of another ``schemaVersion`` to the present one; `nil`, the default: it counts as missing.
+    ///
+    /// - Parameters:
+    ///   - old: the archived model, whose root is the model itself.
+    ///   - version: the version that it was saved with, older or newer than the present one.
+    static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree?
+
+    /// Groups that the model belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default.
+    var tags: Set<String> { get }
+}
+
+extension CachedModel {
+    public static var schemaVersion: Int { 1 }
+    public static var policy: ModelPolicy { ModelPolicy() }
+    public static func request(for ids: [ID]) -> ModelRequest? { nil }
+    public static func model(in body: ModelBody) throws -> Self { try body.model(Self.self) }
+    public static func models(in body: ModelBody) throws -> [Self] { try body.models(Self.self) }
+    public static func merge(_ incoming: Self, over old: Self, from source: ModelSource) -> Self { incoming }
+    public static func isComplete(_ model: Self) -> Bool { true }
+    public static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree? { nil }
+    public var tags: Set<String> { [] }
+}
+
+/// Where an incoming model comes from.
+public struct ModelSource: Hashable, Sendable {
+    private enum Base { case detail, list, nested, pushed }
+
+    private let base: Base
+
+    /// The answer to the model's own request.
+    public static let detail = ModelSource(base: .detail)
+    /// An element of a list.
+    public static let list = ModelSource(base: .list)
+    /// A model inside another one, by a ``Link``.
+    public static let nested = ModelSource(base: .nested)
+    /// The program itself, by ``ModelCache/ModelCache/save(_:)``.
+    public static let pushed = ModelSource(base: .pushed)
+}

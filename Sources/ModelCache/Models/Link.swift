@@ -1,0 +1,70 @@
+/// A reference to another model.
+///
+/// ```swift
+/// struct Article: CachedModel {
+///     let id: UUID
+///     var author: Link<User>
+/// }
+/// ```
+///
+/// A server's JSON may have the identity in its place, or the whole model: that becomes an entry of its own, and the link
+/// keeps the identity. On disk and in memory a link is the identity alone, so that each model exists once, and a change
+/// of it is seen wherever it is referred to.
+public struct Link<Target: CachedModel>: Hashable, Sendable {
+    /// The identity of the model that is referred to.
+    public let id: Target.ID
+
+    public init(_ id: Target.ID) { self.id = id }
+    public init(to target: Target) { id = target.id }
+}
+
+extension Link: Codable {
+    public init(from decoder: any Decoder) throws {
+        guard let nested = decoder.userInfo[.nestedModels] as? NestedModels else {
+            id = try decoder.singleValueContainer().decode(Target.ID.self)
+            return
+        }
+        // Most answers have one form throughout, so the form that was there last time is tried first.
+        if nested.expectsWhole(Target.self), let target = try? Target(from: decoder) {
+            nested.add(target)
+            id = target.id
+            return
+        }
+        if let id = try? decoder.singleValueContainer().decode(Target.ID.self) {
+            self.id = id
+            return
+        }
+        let target = try Target(from: decoder)
+        nested.add(target)
+        id = target.id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(id)
+    }
+}
+
+/// The models that were found inside others while an answer was decoded, in the order of their ends: a model comes after
+/// those inside it.
+///
+/// Unchecked: belongs to the one decoding that made it.
+final class NestedModels: @unchecked Sendable {
+    private(set) var models: [any CachedModel] = []
+    private var whole: Set<ObjectIdentifier> = []
+
+    func add<Target: CachedModel>(_ target: Target) {
+        whole.insert(ObjectIdentifier(Target.self))
+        models.append(target)
+    }
+
+    /// Whether a link of this answer held a whole model of this type.
+    func expectsWhole<Target: CachedModel>(_ type: Target.Type) -> Bool {
+        whole.contains(ObjectIdentifier(type))
+    }
+}
+
+extension CodingUserInfoKey {
+    // The name is no empty string, so it is a key.
+    static let nestedModels = CodingUserInfoKey(rawValue: "ModelCache.nestedModels").unsafelyUnwrapped
+}

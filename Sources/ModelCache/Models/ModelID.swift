@@ -1,0 +1,36 @@
+import Foundation
+import TypedCache
+
+/// The identity of a model: a key of a cache that can be made of its text again.
+///
+/// Strings, whole numbers and UUIDs are identities, and so are enumerations and structures with a raw value of one of
+/// these that declare the conformance:
+///
+/// ```swift
+/// struct Handle: RawRepresentable, Codable, ModelID { let rawValue: String }
+/// ```
+public protocol ModelID: CacheKey, Codable {
+    /// The identity whose ``CacheKey/cacheKey`` is `text`; `nil` if no identity has this text.
+    init?(cacheKey text: String)
+}
+
+extension String: ModelID {
+    public init?(cacheKey text: String) { self = text }
+}
+
+extension Int: ModelID {
+    public init?(cacheKey text: String) { self.init(text) }
+}
+
+extension UUID: ModelID {
+    public init?(cacheKey text: String) { self.init(uuidString: text) }
+}
+
+extension ModelID where Self: RawRepresentable, RawValue: ModelID {
+    public var cacheKey: String { rawValue.cacheKey }
+
+    public init?(cacheKey text: String) {
+        guard let value = RawValue(cacheKey: text) else { return nil }
+        self.init(rawValue: value)
+    }
+}

@@ -1,0 +1,113 @@
+/// The snapshots of a model, some models or a list: the present one first, then one after each change.
+///
+/// Only the latest is given: where several changes came since the last one was taken, they are one snapshot, and nothing
+/// is queued. Snapshots with the same content are skipped. Time alone makes no snapshot: `freshness` is that of the moment
+/// at which it was made. Observing asks no server.
+///
+/// Each loop over it observes by itself. It ends when its task is cancelled, and when the cache is closed or erased.
+public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Snapshot
+
+    let make: @Sendable () -> Iterator
+
+    public func makeAsyncIterator() -> Iterator { make() }
+
+    /// One loop.
+    public final class Iterator: AsyncIteratorProtocol {
+        private let engine: ModelEngine
+        private let observer = Observer()
+        /// Gives the entries to observe to the closure before it reads them.
+        private let read: @Sendable (@Sendable (Set<EntryName>) -> Void) async throws(ModelCacheError) -> Snapshot
+        private let isSame: @Sendable (Snapshot, Snapshot) -> Bool
+        private var last: Snapshot?
+
+        init(
+            _ engine: ModelEngine,
+            isSame: @escaping @Sendable (Snapshot, Snapshot) -> Bool,
+            _ read:
+                @escaping @Sendable (@Sendable (Set<EntryName>) -> Void) async throws(ModelCacheError) -> Snapshot
+        ) {
+            self.engine = engine
+            self.isSame = isSame
+            self.read = read
+        }
+
+        deinit { engine.bus.remove(observer) }
+
+        public func next() async -> Snapshot? { await next(isolation: nil) }
+
+        public func next(isolation actor: isolated (any Actor)?) async -> Snapshot? {
+            while await observer.changed() {
+                do throws(ModelCacheError) {
+                    let (bus, observer) = (engine.bus, observer)
+                    let snapshot = try await read { names in bus.observe(names, observer) }
+                    if let last, isSame(last, snapshot) { continue }
+                    last = snapshot
+                    return snapshot
+                } catch {
+                    // A disk that fails shows nothing new; the next change is another attempt.
+                    if error.code == .closed { return nil }
+                    engine.report(error)
+                }
+            }
+            engine.bus.remove(observer)
+            return nil
+        }
+    }
+}
+
+extension ModelEngine {
+    func updates<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) -> Updates<ModelSnapshot<Model>?> {
+        let name = ModelTable<Model>.name(id.cacheKey)
+        return Updates { [self] in
+            Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
+                observe([name])
+                return try await self.snapshot(type, id)
+            }
+        }
+    }
+
+    func updates<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID]
+    ) -> Updates<[Model.ID: ModelSnapshot<Model>]> {
+        let keys = ids.map(\.cacheKey)
+        let names = Set(keys.map(ModelTable<Model>.name))
+        let isSame: @Sendable ([Model.ID: ModelSnapshot<Model>], [Model.ID: ModelSnapshot<Model>]) -> Bool = {
+            left,
+            right in
+            left.count == right.count && left.allSatisfy { id, snapshot in Self.isSame(snapshot, right[id]) }
+        }
+        return Updates { [self] in
+            Updates.Iterator(self, isSame: isSame) { observe throws(ModelCacheError) in
+                observe(names)
+                let found: [ModelSnapshot<Model>?] = try await self.snapshots(type, keys)
+                return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+            }
+        }
+    }
+
+    func updates<List: ModelList>(_ list: List) -> Updates<ListSnapshot<List>?> {
+        let name = ListTable.name(list.listKey)
+        return Updates { [self] in
+            Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
+                // First the list alone, so that no change of it is missed while it is read.
+                observe([name])
+                guard let (record, isChanging) = try await self.shown(list) else { return nil }
+                observe(Set(record.ids.map(ModelTable<List.Element>.name)).union([name]))
+                return try await self.snapshot(list, record, isChanging: isChanging)
+            }
+        }
+    }
+
+    /// Whether two snapshots show the same: when it was fetched does not show.
+    private static func isSame<Model>(_ left: ModelSnapshot<Model>?, _ right: ModelSnapshot<Model>?) -> Bool {
+        left?.value == right?.value && left?.freshness.isFresh == right?.freshness.isFresh
+            && left?.isChanging == right?.isChanging
+    }
+
+    private static func isSame<List>(_ left: ListSnapshot<List>?, _ right: ListSnapshot<List>?) -> Bool {
+        left?.elements == right?.elements && left?.holes == right?.holes && left?.hasMore == right?.hasMore
+            && left?.freshness.isFresh == right?.freshness.isFresh && left?.isChanging == right?.isChanging
+    }
+}

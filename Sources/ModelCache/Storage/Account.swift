@@ -1,0 +1,250 @@
+import Dispatch
+import Foundation
+import KeyedArchive
+import Synchronization
+import TypedCache
+
+/// The caches of one account: one for each type of model, one for lists, and the bookkeeping. Each is opened at its first
+/// use.
+final class Account: Sendable {
+    /// `nil`: in memory alone.
+    private let directory: AccountDirectory?
+    private let clock: any CacheClock
+    private let models: [String: any CachedModel.Type]
+    private let tables = Mutex(Tables())
+    /// The same, for a look that waits for no opening.
+    private let opened = Mutex(Tables())
+    let writer = DiskWriter()
+    /// Where disk reads run: the threads of Swift's tasks are too few to wait for a disk.
+    private let readers = DispatchQueue(
+        label: "model-cache.readers",
+        qos: .userInitiated,
+        attributes: .concurrent,
+        autoreleaseFrequency: .workItem
+    )
+    private let report: @Sendable (ModelCacheError) -> Void
+
+    private struct Tables {
+        var models: [String: any Closable] = [:]
+        var lists: ListTable?
+        var bookkeeping: (Bookkeeping, Cache<BookkeepingRecord>)?
+        var isEnded = false
+    }
+
+    /// - Throws: `.invalidModel`.
+    init(
+        _ directory: AccountDirectory?,
+        models types: [any CachedModel.Type],
+        clock: any CacheClock,
+        report: @escaping @Sendable (ModelCacheError) -> Void
+    ) throws(ModelCacheError) {
+        var models: [String: any CachedModel.Type] = [:]
+        for type in types {
+            let name = type.modelName
+            guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isAllowed) else {
+                throw ModelCacheError(.invalidModel, "a model's name is 1 to 64 of a–z, 0–9, - and _, not \(name)")
+            }
+            if let other = models.updateValue(type, forKey: name), other != type {
+                throw ModelCacheError(.invalidModel, "\(other) and \(type) are both called \(name)")
+            }
+        }
+        self.directory = directory
+        self.clock = clock
+        self.models = models
+        self.report = report
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+    }
+
+    // MARK: Opening
+
+    // The lock is held while a cache is opened: others need that cache as well, or will soon. Caches call nothing of this
+    // type. Blocks on disk I/O.
+
+    private func withTables<Result>(
+        _ body: (inout sending Tables) throws(CacheError) -> sending Result
+    ) throws(ModelCacheError) -> Result {
+        try wrappingCacheErrors { () throws(CacheError) in
+            try tables.withLock { tables throws(CacheError) in
+                let result = try body(&tables)
+                let now = tables
+                opened.withLock { $0 = now }
+                return result
+            }
+        }
+    }
+
+    private func unknown<Model: CachedModel>(_ type: Model.Type) -> ModelCacheError {
+        ModelCacheError(.unknownModel, "\(type) is not among the types that the cache was opened with")
+    }
+
+    private func open<Value: Encoded & Sendable>(
+        _ type: Value.Type,
+        _ name: String,
+        memory: MemorySettings,
+        disk: DiskSettings,
+        expiration: Expiration
+    ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
+        guard let directory else {
+            return try Cache(name: name, memory: memory, disk: nil, expiration: expiration, clock: AnyClock(clock))
+        }
+        return try Cache(
+            name: name,
+            directory: directory.url,
+            memory: memory,
+            disk: disk,
+            expiration: expiration,
+            clock: AnyClock(clock)
+        )
+    }
+
+    /// The table of a type. Blocks on disk I/O the first time.
+    ///
+    /// - Throws: `.unknownModel`, `.closed`, `.storage`.
+    func table<Model: CachedModel>(_ type: Model.Type) throws(ModelCacheError) -> ModelTable<Model> {
+        let name = Model.modelName
+        guard models[name] == Model.self else {
+            throw unknown(type)
+        }
+        let report = report
+        return try withTables { tables throws(CacheError) in
+            if let table = tables.models[name] as? ModelTable<Model> { return table }
+            if tables.isEnded { throw CacheError.closed }
+            let policy = Model.policy
+            let cache = try open(
+                ModelRecord<Model>.self,
+                name,
+                memory: policy.memory,
+                disk: DiskSettings(byteLimit: policy.disk),
+                expiration: policy.keep
+            )
+            let table = ModelTable(cache, report: report)
+            tables.models[name] = table
+            return table
+        }
+    }
+
+    /// The table of a type, if it is open. Does no disk I/O.
+    ///
+    /// - Throws: `.unknownModel`.
+    func openTable<Model: CachedModel>(_ type: Model.Type) throws(ModelCacheError) -> ModelTable<Model>? {
+        guard let tables = opened.withLock({ $0.models[Model.modelName] }) else { return nil }
+        guard let table = tables as? ModelTable<Model> else { throw unknown(type) }
+        return table
+    }
+
+    var openLists: ListTable? { opened.withLock { $0.lists } }
+    var openBookkeeping: Bookkeeping? { opened.withLock { $0.bookkeeping?.0 } }
+
+    /// The table of all lists. All else is as for models.
+    func lists() throws(ModelCacheError) -> ListTable {
+        try withTables { tables throws(CacheError) in
+            if let lists = tables.lists { return lists }
+            if tables.isEnded { throw CacheError.closed }
+            let lists = ListTable(
+                try open(
+                    ListRecord.self,
+                    "$lists",
+                    memory: MemorySettings(byteLimit: .mebibytes(8)),
+                    disk: DiskSettings(byteLimit: .mebibytes(64)),
+                    expiration: .afterIdle(days: 30)
+                )
+            )
+            tables.lists = lists
+            return lists
+        }
+    }
+
+    func bookkeeping() throws(ModelCacheError) -> Bookkeeping {
+        try withTables { tables throws(CacheError) in
+            if let found = tables.bookkeeping { return found.0 }
+            if tables.isEnded { throw CacheError.closed }
+            let cache = try open(
+                BookkeepingRecord.self,
+                "$bookkeeping",
+                memory: MemorySettings(),
+                disk: DiskSettings(layout: .files),
+                expiration: .never
+            )
+            let bookkeeping = try Bookkeeping(cache)
+            tables.bookkeeping = (bookkeeping, cache)
+            return bookkeeping
+        }
+    }
+
+    // MARK: Reading and ending
+
+    /// Suspends until `body` has run on a thread that may wait for the disk.
+    nonisolated(nonsending) func reading<Result: Sendable>(
+        _ body: @escaping @Sendable () throws(ModelCacheError) -> Result
+    ) async throws(ModelCacheError) -> Result {
+        try await withUnsafeContinuation { continuation in
+            readers.async {
+                continuation.resume(returning: Swift.Result { () throws(ModelCacheError) in try body() })
+            }
+        }.get()
+    }
+
+    /// Closes all caches. Blocks on disk I/O.
+    ///
+    /// - Returns: the first failure.
+    func close() -> ModelCacheError? {
+        let (models, lists, bookkeeping) = tables.withLock { tables in
+            tables.isEnded = true
+            return (Array(tables.models.values), tables.lists, tables.bookkeeping?.1)
+        }
+        var failure: ModelCacheError?
+        for table in models { failure = failure ?? table.close() }
+        failure = failure ?? lists?.close()
+        failure = failure ?? bookkeeping.flatMap(closing)
+        return failure
+    }
+
+    /// Closes all caches and deletes their files. Blocks on disk I/O.
+    ///
+    /// - Throws: `.storage`.
+    func erase() throws(ModelCacheError) {
+        // A cache that cannot be closed properly has unwritten indexes, say, which go with its files.
+        _ = close()
+        try directory?.erase()
+    }
+}
+
+/// A table whose cache can be closed.
+protocol Closable: Sendable {
+    func close() -> ModelCacheError?
+}
+
+func closing<Value: Encoded>(_ cache: Cache<Value>) -> ModelCacheError? {
+    do throws(CacheError) {
+        try cache.close()
+        return nil
+    } catch {
+        return ModelCacheError(error)
+    }
+}
+
+extension ModelTable: Closable {
+    func close() -> ModelCacheError? { closing(records.cache) }
+}
+
+/// A clock of any type, for initializers that take one of a certain type.
+struct AnyClock: CacheClock {
+    private let clock: any CacheClock
+    init(_ clock: any CacheClock) { self.clock = clock }
+    var now: Date { clock.now }
+}
+
+/// All lists of an account.
+final class ListTable: Sendable {
+    let records: RecordTable<ListRecord>
+    let layers = Layers<ListRecord>()
+
+    init(_ cache: Cache<ListRecord>) { records = RecordTable(cache) }
+
+    func close() -> ModelCacheError? { closing(records.cache) }
+
+    static func name(_ key: String) -> EntryName { EntryName(model: nil, key: key) }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TypedCache
+
+/// The directory of an account, below the one of all accounts.
+struct AccountDirectory: Sendable {
+    /// The directory of all accounts.
+    let root: URL
+    /// The directory of this one.
+    let url: URL
+
+    private static let erasedPrefix = ".erased-"
+
+    /// - Throws: `.invalidAccount`.
+    init(account: String, in root: URL) throws(ModelCacheError) {
+        guard (1...60).contains(account.utf8.count) else {
+            throw ModelCacheError(.invalidAccount, "the name of an account is 1 to 60 UTF-8 bytes long")
+        }
+        self.root = root
+        url = root.appending(path: Self.component(account), directoryHint: .isDirectory)
+    }
+
+    /// A path component for any name. Different names give different ones, also where case does not count.
+    private static func component(_ account: String) -> String {
+        var text = ""
+        for (index, byte) in account.utf8.enumerated() {
+            switch byte {
+            case 0x61...0x7A, 0x30...0x39, 0x2D, 0x5F, 0x40: text.unicodeScalars.append(Unicode.Scalar(byte))
+            case 0x2E where index > 0: text += "."
+            default:
+                let digits = String(byte, radix: 16, uppercase: false)
+                text += "%" + (digits.count < 2 ? "0" + digits : digits)
+            }
+        }
+        return text
+    }
+
+    /// Deletes directories of accounts that were erased by a process that ended before it was done. Blocks on disk I/O.
+    ///
+    /// - Returns: the first failure; the rest is deleted all the same.
+    func deleteErased() -> ModelCacheError? {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+            return nil
+        } catch {
+            return ModelCacheError(.storage, "erased accounts cannot be looked for", cause: error)
+        }
+        var failure: ModelCacheError?
+        for name in names where name.hasPrefix(Self.erasedPrefix) {
+            failure = delete(root.appending(path: name)) ?? failure
+        }
+        return failure
+    }
+
+    /// Takes the account away: it has no name any more at once, and then no files. Blocks on disk I/O.
+    ///
+    /// - Throws: `.storage`. If the account still has its name then, nothing is changed.
+    func erase() throws(ModelCacheError) {
+        let erased = root.appending(path: Self.erasedPrefix + UUID().uuidString)
+        do {
+            try FileManager.default.moveItem(at: url, to: erased)
+        } catch CocoaError.fileNoSuchFile, CocoaError.fileReadNoSuchFile {
+            return
+        } catch {
+            throw ModelCacheError(.storage, "the account cannot be erased", cause: error)
+        }
+        if let failure = delete(erased) { throw failure }
+    }
+
+    private func delete(_ directory: URL) -> ModelCacheError? {
+        do {
+            try FileManager.default.removeItem(at: directory)
+            return nil
+        } catch CocoaError.fileNoSuchFile {
+            return nil
+        } catch {
+            return ModelCacheError(
+                .storage,
+                "files of an erased account cannot be deleted; the next opening tries again",
+                cause: error
+            )
+        }
+    }
+}

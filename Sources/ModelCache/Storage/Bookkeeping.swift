@@ -1,0 +1,147 @@
+import Foundation
+import KeyedArchive
+import Synchronization
+import TypedCache
+
+/// What an account keeps beside its models and lists: how far revisions have come, and what was invalidated.
+struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
+    /// Made anew with each new record. Entries of another generation are stale, and any answer replaces them: their
+    /// revisions, and what was invalidated since, are not known.
+    var generation: UInt64
+    /// Revisions up to this one may have been given.
+    var reserved: UInt64
+    var invalidations: Invalidations
+
+    static var archivedName: String { "ModelCache.Bookkeeping" }
+
+    private enum CodingKeys: String, CodingKey { case generation, reserved, invalidations }
+
+    init(generation: UInt64) {
+        self.generation = generation
+        reserved = 0
+        invalidations = Invalidations()
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        generation = UInt64(bitPattern: try container.decode(Int64.self, forKey: .generation))
+        reserved = UInt64(bitPattern: try container.decode(Int64.self, forKey: .reserved))
+        invalidations = try container.decode(Invalidations.self, forKey: .invalidations)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Int64(bitPattern: generation), forKey: .generation)
+        try container.encode(Int64(bitPattern: reserved), forKey: .reserved)
+        try container.encode(invalidations, forKey: .invalidations)
+    }
+}
+
+/// Gives revisions, and knows what is invalidated.
+///
+/// Revisions are reserved on disk by the thousand, so that none is given twice, also after a crash.
+final class Bookkeeping: Sendable {
+    private static let reservation: UInt64 = 4_096
+
+    private struct State {
+        var record: BookkeepingRecord
+        var last: Revision
+        var isReserving = false
+    }
+
+    private let cache: Cache<BookkeepingRecord>
+    private let state: Mutex<State>
+
+    /// Blocks on disk I/O.
+    ///
+    /// - Throws: `CacheError`, as opening and saving.
+    init(_ cache: Cache<BookkeepingRecord>) throws(CacheError) {
+        self.cache = cache
+        var found: BookkeepingRecord?
+        do throws(CacheError) {
+            found = try cache.fetchObject()
+        } catch {
+            // A record that cannot be decoded counts as none: the generation tells that entries are older.
+            guard error.code == .decodingFailed || error.code == .typeMismatch else { throw error }
+        }
+        var record = found ?? BookkeepingRecord(generation: .random(in: 1...UInt64(Int64.max)))
+        // The next revision is above all that were given; the end of the numbers means that the record is damaged.
+        if record.reserved > UInt64(Int64.max) / 2 {
+            record = BookkeepingRecord(generation: .random(in: 1...UInt64(Int64.max)))
+        }
+        let last = Revision(record.reserved)
+        record.reserved += Self.reservation
+        try cache.save(object: record)
+        state = Mutex(State(record: record, last: last))
+    }
+
+    var generation: UInt64 { state.withLock { $0.record.generation } }
+
+    /// The next revision.
+    ///
+    /// Where half of those that are reserved were given, `extend` is to have ``reserve()`` called before long. Blocks on
+    /// disk I/O only if that came too late.
+    func next(_ extend: (Bookkeeping) -> Void) throws(ModelCacheError) -> Revision {
+        let (revision, isShort, isOut) = state.withLock { state in
+            let next = Revision(state.last.number + 1)
+            state.last = next
+            let left = state.record.reserved - min(next.number, state.record.reserved)
+            let isShort = left < Self.reservation / 2 && !state.isReserving
+            if isShort { state.isReserving = true }
+            return (next, isShort, next.number > state.record.reserved)
+        }
+        if isOut {
+            try reserve()
+        } else if isShort {
+            extend(self)
+        }
+        return revision
+    }
+
+    /// Reserves more revisions. Blocks on disk I/O.
+    func reserve() throws(ModelCacheError) {
+        try change { state in
+            state.isReserving = false
+            state.record.reserved = state.last.number + Self.reservation
+        }
+    }
+
+    /// Makes scopes stale for everything that was asked for before `revision`. Blocks on disk I/O.
+    func invalidate(_ scopes: some Sequence<InvalidationScope>, at revision: Revision) throws(ModelCacheError) {
+        try change { state in
+            for scope in scopes { state.record.invalidations.add(scope, at: revision) }
+        }
+    }
+
+    // Saves are in the order of the changes, because the lock of `saving` is held meanwhile.
+    private let saving = Mutex(())
+
+    private func change(_ change: (inout State) -> Void) throws(ModelCacheError) {
+        var failure: CacheError?
+        saving.withLock { _ in
+            let record = state.withLock { state in
+                change(&state)
+                return state.record
+            }
+            do throws(CacheError) {
+                try cache.save(object: record)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw ModelCacheError(failure) }
+    }
+
+    /// Whether an entry is stale for another reason than its time.
+    func isInvalidated(_ entry: EntryState, in scopes: @autoclosure () -> [InvalidationScope]) -> Bool {
+        state.withLock { state in
+            entry.generation != state.record.generation
+                || state.record.invalidations.covers(entry.revision, in: scopes())
+        }
+    }
+
+    /// The revision of an entry as it counts against an answer's.
+    func comparable(_ entry: EntryState) -> Revision {
+        entry.generation == generation ? entry.revision : .none
+    }
+}

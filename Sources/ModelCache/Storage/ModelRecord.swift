@@ -1,0 +1,43 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// The entry of a model.
+struct ModelRecord<Model: CachedModel>: Encoded, NamedInArchives, Equatable, Sendable {
+    var model: Model
+    var state: EntryState
+
+    static func == (left: ModelRecord, right: ModelRecord) -> Bool {
+        left.state == right.state && left.model == right.model
+    }
+
+    // The same for every type, so that a renamed one reads its entries.
+    static var archivedName: String { "ModelCache.Model" }
+}
+
+extension ModelRecord: Codable {
+    enum CodingKeys: String, CodingKey {
+        case model, version
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let version = try container.decode(Int.self, forKey: .version)
+        guard version == Model.schemaVersion else { throw OtherSchema(version: version) }
+        state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
+        model = try container.decode(Model.self, forKey: .model)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Model.schemaVersion, forKey: .version)
+        var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
+        try state.encode(to: &states)
+        try container.encode(model, forKey: .model)
+    }
+}
+
+/// An entry was saved with another version of its model.
+struct OtherSchema: Error {
+    let version: Int
+}

@@ -1,0 +1,30 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// The models of one type.
+final class ModelTable<Model: CachedModel>: Sendable {
+    let records: RecordTable<ModelRecord<Model>>
+    let layers = Layers<Model>()
+
+    init(_ cache: Cache<ModelRecord<Model>>, report: @escaping @Sendable (ModelCacheError) -> Void) {
+        records = RecordTable(cache) { error, key throws(CacheError) in
+            guard let archive = try cache.archive(forKey: key) else { return nil }
+            do {
+                return try ModelMigration<Model>(archive).migrated()
+            } catch {
+                let name = Model.modelName
+                report(
+                    ModelCacheError(
+                        .decodingFailed,
+                        "a stored \(name) cannot be read, and counts as missing",
+                        cause: error
+                    )
+                )
+                return nil
+            }
+        }
+    }
+
+    static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import ModelCache
+import Synchronization
+
+/// A server for tests: it gives the answers that were scripted, and keeps the requests.
+///
+/// ```swift
+/// let server = StubTransport()
+/// server.answer("/users/1", .json(#"{"id": 1, "name": "Ada"}"#), headers: ["ETag": "\"a\""])
+/// ```
+///
+/// A request whose `If-None-Match` has the answer's `ETag` is answered with 304.
+public final class StubTransport: ModelTransport {
+    /// The body of a scripted answer.
+    public struct Body: Sendable {
+        let data: Data
+
+        /// Text, of JSON say.
+        public static func json(_ text: String) -> Body { Body(data: Data(text.utf8)) }
+
+        /// A value as JSON.
+        ///
+        /// - Throws: `EncodingError`.
+        public static func json(_ value: some Encodable) throws -> Body {
+            Body(data: try JSONEncoder().encode(value))
+        }
+
+        public static let empty = Body(data: Data())
+    }
+
+    /// A request for which no answer was scripted.
+    public struct Unscripted: Error, CustomStringConvertible {
+        /// The request's path, with its parameters.
+        public let path: String
+        public var description: String { "no answer was scripted for \(path)" }
+    }
+
+    private enum Answer: Sendable {
+        case response(ModelResponse)
+        case failure(any Error)
+    }
+
+    private struct State {
+        var answers: [String: [Answer]] = [:]
+        var requests: [ModelRequest] = []
+        var held: Set<String> = []
+        var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+        var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    // MARK: Scripting
+
+    /// Scripts the answer to requests for a path; in place of all that were scripted for it.
+    ///
+    /// - Parameter path: with its parameters, `/list?after=2`, or without, for all requests for it.
+    public func answer(_ path: String, _ body: Body, status: Int = 200, headers: ModelHeaders = [:]) {
+        let response = ModelResponse(status: status, headers: headers, body: body.data)
+        state.withLock { $0.answers[path] = [.response(response)] }
+    }
+
+    /// Scripts an answer behind those that are there: each is given once, the last one again and again.
+    public func answerNext(_ path: String, _ body: Body, status: Int = 200, headers: ModelHeaders = [:]) {
+        let response = ModelResponse(status: status, headers: headers, body: body.data)
+        state.withLock { $0.answers[path, default: []].append(.response(response)) }
+    }
+
+    /// Has requests for a path fail, as without a connection.
+    public func fail(_ path: String, with error: any Error = URLError(.notConnectedToInternet)) {
+        state.withLock { $0.answers[path] = [.failure(error)] }
+    }
+
+    /// Has requests for a path wait, each with the answer that was scripted when it came, until ``release(_:)``.
+    public func hold(_ path: String) { state.withLock { _ = $0.held.insert(path) } }
+
+    /// Answers the requests that wait, and lets later ones pass.
+    public func release(_ path: String) {
+        let waiting = state.withLock { state in
+            state.held.remove(path)
+            return state.waiting.removeValue(forKey: path) ?? []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    // MARK: Looking
+
+    /// The requests so far, in order.
+    public var requests: [ModelRequest] { state.withLock { $0.requests } }
+
+    /// Forgets the requests so far.
+    public func forgetRequests() { state.withLock { $0.requests = [] } }
+
+    /// Suspends until so many requests have come since the last ``forgetRequests()``.
+    public func requested(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.requests.count >= count { return true }
+                state.arrivals.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    // MARK: Answering
+
+    public func send(_ request: ModelRequest) async throws -> ModelResponse {
+        let whole = Self.path(of: request)
+        let (name, answer, arrived) = state.withLock {
+            state -> (String, Answer?, [CheckedContinuation<Void, Never>]) in
+            state.requests.append(request)
+            let count = state.requests.count
+            let arrived = state.arrivals.filter { $0.count <= count }.map(\.continuation)
+            state.arrivals.removeAll { $0.count <= count }
+            let name = state.answers[whole] == nil ? request.path : whole
+            guard let answers = state.answers[name], let first = answers.first else { return (name, nil, arrived) }
+            if answers.count > 1 { state.answers[name]?.removeFirst() }
+            return (name, first, arrived)
+        }
+        for continuation in arrived { continuation.resume() }
+        await pass(name)
+        try Task.checkCancellation()
+        switch answer {
+        case nil: throw Unscripted(path: whole)
+        case .failure(let error)?: throw error
+        case .response(let response)?:
+            if let tag = response.headers["etag"], request.headers["if-none-match"] == tag, response.status == 200 {
+                return ModelResponse(status: 304, headers: response.headers)
+            }
+            return response
+        }
+    }
+
+    /// Suspends while requests for a path are held.
+    private func pass(_ name: String) async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.held.contains(name) else { return true }
+                state.waiting[name, default: []].append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private static func path(of request: ModelRequest) -> String {
+        guard !request.query.isEmpty else { return request.path }
+        return request.path + "?" + request.query.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import Testing
+import TypedCache
+
+/// Accounts, and how they end.
+@Suite struct AccountTests {
+    private func files(_ stage: borrowing Stage) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: stage.directory.url.path(percentEncoded: false))
+            .sorted()
+    }
+
+    @Test func anErasedAccountIsGoneAndNothingThatIsUnderWayBringsItBack() async throws {
+        let stage = try Stage()
+        let other = try await stage.open(account: "other")
+        try await other.save(User(id: 1, name: "other", bio: "b"))
+        try await other.close()
+        let before = try files(stage)
+
+        let models = try await stage.open()
+        try await models.save((1...100).map { User(id: $0, name: "\($0)", bio: "b") })
+        stage.server.answerUser(500, "late")
+        stage.server.hold("/users/500")
+        let load = Task { try await models.fetch(User.self, id: 500) }
+        await stage.server.requested(1)
+        let gate = Gate()
+        let change = Task {
+            try await models.change {
+                $0.save(User(id: 600, name: "late", bio: "b"))
+            } sending: {
+                await gate.pass()
+            }
+        }
+        await gate.reached()
+        let observer = Task {
+            var last: User?
+            for await snapshot in models.updates(of: User.self, id: 1) { last = snapshot?.value }
+            return last
+        }
+        let saves = Task { () async -> (any Error)? in
+            for id in 1_000..<100_000 {
+                do { try await models.save(User(id: id, name: "\(id)", bio: "b")) } catch { return error }
+            }
+            return nil
+        }
+        try await models.erase()
+        #expect(try files(stage) == before)
+        stage.server.release("/users/500")
+        gate.open()
+        await expect(.closed) { _ = try await change.value }
+        await #expect(throws: (any Error).self) { try await load.value }
+        _ = await observer.value
+        #expect((await saves.value as? ModelCacheError)?.code == .closed)
+        await models.settle()
+        #expect(try files(stage) == before)
+        await expect(.closed) { _ = try await models.stored(User.self, id: 1) }
+        await expect(.closed) { try await models.save(User(id: 1, name: "a", bio: "b")) }
+
+        // The same account again is empty, the other one untouched.
+        let again = try await stage.open()
+        #expect(try await again.stored(User.self, id: 1) == nil)
+        let later = try await stage.open(account: "other")
+        #expect(try await later.stored(User.self, id: 1)?.value.name == "other")
+    }
+
+    @Test func aLaterOpeningFinishesAnErasureThatWasInterrupted() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "a", bio: "b"))
+        try await models.close()
+        // As a process leaves it that was killed while it deleted.
+        let left = stage.directory.url.appending(path: ".erased-\(UUID().uuidString)")
+        try FileManager.default.moveItem(at: stage.directory.url.appending(path: "42"), to: left)
+        _ = try await stage.open(account: "other")
+        #expect(!FileManager.default.fileExists(atPath: left.path(percentEncoded: false)))
+    }
+
+    @Test func accountsOfAnyNameAreApart() async throws {
+        let stage = try Stage()
+        let names = ["bob", "Bob", "../bob", "a/b", ".hidden", "b%6fb", "ö", "bob@example.org", "a b"]
+        for name in names {
+            let models = try await stage.open(account: name)
+            try await models.save(User(id: 1, name: name, bio: "b"))
+            try await models.close()
+        }
+        for name in names {
+            let models = try await stage.open(account: name)
+            #expect(try await models.stored(User.self, id: 1)?.value.name == name)
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: stage.directory.url.path(percentEncoded: false))
+                .count == names.count
+        )
+    }
+
+    @Test func closingKeepsEverythingThatWasLoadedAndSaved() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(
+                "{\"items\": ["
+                    + (0..<500).map { "{\"id\": \($0), \"title\": \"t\", \"author\": \($0)}" }.joined(
+                        separator: ","
+                    ) + "]}"
+            )
+        )
+        _ = try await models.fetch(Feed(topic: "swift"))
+        try await models.close()
+        await expect(.closed) { _ = try await models.stored(Article.self, id: 1) }
+        let later = try await stage.open()
+        let feed = try await later.stored(Feed(topic: "swift"))
+        #expect(feed?.elements.count == 500)
+        #expect(feed?.holes == [])
+    }
+}

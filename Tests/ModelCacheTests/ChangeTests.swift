@@ -1,0 +1,152 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import Testing
+import TypedCache
+
+private struct Refused: Error {}
+
+/// Changes that show before the server has taken them.
+@Suite struct ChangeTests {
+    @Test(arguments: 0..<6)
+    func threeChangesInFlightFailAndEndByThemselves(order: Int) async throws {
+        let stage = try Stage()
+        var models = try await stage.open()
+        try await models.save(Article(id: 1, title: "base", author: Link(1), topic: "base"))
+        let gates = (0..<3).map { _ in Gate() }
+        let cache = models
+        let changes = [
+            Task {
+                try await cache.change {
+                    $0.update(Article.self, id: 1) { $0.title = "a" }
+                } sending: {
+                    await gates[0].pass()
+                }
+            },
+            Task {
+                try await cache.change {
+                    $0.update(Article.self, id: 1) { $0.author = Link(2) }
+                } sending: {
+                    await gates[1].pass()
+                    throw Refused()
+                }
+            },
+            Task {
+                try await cache.change {
+                    $0.update(Article.self, id: 1) { $0.topic = "c" }
+                } sending: {
+                    await gates[2].pass()
+                }
+            },
+        ]
+        for gate in gates { await gate.reached() }
+        #expect(
+            try await models.stored(Article.self, id: 1)?.value
+                == Article(id: 1, title: "a", author: Link(2), topic: "c")
+        )
+        #expect(try await models.stored(Article.self, id: 1)?.isChanging == true)
+        // The order in which they end.
+        var places = [0, 1, 2]
+        let first = places.remove(at: order / 2)
+        let second = places.remove(at: order % 2)
+        for place in [first, second] + places {
+            gates[place].open()
+            _ = await changes[place].result
+        }
+        let expected = Article(id: 1, title: "a", author: Link(1), topic: "c")
+        #expect(try await models.stored(Article.self, id: 1)?.value == expected)
+        #expect(try await models.stored(Article.self, id: 1)?.isChanging == false)
+        try await models.close()
+        models = try await stage.open()
+        #expect(try await models.stored(Article.self, id: 1)?.value == expected)
+    }
+
+    @Test func anAnswerThatComesMeanwhileShowsBelowTheChange() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "server", bio: "new")
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "base", bio: "old"))
+        try await models.change {
+            $0.update(User.self, id: 1) { $0.name = "mine" }
+        } sending: {
+            _ = try await models.fetch(User.self, id: 1, .reload)
+            let shown = try await models.stored(User.self, id: 1)
+            #expect(shown?.value == User(id: 1, name: "mine", bio: "new"))
+        }
+        #expect(try await models.stored(User.self, id: 1)?.value == User(id: 1, name: "mine", bio: "new"))
+    }
+
+    @Test func aChangeThatIsTakenBackShowsTheAnswerThatCameMeanwhile() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "server")
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "base", bio: "old"))
+        do {
+            try await models.change {
+                $0.update(User.self, id: 1) { $0.name = "mine" }
+            } sending: {
+                _ = try await models.fetch(User.self, id: 1, .reload)
+                throw Refused()
+            }
+            Issue.record("the change was taken")
+        } catch is Refused {}
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "server")
+    }
+
+    @Test func modelsAndListsAreAddedAndRemovedAtOnceAndTakenBack() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        _ = try await models.fetch(feed)
+        let new = Article(id: 2, title: "new", author: Link(7))
+        do {
+            try await models.change { draft in
+                draft.insert(new, into: feed, at: .start)
+                draft.remove(Article.self, id: 1)
+            } sending: {
+                let shown = try await models.stored(feed)
+                #expect(shown?.elements == [new])
+                #expect(shown?.holes == [])
+                #expect(shown?.isChanging == true)
+                let removed = try await models.stored(Article.self, id: 1)
+                #expect(removed == nil)
+                throw Refused()
+            }
+        } catch is Refused {}
+        #expect(try await models.stored(feed)?.elements.map(\.id) == [1])
+        #expect(try await models.stored(Article.self, id: 2) == nil)
+        // Taken.
+        try await models.change { draft in
+            draft.insert(new, into: feed, at: .start)
+            draft.remove(id: 1, from: feed)
+            draft.remove(Article.self, id: 1)
+        } sending: {
+        }
+        #expect(try await models.stored(feed)?.elements == [new])
+        #expect(try await models.stored(feed)?.holes == [])
+    }
+
+    @Test func aChangeIsGoneWithItsProcess() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "base", bio: "b"))
+        let gate = Gate()
+        let change = Task {
+            try await models.change {
+                $0.update(User.self, id: 1) { $0.name = "mine" }
+            } sending: {
+                await gate.pass()
+            }
+        }
+        await gate.reached()
+        await models.flush()
+        // As a launch after a kill finds it.
+        let copy = stage.directory.url.appending(path: "copy")
+        try FileManager.default.copyItem(at: stage.directory.url.appending(path: "42"), to: copy)
+        let later = try await stage.open(account: "copy")
+        #expect(try await later.stored(User.self, id: 1)?.value.name == "base")
+        gate.open()
+        try await change.value
+    }
+}

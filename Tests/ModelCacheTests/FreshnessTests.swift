@@ -1,0 +1,157 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import Testing
+import TypedCache
+
+/// When the server is asked, and with what.
+@Suite struct FreshnessTests {
+    @Test func maxAgeLessAgeIsFreshAndNoStoreLeavesNothing() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a", headers: ["Cache-Control": "max-age=60", "Age": "20"])
+        stage.server.answerUser(2, "secret", headers: ["Cache-Control": "no-store"])
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        stage.clock.advance(by: .seconds(39))
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+        stage.clock.advance(by: .seconds(2))
+        let stale = try await models.stored(User.self, id: 1)
+        #expect(stale?.freshness == .stale(since: Date(timeIntervalSinceReferenceDate: 40), because: .expired))
+
+        #expect(try await models.fetch(User.self, id: 2).name == "secret")
+        #expect(try await models.stored(User.self, id: 2) == nil)
+        try await models.close()
+        let later = try await stage.open()
+        #expect(try await later.stored(User.self, id: 2) == nil)
+        #expect(try await later.stored(User.self, id: 1) != nil)
+    }
+
+    @Test func aStaleModelIsConfirmedByItsTagAndA304WithoutAModelIsRepeated() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a", headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""])
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        stage.clock.advance(by: .seconds(61))
+        #expect(try await models.fetch(User.self, id: 1).name == "a")
+        #expect(stage.server.requests.map { $0.headers["if-none-match"] } == [nil, "\"a\""])
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+
+        // Removed while the server is asked whether it is unchanged.
+        stage.clock.advance(by: .seconds(61))
+        stage.server.forgetRequests()
+        stage.server.hold("/users/1")
+        async let fetched = models.fetch(User.self, id: 1)
+        await stage.server.requested(1)
+        try await models.remove(User.self, id: 1)
+        stage.server.release("/users/1")
+        #expect(try await fetched.name == "a")
+        #expect(stage.server.requests.map { $0.headers["if-none-match"] } == ["\"a\"", nil])
+    }
+
+    @Test func aListThatChangesAModelDropsItsTagAndAnEqualOneKeepsIt() async throws {
+        let stage = try Stage()
+        stage.server.answer(
+            "/articles/1",
+            .json(#"{"id": 1, "title": "t", "author": 7}"#),
+            headers: ["ETag": "\"a\"", "Cache-Control": "max-age=10"]
+        )
+        let models = try await stage.open()
+        _ = try await models.fetch(Article.self, id: 1)
+        // Equal.
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        _ = try await models.fetch(Feed(topic: "swift"), .reload)
+        _ = try await models.fetch(Article.self, id: 1, .reload)
+        #expect(stage.server.requests.last?.headers["if-none-match"] == "\"a\"")
+        // Changed.
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "u", "author": 7}]}"#))
+        _ = try await models.fetch(Feed(topic: "swift"), .reload)
+        _ = try await models.fetch(Article.self, id: 1, .reload)
+        #expect(stage.server.requests.last?.path == "/articles/1")
+        #expect(stage.server.requests.last?.headers["if-none-match"] == nil)
+    }
+
+    @Test func aListConfirmedByTheServerRenewsNoMemberAndAMemberRenewsNoList() async throws {
+        let stage = try Stage()
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#),
+            headers: ["ETag": "\"l\"", "Cache-Control": "max-age=60"]
+        )
+        stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "t", "author": 7}"#))
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        _ = try await models.fetch(feed)
+        stage.clock.advance(by: .seconds(61))
+        #expect(try await models.fetch(feed).freshness.isFresh)
+        #expect(stage.server.requests.last?.headers["if-none-match"] == "\"l\"")
+        #expect(try await models.stored(Article.self, id: 1)?.freshness.isFresh == false)
+        stage.clock.advance(by: .seconds(61))
+        _ = try await models.fetch(Article.self, id: 1)
+        #expect(try await models.stored(Article.self, id: 1)?.freshness.isFresh == true)
+        #expect(try await models.stored(feed)?.freshness.isFresh == false)
+    }
+
+    @Test func offlineShowsStaleValuesAndSendsNothing() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a")
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.clock.advance(by: .seconds(3_600))
+        stage.server.forgetRequests()
+        models.mode = .offline
+        let user = try await models.fetchSnapshot(User.self, id: 1)
+        #expect(user.value.name == "a")
+        #expect(user.freshness == .stale(since: Date(timeIntervalSinceReferenceDate: 60), because: .expired))
+        #expect(try await models.fetch(Feed(topic: "swift")).freshness.isFresh == false)
+        await expect(.offline) { _ = try await models.fetch(User.self, id: 2) }
+        await expect(.offline) { _ = try await models.fetch(Feed(topic: "go")) }
+        #expect(stage.server.requests.isEmpty)
+        models.mode = .online
+        _ = try await models.fetch(User.self, id: 1)
+        #expect(stage.server.requests.count == 1)
+    }
+
+    @Test func aFailingServerIsBridgedByTheStaleModelUnlessItForbidsThat() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a", headers: ["Cache-Control": "max-age=10"])
+        stage.server.answerUser(2, "b", headers: ["Cache-Control": "max-age=10, must-revalidate"])
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        _ = try await models.fetch(User.self, id: 2)
+        stage.clock.advance(by: .seconds(11))
+        stage.server.fail("/users/1")
+        stage.server.fail("/users/2")
+        #expect(try await models.fetch(User.self, id: 1).name == "a")
+        await expect(.transport) { _ = try await models.fetch(User.self, id: 2) }
+        await expect(.transport) { _ = try await models.fetch(User.self, id: 1, .reload) }
+        stage.server.answer("/users/1", .empty, status: 503)
+        #expect(try await models.fetch(User.self, id: 1).name == "a")
+        stage.server.answer("/users/3", .empty, status: 500)
+        await expect(.status) { _ = try await models.fetch(User.self, id: 3) }
+    }
+
+    @Test func aModelThatTheServerHasNoMoreIsRemoved() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a")
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        stage.server.answer("/users/1", .empty, status: 404)
+        await expect(.notFound) { _ = try await models.fetch(User.self, id: 1, .reload) }
+        #expect(try await models.stored(User.self, id: 1) == nil)
+    }
+
+    @Test func staleWhileRevalidateGivesTheOldValueAndLoadsBehind() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a")
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        stage.clock.advance(by: .seconds(61))
+        stage.server.answerUser(1, "b")
+        #expect(try await models.fetch(User.self, id: 1, .staleWhileRevalidate).name == "a")
+        await models.settle()
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "b")
+        #expect(stage.server.requests.count == 2)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import Synchronization
+import Testing
+import TypedCache
+
+/// One copy of each model, wherever it came from.
+@Suite struct IdentityTests {
+    @Test func aModelIsLoadedOnceAndFoundByALaterLaunch() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "Ada", headers: ["Cache-Control": "max-age=60"])
+        var models = try await stage.open()
+        #expect(try await models.fetch(User.self, id: 1).name == "Ada")
+        #expect(try await models.fetch(User.self, id: 1).name == "Ada")
+        #expect(stage.server.requests.count == 1)
+        try await models.close()
+        models = try await stage.open()
+        let stored = try await models.stored(User.self, id: 1)
+        #expect(stored?.value == User(id: 1, name: "Ada", bio: "b"))
+        #expect(stored?.freshness == .fresh(until: stage.clock.now.addingTimeInterval(60)))
+        #expect(stage.failures.all.isEmpty)
+    }
+
+    @Test func aUserInAnArticleACommentAndAListIsOneEntryAndAChangeShowsInAllOfThem() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "t", "author": {"id": 7, "name": "a"}}"#))
+        stage.server.answer("/comments/c", .json(#"{"id": "c", "text": "x", "author": {"id": 7, "name": "a"}}"#))
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "t", "author": {"id": 7, "name": "a"}}]}"#)
+        )
+        let models = try await stage.open()
+        let article = try await models.fetch(Article.self, id: 1)
+        let comment = try await models.fetch(Comment.self, id: "c")
+        let feed = try await models.fetch(Feed(topic: "swift"))
+        let links = [article.author, comment.author] + feed.elements.map(\.author)
+        #expect(Set(links) == [Link(7)])
+
+        let updates = models.updates(of: User.self, id: 7).makeAsyncIterator()
+        #expect(await updates.next(isolation: #isolation)??.value.name == "a")
+        // Through the list.
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "t", "author": {"id": 7, "name": "b"}}]}"#)
+        )
+        _ = try await models.fetch(Feed(topic: "swift"), .reload)
+        #expect(await updates.next(isolation: #isolation)??.value.name == "b")
+        // Through the comment.
+        stage.server.answer("/comments/c", .json(#"{"id": "c", "text": "x", "author": {"id": 7, "name": "c"}}"#))
+        _ = try await models.fetch(Comment.self, id: "c", .reload)
+        #expect(await updates.next(isolation: #isolation)??.value.name == "c")
+        for link in links { #expect(try await models.stored(User.self, id: link.id)?.value.name == "c") }
+        // And by itself.
+        try await models.save(User(id: 7, name: "d", bio: nil))
+        #expect(await updates.next(isolation: #isolation)??.value.name == "d")
+    }
+
+    @Test func anAuthorThatIsAnObjectAndOneThatIsAnIdentityAreEqualLinks() async throws {
+        let stage = try Stage()
+        let body = #"""
+            {"items": [{"id": 1, "title": "t", "author": {"id": 7, "name": "a"}}, {"id": 2, "title": "u", "author": 7},
+                {"id": 3, "title": "v", "author": {"id": 8, "name": "b"}}], "next": "3"}
+            """#
+        stage.server.answer("/articles?topic=swift", .json(body))
+        let models = try await stage.open()
+        let feed = try await models.fetch(Feed(topic: "swift"))
+        #expect(feed.elements.map(\.author) == [Link(7), Link(7), Link(8)])
+        #expect(feed.hasMore)
+        #expect(try await models.stored(User.self, ids: [7, 8]).mapValues(\.value.name) == [7: "a", 8: "b"])
+    }
+
+    @Test func aModelKnownFromListsKeepsTheFieldsThatListsLackAndIsLoadedByItsOwnFetch() async throws {
+        let stage = try Stage()
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "t", "author": {"id": 7, "name": "new"}}]}"#)
+        )
+        stage.server.answerUser(8, "from list", bio: nil)
+        let models = try await stage.open()
+        try await models.save(User(id: 7, name: "old", bio: "complete"))
+        _ = try await models.fetch(Feed(topic: "swift"))
+        // Complete: it keeps its field.
+        #expect(try await models.stored(User.self, id: 7)?.value == User(id: 7, name: "new", bio: "complete"))
+        // Incomplete: shown as it is, loaded by a fetch.
+        try await models.save(User(id: 8, name: "from list", bio: nil))
+        #expect(try await models.stored(User.self, id: 8)?.freshness == .stale(since: nil, because: .incomplete))
+        stage.server.answerUser(8, "whole", bio: "all of it")
+        #expect(try await models.fetch(User.self, id: 8).bio == "all of it")
+    }
+
+    @Test func followingLinksIsOneLoadOfThoseThatAreMissing() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "a", bio: "x"))
+        stage.server.answer(
+            "/users",
+            .json(#"[{"id": 2, "name": "b", "bio": "x"}, {"id": 3, "name": "c", "bio": "x"}]"#)
+        )
+        let links = [3, 1, 2, 3, 9].map { Link<User>($0) }
+        let found = try await models.fetch(links)
+        #expect(found.mapValues(\.name) == [1: "a", 2: "b", 3: "c"])
+        #expect(stage.server.requests.map(\.query.first?.value) == ["3,2,9"])
+        #expect(try await models.fetch(links.prefix(4)).count == 3)
+        #expect(stage.server.requests.count == 1)
+    }
+
+    @Test func typesAreToldApart() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        struct Other: CachedModel {
+            static let modelName = "other"
+            let id: Int
+            static func request(for id: Int) -> ModelRequest { .get("/") }
+        }
+        await expect(.unknownModel) { _ = try await models.stored(Other.self, id: 1) }
+        struct Twin: CachedModel {
+            static let modelName = "user"
+            let id: Int
+            static func request(for id: Int) -> ModelRequest { .get("/") }
+        }
+        struct Bad: CachedModel {
+            static let modelName = "../x"
+            let id: Int
+            static func request(for id: Int) -> ModelRequest { .get("/") }
+        }
+        await expect(.invalidModel) {
+            _ = try await ModelCache.inMemory(types: User.self, Twin.self, transport: nil)
+        }
+        await expect(.invalidModel) { _ = try await ModelCache.inMemory(types: Bad.self, transport: nil) }
+        await expect(.invalidAccount) { _ = try await stage.open(account: "") }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import Testing
+import TypedCache
+
+/// A page of articles, as the server writes it.
+private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
+    let items = ids.map { "{\"id\": \($0), \"title\": \"t\($0)\", \"author\": 7}" }.joined(separator: ", ")
+    let next = next.map { ", \"next\": \"\($0)\"" } ?? ""
+    return .json("{\"items\": [\(items)]\(next)}")
+}
+
+@Suite struct ListTests {
+    let feed = Feed(topic: "swift")
+
+    private func ids(_ models: ModelCache) async throws -> [Int]? {
+        try await models.stored(feed)?.elements.map(\.id)
+    }
+
+    @Test func pagesFollowEachOtherAndNothingIsDoubledOrLostWhileTheFirstIsRefreshed() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([5, 4, 3], next: "3"))
+        stage.server.answer("/articles?topic=swift&after=3", page([3, 2, 1], next: "1"))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        // The first page is refreshed while the second one is on its way.
+        stage.server.forgetRequests()
+        stage.server.hold("/articles?topic=swift&after=3")
+        async let more = models.fetchMore(of: feed)
+        await stage.server.requested(1)
+        stage.server.answer("/articles?topic=swift", page([7, 6, 5], next: "5"))
+        #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [7, 6, 5, 4, 3])
+        stage.server.release("/articles?topic=swift&after=3")
+        let list = try await more
+        #expect(list.elements.map(\.id) == [7, 6, 5, 4, 3, 2, 1])
+        #expect(list.hasMore)
+    }
+
+    @Test func aFirstPageThatDoesNotReachTheOldOneTakesItsPlace() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2], next: "2"))
+        stage.server.answer("/articles?topic=swift&after=2", page([1]))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        #expect(try await models.fetchMore(of: feed).hasMore == false)
+        stage.server.answer("/articles?topic=swift", page([9, 8], next: "8"))
+        #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [9, 8])
+        // What the server has no more of is no longer in the list.
+        stage.server.answer("/articles?topic=swift", page([9]))
+        let last = try await models.fetch(feed, .reload)
+        #expect(last.elements.map(\.id) == [9])
+        #expect(!last.hasMore)
+    }
+
+    @Test func theEndOfAListMovesWhileAPageIsOnItsWay() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2], next: "2"))
+        stage.server.answer("/articles?topic=swift&after=2", page([1]))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        stage.server.forgetRequests()
+        stage.server.hold("/articles?topic=swift&after=2")
+        async let more = models.fetchMore(of: feed)
+        await stage.server.requested(1)
+        // A gap: the page that is on its way belongs nowhere any more.
+        stage.server.answer("/articles?topic=swift", page([9, 8], next: "8"))
+        stage.server.answer("/articles?topic=swift&after=8", page([7]))
+        _ = try await models.fetch(feed, .reload)
+        stage.server.release("/articles?topic=swift&after=2")
+        #expect(try await more.elements.map(\.id) == [9, 8, 7])
+    }
+
+    @Test(arguments: [400, 404, 410, 422])
+    func aRefusedCursorIsSaidAndMakesTheListStale(status: Int) async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2], next: "2"), headers: ["ETag": "\"l\""])
+        stage.server.answer("/articles?topic=swift&after=2", .empty, status: status)
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        await expect(.cursorRefused) { _ = try await models.fetchMore(of: feed) }
+        let stored = try await models.stored(feed)
+        #expect(stored?.elements.map(\.id) == [3, 2])
+        #expect(stored?.freshness == .stale(since: nil, because: .cursorRefused))
+        _ = try await models.fetch(feed)
+        // As a whole: the server could only confirm the first page.
+        #expect(stage.server.requests.last?.headers["if-none-match"] == nil)
+        #expect(try await models.stored(feed)?.freshness.isFresh == true)
+    }
+
+    @Test func elementsThatAreGoneAreHolesAndAFetchLoadsThem() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2, 1]))
+        stage.server.answer("/articles/2", .json(#"{"id": 2, "title": "again", "author": 7}"#))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        try await models.remove(Article.self, id: 2)
+        let stored = try await models.stored(feed)
+        #expect(stored?.elements.map(\.id) == [3, 1])
+        #expect(stored?.holes == [2])
+        #expect(stored?.freshness == .stale(since: nil, because: .holes))
+        #expect(try await models.fetch(feed).elements.map(\.title) == ["t3", "again", "t1"])
+        // A hole that cannot be loaded stays one.
+        try await models.remove(Article.self, id: 2)
+        stage.server.answer("/articles/2", .empty, status: 500)
+        #expect(try await models.fetch(feed).holes == [2])
+    }
+
+    @Test func elementsAreInsertedAndRemovedByHand() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2, 1], next: "1"))
+        var models = try await stage.open()
+        _ = try await models.fetch(feed)
+        let new = Article(id: 9, title: "new", author: Link(7))
+        let other = Feed(topic: "absent")
+        try await models.change { draft in
+            draft.insert(new, into: feed, at: .before(2))
+            draft.remove(id: 1, from: feed)
+            draft.insert(new, into: other, at: .start)
+        }
+        #expect(try await ids(models) == [3, 9, 2])
+        try await models.change { $0.insert(id: 3, into: feed, at: .end) }
+        #expect(try await ids(models) == [9, 2, 3])
+        try await models.change { $0.insert(id: 3, into: feed, at: .after(9)) }
+        #expect(try await ids(models) == [9, 3, 2])
+        try await models.change { $0.insert(id: 1, into: feed, at: .index(99)) }
+        #expect(try await ids(models) == [9, 3, 2, 1])
+        #expect(try await models.stored(other) == nil)
+        try await models.close()
+        models = try await stage.open()
+        #expect(try await ids(models) == [9, 3, 2, 1])
+    }
+
+    @Test func offsetsMoveWithInsertedElements() async throws {
+        struct Numbered: ModelList {
+            typealias Element = Article
+            var listKey: String { "numbered" }
+            func request(after cursor: PageCursor?) -> ModelRequest {
+                .get("/numbered", query: ["offset": cursor?.text])
+            }
+            func page(in body: ModelBody) throws -> Page<Article> {
+                let elements: [Article] = try body.models(Article.self)
+                return Page(elements, next: .offset((body.cursor?.offset ?? 0) + elements.count))
+            }
+        }
+        let stage = try Stage()
+        stage.server.answer(
+            "/numbered",
+            .json(#"[{"id": 1, "title": "a", "author": 7}, {"id": 2, "title": "b", "author": 7}]"#)
+        )
+        stage.server.answer("/numbered?offset=3", .json(#"[{"id": 3, "title": "c", "author": 7}]"#))
+        let models = try await stage.open()
+        _ = try await models.fetch(Numbered())
+        try await models.change { draft in
+            draft.insert(Article(id: 9, title: "new", author: Link(7)), into: Numbered(), at: .start)
+        }
+        #expect(try await models.fetchMore(of: Numbered()).elements.map(\.id) == [9, 1, 2, 3])
+    }
+
+    @Test func aListWhoseKeyAnotherTypeHasIsAbsent() async throws {
+        struct Users: ModelList {
+            typealias Element = User
+            var listKey: String { "feed/swift" }
+            func request(after cursor: PageCursor?) -> ModelRequest { .get("/users") }
+        }
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([1]))
+        stage.server.answer("/users", .json(#"[{"id": 5, "name": "e", "bio": "x"}]"#))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        #expect(try await models.stored(Users()) == nil)
+        #expect(try await models.fetch(Users()).elements.map(\.id) == [5])
+        #expect(try await models.stored(feed) == nil)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import Synchronization
+import Testing
+import TypedCache
+
+/// Which answer stays.
+@Suite struct OrderTests {
+    @Test func oneHundredTasksCauseOneRequestAndTheLastCancellationCancelsIt() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a")
+        stage.server.hold("/users/1")
+        let models = try await stage.open()
+        let tasks = (0..<100).map { _ in Task { try await models.fetch(User.self, id: 1) } }
+        await stage.server.requested(1)
+        for task in tasks.dropLast() { task.cancel() }
+        for task in tasks.dropLast() {
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        stage.server.release("/users/1")
+        #expect(try await tasks[99].value.name == "a")
+        #expect(stage.server.requests.count == 1)
+
+        // All of them.
+        stage.server.forgetRequests()
+        stage.server.hold("/users/1")
+        let others = (0..<10).map { _ in Task { try await models.fetch(User.self, id: 1, .reload) } }
+        await stage.server.requested(1)
+        for task in others { task.cancel() }
+        for task in others { await #expect(throws: CancellationError.self) { try await task.value } }
+        try await models.save(User(id: 1, name: "mine", bio: "b"))
+        stage.server.release("/users/1")
+        await models.settle()
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "mine")
+    }
+
+    @Test func aListThatBringsTheModelAndItsOwnLoadBothEndAndTheLaterRequestStays() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "early", "author": 7}"#))
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "late", "author": 7}]}"#)
+        )
+        stage.server.hold("/articles/1")
+        let models = try await stage.open()
+        async let early = models.fetch(Article.self, id: 1)
+        await stage.server.requested(1)
+        #expect(try await models.fetch(Feed(topic: "swift")).elements.map(\.title) == ["late"])
+        stage.server.release("/articles/1")
+        _ = try await early
+        #expect(try await models.stored(Article.self, id: 1)?.value.title == "late")
+    }
+
+    @Test func theAnswerToTheLaterRequestStaysForModelsAndLists() async throws {
+        let stage = try Stage()
+        // A begins with the model's own request, B with one for several.
+        stage.server.answer("/users/1", .json(#"{"id": 1, "name": "A", "bio": "x"}"#))
+        stage.server.answer(
+            "/users",
+            .json(#"[{"id": 1, "name": "B", "bio": "x"}, {"id": 2, "name": "B", "bio": "x"}]"#)
+        )
+        stage.server.hold("/users/1")
+        let models = try await stage.open()
+        async let first = models.fetch(User.self, id: 1)
+        await stage.server.requested(1)
+        _ = try await models.fetch(User.self, ids: [1, 2])
+        stage.server.release("/users/1")
+        _ = try await first
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "B")
+        // The other way round: the later one answers last.
+        stage.server.forgetRequests()
+        stage.server.answer(
+            "/users",
+            .json(#"[{"id": 1, "name": "C", "bio": "x"}, {"id": 2, "name": "C", "bio": "x"}]"#)
+        )
+        stage.server.answer("/users/1", .json(#"{"id": 1, "name": "D", "bio": "x"}"#))
+        stage.server.hold("/users/1")
+        async let several = models.fetch(User.self, ids: [1, 2], .reload)
+        _ = try await several
+        async let last = models.fetch(User.self, id: 1, .reload)
+        await stage.server.requested(2)
+        stage.server.release("/users/1")
+        _ = try await last
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "D")
+
+        // A list that is changed by hand while its first page is on the way.
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        let feed = Feed(topic: "swift")
+        _ = try await models.fetch(feed)
+        stage.server.forgetRequests()
+        stage.server.hold("/articles?topic=swift")
+        async let reloaded = models.fetch(feed, .reload)
+        await stage.server.requested(1)
+        try await models.change {
+            $0.insert(Article(id: 2, title: "mine", author: Link(7)), into: feed, at: .start)
+        }
+        stage.server.release("/articles?topic=swift")
+        _ = try await reloaded
+        #expect(try await models.stored(feed)?.elements.map(\.id) == [2, 1])
+    }
+
+    @Test func whatIsInvalidatedDuringALoadIsGivenSavedAsStaleAndLoadedOnceMore() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a")
+        stage.server.hold("/users/1")
+        let models = try await stage.open()
+        async let fetched = models.fetch(User.self, id: 1)
+        await stage.server.requested(1)
+        try await models.invalidate(.type(User.self))
+        stage.server.release("/users/1")
+        #expect(try await fetched.name == "a")
+        await models.settle()
+        #expect(stage.server.requests.count == 2)
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+        // After a launch a type that was invalidated is still stale.
+        try await models.invalidate(.type(User.self))
+        try await models.close()
+        let later = try await stage.open()
+        #expect(try await later.stored(User.self, id: 1)?.freshness == .stale(since: nil, because: .invalidated))
+    }
+
+    @Test(arguments: ["model", "tag", "list", "all"])
+    func whatIsInvalidatedIsStaleAndNothingElse(scope: String) async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        var models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        _ = try await models.fetch(feed)
+        try await models.save([
+            Article(id: 2, title: "t", author: Link(7), topic: "go"), Article(id: 3, title: "t", author: Link(7)),
+        ])
+        switch scope {
+        case "model": try await models.invalidate(.model(Article.self, id: 3))
+        case "tag": try await models.invalidate(.tag("go"), .tag("feed"))
+        case "list": try await models.invalidate(.list(feed))
+        default: try await models.invalidate(.everything)
+        }
+        for _ in 0..<2 {
+            let found = try await models.stored(Article.self, ids: 1...3)
+            let stale = Set(found.filter { !$0.value.freshness.isFresh }.keys)
+            #expect(stale == ["all": [1, 2, 3], "tag": [2], "model": [3]][scope] ?? [])
+            #expect(try await models.stored(feed)?.freshness.isFresh == (scope == "model"))
+            try await models.close()
+            models = try await stage.open()
+        }
+    }
+
+    @Test func lostBookkeepingMakesEverythingStaleAndAnyAnswerReplacesIt() async throws {
+        let stage = try Stage()
+        var models = try await stage.open()
+        for _ in 0..<20 { try await models.save(User(id: 1, name: "old", bio: "b")) }
+        try await models.close()
+        let bookkeeping = stage.directory.url.appending(path: "42").appending(path: "$bookkeeping")
+        try FileManager.default.removeItem(at: bookkeeping)
+        models = try await stage.open()
+        #expect(try await models.stored(User.self, id: 1)?.freshness == .stale(since: nil, because: .invalidated))
+        stage.server.answerUser(1, "new")
+        #expect(try await models.fetch(User.self, id: 1).name == "new")
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
+}

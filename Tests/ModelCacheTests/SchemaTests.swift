@@ -1,0 +1,188 @@
+import Foundation
+import KeyedArchive
+import ModelCache
+import ModelCacheTesting
+import Testing
+import TypedCache
+import TypedCacheTesting
+
+private struct FirstNote: CachedModel {
+    static let modelName = "note"
+    let id: Int
+    var text: String
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+}
+
+/// The same model under another name of the type.
+private struct RenamedNote: CachedModel {
+    static let modelName = "note"
+    let id: Int
+    var text: String
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+}
+
+/// Version 2, which cannot read version 1.
+private struct SecondNote: CachedModel {
+    static let modelName = "note"
+    static let schemaVersion = 2
+    let id: Int
+    var title: String
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+}
+
+/// Version 3, which brings the others along.
+private struct ThirdNote: CachedModel {
+    static let modelName = "note"
+    static let schemaVersion = 3
+    let id: Int
+    var title: String
+    var length: Int
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+
+    static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree? {
+        var tree = old
+        guard let root = tree.roots.first?.value, case .reference(let place) = root,
+            var note = tree.instance(root)
+        else { return nil }
+        let name = version == 1 ? "text" : "title"
+        guard let value = note[name], case .string(let title)? = tree.scalar(value) else { return nil }
+        note.fields.removeAll { $0.name == name }
+        note.fields.append(ArchiveTree.Field(key: "title", value: value))
+        note.fields.append(ArchiveTree.Field(key: "length", value: .integer(Int64(title.count))))
+        tree.objects[place] = .instance(note)
+        return tree
+    }
+}
+
+@Suite struct SchemaTests {
+    private func with<Model: CachedModel>(
+        _ type: Model.Type,
+        _ directory: TemporaryDirectory,
+        _ body: (ModelCache) async throws -> Void
+    ) async throws {
+        let models = try await ModelCache(account: "a", types: type, directory: directory.url, transport: nil)
+        try await body(models)
+        try await models.close()
+    }
+
+    @Test func anotherSchemaIsAMissOrMigratedAndNothingIsDeletedUntilItIsSavedOver() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { models in
+            try await models.save([FirstNote(id: 1, text: "one"), FirstNote(id: 2, text: "two")])
+        }
+        try await with(SecondNote.self, directory) { models in
+            let found1 = try await models.stored(SecondNote.self, id: 1)
+            #expect(found1 == nil)
+            await expect(.noTransport) { _ = try await models.fetch(SecondNote.self, id: 1) }
+            try await models.save(SecondNote(id: 2, title: "zwei"))
+        }
+        // The older version again: its own is there, the newer one is a miss.
+        try await with(FirstNote.self, directory) { models in
+            let found2 = try await models.stored(FirstNote.self, id: 1)
+            #expect(found2?.value.text == "one")
+            let found3 = try await models.stored(FirstNote.self, id: 2)
+            #expect(found3 == nil)
+        }
+        try await with(ThirdNote.self, directory) { models in
+            let found = try await models.stored(ThirdNote.self, ids: [1, 2]).mapValues(\.value)
+            #expect(
+                found == [
+                    1: ThirdNote(id: 1, title: "one", length: 3), 2: ThirdNote(id: 2, title: "zwei", length: 4),
+                ]
+            )
+        }
+    }
+
+    @Test func aRenamedTypeReadsItsEntries() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { try await $0.save(FirstNote(id: 1, text: "one")) }
+        try await with(RenamedNote.self, directory) { models in
+            let found4 = try await models.stored(RenamedNote.self, id: 1)
+            #expect(found4?.value.text == "one")
+        }
+    }
+
+    @Test func damagedEntriesAreMisses() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { try await $0.save(FirstNote(id: 1, text: "one")) }
+        // Something else under the model's name.
+        let cache = try Cache<String>(name: "note", directory: directory.url.appending(path: "a"))
+        try await cache.save("no note", forKey: "1")
+        try await cache.close()
+        try await with(FirstNote.self, directory) { models in
+            let found5 = try await models.stored(FirstNote.self, id: 1)
+            #expect(found5 == nil)
+            try await models.save(FirstNote(id: 1, text: "again"))
+            let found6 = try await models.stored(FirstNote.self, id: 1)
+            #expect(found6?.value.text == "again")
+        }
+    }
+}
+
+/// Limits of each type.
+@Suite struct RoomTests {
+    private struct Small: CachedModel {
+        static let modelName = "small"
+        static let policy = ModelPolicy(memory: MemorySettings(byteLimit: .kibibytes(16)), disk: .kibibytes(256))
+        let id: Int
+        var text: String
+        static func request(for id: Int) -> ModelRequest { .get("/small/\(id)") }
+    }
+
+    private struct Smalls: ModelList {
+        typealias Element = Small
+        var listKey: String { "smalls" }
+        func request(after cursor: PageCursor?) -> ModelRequest { .get("/smalls") }
+    }
+
+    @Test func aTypeAtItsLimitCostsNoOtherTypeAndListsSayTheirHoles() async throws {
+        let directory = try TemporaryDirectory()
+        let server = StubTransport()
+        let first = (0..<20).map { Small(id: $0, text: "first") }
+        server.answer("/smalls", try .json(first))
+        let models = try await ModelCache(
+            account: "a",
+            types: Small.self,
+            User.self,
+            directory: directory.url,
+            transport: server
+        )
+        try await models.save((0..<50).map { User(id: $0, name: "\($0)", bio: "b") })
+        _ = try await models.fetch(Smalls())
+        var generator = SystemRandomNumberGenerator()
+        for id in 1_000..<2_500 {
+            let text = String(
+                (0..<600).map { _ in Character(Unicode.Scalar(UInt8.random(in: 33...126, using: &generator))) }
+            )
+            try await models.save(Small(id: id, text: text))
+        }
+        await models.flush()
+        let place = directory.url.appending(path: "a").appending(path: "small")
+        let sizes = try FileManager.default.subpathsOfDirectory(atPath: place.path(percentEncoded: false)).map {
+            try FileManager.default.attributesOfItem(atPath: place.appending(path: $0).path(percentEncoded: false))[
+                .size
+            ] as? Int ?? 0
+        }
+        // Entries, and the index beside them.
+        #expect(sizes.reduce(0, +) < 2 * 256 * 1_024)
+        let list = try #require(try await models.stored(Smalls()))
+        #expect(list.elements.count + list.holes.count == 20)
+        #expect(!list.holes.isEmpty)
+        #expect(list.freshness == .stale(since: nil, because: .holes))
+        #expect(try await models.stored(User.self, ids: 0..<50).count == 50)
+        try await models.close()
+    }
+
+    @Test func readingAListKeepsItsMembersFromExpiring() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        let models = try await stage.open()
+        _ = try await models.fetch(Feed(topic: "swift"))
+        try await models.save(Article(id: 2, title: "unread", author: Link(7)))
+        for _ in 0..<4 {
+            stage.clock.advance(by: .seconds(20 * 86_400))
+            #expect(try await models.stored(Feed(topic: "swift"))?.elements.count == 1)
+        }
+        #expect(try await models.stored(Article.self, id: 2) == nil)
+    }
+}
