@@ -164,7 +164,8 @@ final class Account: Sendable {
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
-                memory: .none,
+                // Without a disk it is in memory, where nothing may take its place.
+                memory: directory == nil ? MemorySettings(byteLimit: .mebibytes(16)) : .none,
                 disk: DiskSettings(layout: .files),
                 expiration: .never
             )
