@@ -153,6 +153,7 @@ let package = Package(
         .testTarget(
             name: "ModelCacheTests",
             dependencies: ["ModelCache", "ModelCacheHTTP", "ModelCacheTesting", "TypedCacheTesting", "TestSeeds"],
+            exclude: ["http-cases.json"],
             swiftSettings: strict
         ),
         .testTarget(

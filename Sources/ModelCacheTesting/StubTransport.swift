@@ -9,7 +9,8 @@ import Synchronization
 /// server.answer("/users/1", .json(#"{"id": 1, "name": "Ada"}"#), headers: ["ETag": "\"a\""])
 /// ```
 ///
-/// A request whose `If-None-Match` has the answer's `ETag` is answered with 304.
+/// A request whose `If-None-Match` has the answer's `ETag` is answered with 304, as is one whose `If-Modified-Since` has
+/// its `Last-Modified`.
 public final class StubTransport: ModelTransport {
     /// The body of a scripted answer.
     public struct Body: Sendable {
@@ -43,6 +44,7 @@ public final class StubTransport: ModelTransport {
     private struct State {
         var answers: [String: [Answer]] = [:]
         var requests: [ModelRequest] = []
+        var responses: [ModelResponse] = []
         var held: Set<String> = []
         var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
         var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -90,8 +92,16 @@ public final class StubTransport: ModelTransport {
     /// The requests so far, in order.
     public var requests: [ModelRequest] { state.withLock { $0.requests } }
 
-    /// Forgets the requests so far.
-    public func forgetRequests() { state.withLock { $0.requests = [] } }
+    /// The answers so far, in the order in which they were given; a request that failed has none.
+    public var responses: [ModelResponse] { state.withLock { $0.responses } }
+
+    /// Forgets the requests and answers so far.
+    public func forgetRequests() {
+        state.withLock { state in
+            state.requests = []
+            state.responses = []
+        }
+    }
 
     /// Suspends until so many requests have come since the last ``forgetRequests()``.
     public func requested(_ count: Int) async {
@@ -127,11 +137,19 @@ public final class StubTransport: ModelTransport {
         case nil: throw Unscripted(path: whole)
         case .failure(let error)?: throw error
         case .response(let response)?:
-            if let tag = response.headers["etag"], request.headers["if-none-match"] == tag, response.status == 200 {
-                return ModelResponse(status: 304, headers: response.headers)
-            }
-            return response
+            let given =
+                Self.isUnchanged(response, for: request)
+                ? ModelResponse(status: 304, headers: response.headers) : response
+            state.withLock { $0.responses.append(given) }
+            return given
         }
+    }
+
+    private static func isUnchanged(_ response: ModelResponse, for request: ModelRequest) -> Bool {
+        guard (200..<300).contains(response.status) else { return false }
+        if let tag = request.headers["if-none-match"] { return tag == response.headers["etag"] }
+        guard let date = request.headers["if-modified-since"] else { return false }
+        return date == response.headers["last-modified"]
     }
 
     /// Suspends while requests for a path are held.

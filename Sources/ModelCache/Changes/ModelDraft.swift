@@ -95,7 +95,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         let now = engine.clock.now
         let record = model.map { model in
             var state = EntryState(
-                ResponseLifetime(),
+                ResponseLifetime(at: now),
                 generation: bookkeeping.generation,
                 revision: revision,
                 receivedAt: now,
@@ -103,9 +103,16 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             )
             // The program knows what it has changed; the rest is as old as it was.
             if let old {
-                state.fetchedAt = old.state.fetchedAt
-                state.freshUntil = old.state.freshUntil
-                state.validators = model == old.model ? old.state.validators : nil
+                let isInvalidated = bookkeeping.isInvalidated(
+                    old.state,
+                    in: ModelEngine.scopes(of: old.model, key)
+                )
+                state = old.state
+                state.generation = bookkeeping.generation
+                state.revision = revision
+                // The new revision is behind the invalidation.
+                if isInvalidated { state.freshUntil = now }
+                if model != old.model { state.validators = nil }
             }
             return ModelRecord(model: model, state: state)
         }
@@ -139,12 +146,18 @@ struct ListStep: DraftStep {
         in engine: ModelEngine
     ) async throws(ModelCacheError) -> MergedGroup {
         let table = try await engine.lists()
+        let bookkeeping = try await engine.bookkeeping()
         var record = try await engine.record(table.records, key)
         let old = record
         try engine.checkUsable()
         change(&record)
         // An answer that was asked for before does not take the change back.
         if record != old {
+            let scopes = [InvalidationScope(key: "l:\(key)")] + tags.map(InvalidationScope.tag)
+            if let old, bookkeeping.isInvalidated(old.state, in: scopes) {
+                record?.state.freshUntil = engine.clock.now
+            }
+            record?.state.generation = bookkeeping.generation
             record?.state.revision = revision
             record?.state.validators = nil
         }

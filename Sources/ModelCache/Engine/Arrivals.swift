@@ -95,7 +95,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
     ) -> [String: ModelRecord<Model>] {
         let generation = bookkeeping.generation
         let arriving = EntryState(
-            state.lifetime ?? ResponseLifetime(),
+            state.lifetime ?? ResponseLifetime(at: state.receivedAt),
             generation: generation,
             revision: state.revision,
             receivedAt: state.receivedAt,
@@ -115,7 +115,8 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             // A later request's answer, or a later save, is there already.
             let isKnown = old.state.generation == generation
             if isKnown, old.state.revision > state.revision { continue }
-            let record = Self.merged(arrival, over: old, arriving)
+            let isInvalidated = bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key))
+            let record = Self.merged(arrival, over: old, arriving, isInvalidated: isInvalidated)
             current[key] = record
             changed[key] = record
         }
@@ -125,7 +126,8 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
     private static func merged(
         _ arrival: Arrival,
         over old: ModelRecord<Model>,
-        _ arriving: EntryState
+        _ arriving: EntryState,
+        isInvalidated: Bool
     ) -> ModelRecord<Model> {
         let model = Model.merge(arrival.model, over: old.model, from: arrival.source)
         var state = arriving
@@ -135,7 +137,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         if arrival.source != .pushed, !Model.isComplete(arrival.model) {
             // Fields that did not come are as old as they were.
             state.fetchedAt = old.state.fetchedAt
-            state.freshUntil = old.state.freshUntil
+            state.freshUntil = isInvalidated ? arriving.fetchedAt : old.state.freshUntil
         }
         return ModelRecord(model: model, state: state)
     }

@@ -113,22 +113,22 @@ extension ModelEngine {
         }
     }
 
-    /// The stored models in the place of those that could not be loaded.
+    /// No models, where the stored ones may be shown in the place of those that could not be loaded.
     ///
-    /// - Throws: the error, if one of them is not stored.
+    /// - Throws: the error, if one of them is not stored, or must not be shown.
     private nonisolated(nonsending) func stale<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
         _ mode: FetchMode,
         _ error: any Error
     ) async throws -> [Model.ID: Model?] {
-        if error is CancellationError || mode == .reload { throw error }
+        if mode == .reload || !Self.allowsStale(error) { throw error }
         let table = try await table(type)
-        var found: [Model.ID: Model?] = [:]
         for (id, record) in zip(ids, try await records(table.records, ids.map(\.cacheKey))) {
-            guard let record, record.state.isWithin(record.state.staleIfError, at: clock.now) else { throw error }
-            found[id] = .some(record.model)
+            guard let record, record.state.isWithin(record.state.staleIfError, at: clock.now),
+                record.state.varying.isEmpty || record.state.matches(Model.request(for: id))
+            else { throw error }
         }
-        return found
+        return [:]
     }
 }

@@ -19,7 +19,7 @@ extension ModelEngine {
         if let stored, mode != .reload {
             if stored.freshness.isFresh { return stored }
             if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode) }
-            if try await servesWhileLoading(list, mode) {
+            if try await servesWhileLoading(list, stored.freshness, mode) {
                 refresh(list)
                 return stored
             }
@@ -27,8 +27,9 @@ extension ModelEngine {
         do {
             return try await load(list)
         } catch {
-            if error is CancellationError { throw error }
-            guard mode != .reload, let stored = try await servedOnError(list) else { throw error }
+            guard mode != .reload, Self.allowsStale(error), let stored = try await servedOnError(list) else {
+                throw error
+            }
             return stored
         }
     }
@@ -50,9 +51,11 @@ extension ModelEngine {
 
     private nonisolated(nonsending) func servesWhileLoading(
         _ list: some ModelList,
+        _ freshness: Freshness,
         _ mode: FetchMode
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
+        guard freshness.isExpired else { return false }
         guard let state = try await record(lists().records, list.listKey)?.state else { return false }
         return state.isWithin(state.staleWhileRevalidate, at: clock.now)
     }
@@ -65,7 +68,8 @@ extension ModelEngine {
         {
             return nil
         }
-        return try await snapshot(list)
+        guard let shown = try await snapshot(list), !shown.freshness.isOtherVariant else { return nil }
+        return shown
     }
 
     func refresh(_ list: some ModelList) {
@@ -92,13 +96,15 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         let request = list.request(after: nil)
         let old = try await record(table.records, list.listKey)
-        let conditional = old.flatMap { $0.state.isRefused ? nil : $0.state.conditional(request) }
+        let conditional = old.flatMap { old in
+            old.state.isRefused || old.modelName != List.Element.modelName ? nil : old.state.conditional(request)
+        }
         var answer = try await send(conditional ?? request, bookkeeping)
         if answer.response.status == 304 {
-            if try await renew(list, old?.state.validators, answer) {
+            if conditional != nil, try await renew(list, old?.state.validators, answer, bookkeeping) {
                 return try await shown(list, answer, bookkeeping, page: nil)
             }
-            answer = try await send(request, bookkeeping)
+            answer = try await send(request.unconditional, bookkeeping)
         }
         let page = try page(list, answer, after: nil)
         guard answer.lifetime.isStored else { return unstored(list, page.page, answer) }
@@ -194,21 +200,27 @@ extension ModelEngine {
     private nonisolated(nonsending) func renew(
         _ list: some ModelList,
         _ validators: Validators?,
-        _ answer: Answer
+        _ answer: Answer,
+        _ bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> Bool {
         let fresh = list.fresh
+        let isThere = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard record?.state.validators == validators else { return }
-            record?.state.renew(
+            guard var state = record?.state, state.isConfirmed(by: answer, validators) else { return }
+            isThere.set()
+            // Nothing of such an answer may be kept.
+            guard answer.lifetime.isStored else { return }
+            state.renew(
                 answer.lifetime,
+                generation: bookkeeping.generation,
                 revision: answer.revision,
                 receivedAt: answer.receivedAt,
                 fresh: fresh
             )
+            record?.state = state
         }
         try await merge(Arrivals(), lists: [change], answer.state)
-        let table = try await lists()
-        return try await record(table.records, list.listKey)?.state.revision == answer.revision
+        return isThere.isSet
     }
 
     // MARK: More
@@ -224,33 +236,34 @@ extension ModelEngine {
             throw ModelCacheError(.offline, "the next page is not stored, and the cache is offline")
         }
         try checkUsable()
-        let isAppended = try await loads.join("more/\(List.Element.modelName)/\(list.listKey)") { [self] in
+        let outcome = try await loads.join("more/\(List.Element.modelName)/\(list.listKey)") { [self] in
             try await loadMore(list, cursor)
         }
         // The list was changed below the request: its end is elsewhere now.
-        if !isAppended { return try await fetchMore(of: list) }
+        if case .elsewhere = outcome { return try await fetchMore(of: list) }
         guard let snapshot = try await snapshot(list) else { return try await fetch(list, .automatic) }
+        if case .notKept(let page) = outcome { return snapshot.followed(by: page) }
         return snapshot
     }
 
-    /// - Returns: whether the list still ended where the page begins.
     private nonisolated(nonsending) func loadMore<List: ModelList>(
         _ list: List,
         _ cursor: PageCursor
-    ) async throws -> Bool {
+    ) async throws -> NextPage<List.Element> {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(list.request(after: cursor), bookkeeping)
         if [400, 404, 410, 422].contains(answer.response.status) {
             try await refuse(cursor, of: list, answer)
         }
         let page = try page(list, answer, after: cursor)
+        guard answer.lifetime.isStored else { return .notKept(page.page) }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
         arrivals.add(page.page.elements, from: .list)
         let ids = page.page.elements.map(\.id.cacheKey)
         let next = page.page.next
         let before = try await record(lists().records, list.listKey)
-        guard before?.next == cursor else { return false }
+        guard before?.next == cursor else { return .elsewhere }
         let isAppended = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
             guard record?.next == cursor else { return }
@@ -258,7 +271,7 @@ extension ModelEngine {
             isAppended.set()
         }
         try await merge(arrivals, lists: [change], answer.state)
-        return isAppended.isSet
+        return isAppended.isSet ? .appended : .elsewhere
     }
 
     /// Makes a list stale whose cursor the server does not take any more.
@@ -281,6 +294,15 @@ extension ModelEngine {
             status: answer.response.status
         )
     }
+}
+
+/// What became of the page behind the last element.
+private enum NextPage<Element: CachedModel>: Sendable {
+    case appended
+    /// The list does not end any more where the page begins.
+    case elsewhere
+    /// The server forbids to keep it.
+    case notKept(Page<Element>)
 }
 
 /// Something that a closure found out.

@@ -29,7 +29,7 @@ extension ModelEngine {
         }
         if let stored, mode != .reload {
             if stored.freshness.isFresh { return stored }
-            if try await servesWhileLoading(type, id, mode) {
+            if try await servesWhileLoading(type, id, stored.freshness, mode) {
                 refresh(type, id)
                 return stored
             }
@@ -37,9 +37,23 @@ extension ModelEngine {
         do {
             return try await load(type, id)
         } catch {
-            if error is CancellationError || (error as? ModelCacheError)?.code == .notFound { throw error }
-            guard mode != .reload, let stored = try await servedOnError(type, id) else { throw error }
+            guard mode != .reload, Self.allowsStale(error), let stored = try await servedOnError(type, id) else {
+                throw error
+            }
             return stored
+        }
+    }
+
+    /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. Where it
+    /// has refused, the asker is told (RFC 9111, section 4.3.3).
+    static func allowsStale(_ error: any Error) -> Bool {
+        if error is CancellationError { return false }
+        guard let error = error as? ModelCacheError else { return true }
+        switch error.code {
+        case .notFound: return false
+        // The statuses of a server that is busy, among those of refusals.
+        case .status: return error.status.map { $0 >= 500 || [408, 425, 429].contains($0) } ?? true
+        default: return true
         }
     }
 
@@ -47,9 +61,12 @@ extension ModelEngine {
     private nonisolated(nonsending) func servesWhileLoading<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
+        _ freshness: Freshness,
         _ mode: FetchMode
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
+        // The server's window is for what has expired, not for what was invalidated or is another variant.
+        guard freshness.isExpired else { return false }
         let table = try await table(type)
         guard let state = try await record(table.records, id.cacheKey)?.state else { return false }
         return state.isWithin(state.staleWhileRevalidate, at: clock.now)
@@ -64,8 +81,10 @@ extension ModelEngine {
         guard let state = try await record(table.records, id.cacheKey)?.state else {
             return try await snapshot(type, id)
         }
-        guard state.isWithin(state.staleIfError, at: clock.now) else { return nil }
-        return try await snapshot(type, id)
+        guard state.isWithin(state.staleIfError, at: clock.now), let shown = try await snapshot(type, id),
+            !shown.freshness.isOtherVariant
+        else { return nil }
+        return shown
     }
 
     /// Loads a model in the background, unless that is under way.
@@ -109,11 +128,13 @@ extension ModelEngine {
         let conditional = old.flatMap { Model.isComplete($0.model) ? $0.state.conditional(request) : nil }
         var answer = try await send(conditional ?? request, bookkeeping)
         if answer.response.status == 304 {
-            if let renewed = try await renew(table, key, old?.state.validators, answer) {
+            if conditional != nil,
+                let renewed = try await renew(table, key, old?.state.validators, answer, bookkeeping)
+            {
                 return try await shown(renewed, id, table, bookkeeping, answer)
             }
             // It has gone meanwhile, or is another one's: there is nothing that the server could confirm.
-            answer = try await send(request, bookkeeping)
+            answer = try await send(request.unconditional, bookkeeping)
         }
         switch answer.response.status {
         case 200..<300: break
@@ -184,15 +205,20 @@ extension ModelEngine {
         _ table: ModelTable<Model>,
         _ key: String,
         _ validators: Validators?,
-        _ answer: Answer
+        _ answer: Answer,
+        _ bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> ModelRecord<Model>? {
         try await turns.run { () async -> Result<ModelRecord<Model>?, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                guard var record = try await self.record(table.records, key), record.state.validators == validators
+                guard var record = try await self.record(table.records, key),
+                    record.state.isConfirmed(by: answer, validators)
                 else { return nil }
                 try self.checkUsable()
+                // Nothing of such an answer may be kept.
+                guard answer.lifetime.isStored else { return record }
                 record.state.renew(
                     answer.lifetime,
+                    generation: bookkeeping.generation,
                     revision: answer.revision,
                     receivedAt: answer.receivedAt,
                     fresh: Model.policy.fresh
@@ -242,6 +268,14 @@ extension EntryState {
             receivedAt: answer.receivedAt,
             fresh: fresh
         )
+    }
+
+    /// Whether "not modified" is said of the answer that brought the entry.
+    ///
+    /// - Parameter sent: the validators of the conditional request.
+    func isConfirmed(by answer: Answer, _ sent: Validators?) -> Bool {
+        guard let validators else { return false }
+        return validators.areSame(as: sent) && validators.areConfirmed(by: answer.response.headers)
     }
 
     /// Whether a moment is within a window after the entry became stale by time; `nil`: a window without end.

@@ -1,19 +1,5 @@
 import Foundation
 
-/// The answer's identity for a conditional request (RFC 9110, section 8.8).
-struct Validators: Codable, Hashable, Sendable {
-    var entityTag: String?
-    var lastModified: String?
-    /// The resource that they belong to: another one's answer, with the same model, has other ones.
-    var representation: String
-
-    enum CodingKeys: String, CodingKey {
-        case entityTag = "e"
-        case lastModified = "m"
-        case representation = "u"
-    }
-}
-
 /// What is known of a model's or a list's age, beside its content.
 struct EntryState: Hashable, Sendable {
     /// The lifetime of the account's bookkeeping in which the revision was given. See ``Bookkeeping``.
@@ -28,8 +14,7 @@ struct EntryState: Hashable, Sendable {
     /// How long after `freshUntil` it may be served if loading fails; `nil`: as long as it is kept.
     var staleIfError: Duration?
     var validators: Validators?
-    /// The request headers that the answer depends on (`Vary`), with their values; `*` for an answer that depends on
-    /// more than headers.
+    /// The request headers that the answer depends on (`Vary`). See ``Variants``.
     var varying: [String: String] = [:]
     /// Why it is stale for another reason than its time.
     var isRefused = false

@@ -11,6 +11,15 @@ public enum Freshness: Sendable, Hashable {
     public var isFresh: Bool {
         if case .fresh = self { true } else { false }
     }
+
+    /// Whether its time is over, and nothing else is amiss.
+    var isExpired: Bool {
+        if case .stale(_, .expired) = self { true } else { false }
+    }
+
+    var isOtherVariant: Bool {
+        if case .stale(_, .otherVariant) = self { true } else { false }
+    }
 }
 
 /// Why a model or a list is stale.

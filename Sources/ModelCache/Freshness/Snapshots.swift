@@ -25,6 +25,19 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let freshness: Freshness
     /// Whether it shows changes of the list that the server has not confirmed yet.
     public let isChanging: Bool
+
+    /// The list with a page that is not kept behind it.
+    func followed(by page: Page<List.Element>) -> ListSnapshot {
+        let known = Set(elements.map(\.id))
+        return ListSnapshot(
+            elements: elements + page.elements.filter { !known.contains($0.id) },
+            holes: holes,
+            hasMore: page.next != nil,
+            fetchedAt: fetchedAt,
+            freshness: freshness,
+            isChanging: isChanging
+        )
+    }
 }
 
 /// How a fetch uses a stale value that is stored.
@@ -33,8 +46,9 @@ public struct FetchMode: Sendable, Hashable {
 
     let base: Base
 
-    /// A fresh value is returned, a stale one loaded anew first. If that fails, the stale one is returned, unless the
-    /// server has forbidden it (`must-revalidate`) or its window is over (`stale-if-error`).
+    /// A fresh value is returned, a stale one loaded anew first. If the server cannot be asked, or fails (5xx, 408, 425,
+    /// 429), the stale one is returned, unless the server has forbidden it (`must-revalidate`, `no-cache`), its window is
+    /// over (`stale-if-error`), or it is the answer to other request headers (`Vary`).
     public static let automatic = FetchMode(base: .freshOrLoaded)
     /// A stale value is returned at once, and loaded anew in the background.
     public static let staleWhileRevalidate = FetchMode(base: .staleWhileRevalidate)

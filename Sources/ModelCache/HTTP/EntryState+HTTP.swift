@@ -12,33 +12,46 @@ extension EntryState {
         fresh: Duration
     ) {
         self.init(generation: generation, revision: revision, fetchedAt: receivedAt)
-        freshUntil = receivedAt.addingTimeInterval(max(.zero, lifetime.fresh ?? fresh) / .seconds(1))
+        freshUntil = lifetime.end(of: lifetime.stated, receivedAt: receivedAt, fresh: fresh)
         staleWhileRevalidate = lifetime.staleWhileRevalidate
         staleIfError = lifetime.staleIfError
         validators = lifetime.validators
         varying = lifetime.varying
     }
 
-    /// Renews an entry that the server has called unchanged (304): headers of that answer take the place of former ones
-    /// (RFC 9111, section 4.3.4).
-    mutating func renew(_ lifetime: ResponseLifetime, revision: Revision, receivedAt: Date, fresh: Duration) {
-        let former = freshUntil.map { max(0, $0.timeIntervalSince(fetchedAt)) }
-        self.revision = revision
-        fetchedAt = receivedAt
-        freshUntil = receivedAt.addingTimeInterval(
-            lifetime.fresh.map { max(.zero, $0) / .seconds(1) } ?? former ?? (fresh / .seconds(1))
-        )
+    /// Renews an entry that the server has called unchanged (304): headers of that answer take the place of former ones,
+    /// and those that it does not repeat stay (RFC 9111, sections 3.2 and 4.3.4).
+    ///
+    /// - Parameter fresh: how long it is fresh where neither answer says.
+    mutating func renew(
+        _ lifetime: ResponseLifetime,
+        generation: UInt64,
+        revision: Revision,
+        receivedAt: Date,
+        fresh: Duration
+    ) {
+        // An answer to a later request may have renewed it already.
+        self.revision = generation == self.generation ? max(self.revision, revision) : revision
+        self.generation = generation
+        fetchedAt = max(fetchedAt, receivedAt)
+        let stated = lifetime.stated(over: validators?.lifetime)
+        freshUntil = lifetime.end(of: stated, receivedAt: receivedAt, fresh: fresh)
         isRefused = false
-        if lifetime.staleWhileRevalidate != .zero { staleWhileRevalidate = lifetime.staleWhileRevalidate }
-        if let window = lifetime.staleIfError { staleIfError = window }
-        if let new = lifetime.validators { validators = new }
+        if lifetime.hasCacheControl || stated == .mustAsk {
+            staleWhileRevalidate = lifetime.staleWhileRevalidate
+            staleIfError = lifetime.staleIfError
+        }
+        validators?.lifetime = stated
+        if let tag = lifetime.validators?.entityTag { validators?.entityTag = tag }
+        if let date = lifetime.validators?.lastModified { validators?.lastModified = date }
+        if !lifetime.varying.isEmpty { varying = lifetime.varying }
     }
 
     /// A request that the server may answer with "not modified"; `nil` where the entry has no validator of it.
     func conditional(_ request: ModelRequest) -> ModelRequest? {
-        guard let validators, validators.representation == request.representation, matches(request) else {
-            return nil
-        }
+        guard let validators, request.method == "GET", validators.representation == request.representation,
+            matches(request), !request.hasCondition
+        else { return nil }
         var request = request
         if let tag = validators.entityTag { request.headers["if-none-match"] = tag }
         if let date = validators.lastModified { request.headers["if-modified-since"] = date }
@@ -46,7 +59,5 @@ extension EntryState {
     }
 
     /// Whether the answer that brought the entry is one to this request, by its `Vary`.
-    func matches(_ request: ModelRequest) -> Bool {
-        varying.allSatisfy { name, value in name != "*" && request.headers[name] ?? "" == value }
-    }
+    func matches(_ request: ModelRequest) -> Bool { Variants.match(varying, request) }
 }

@@ -42,10 +42,36 @@ public struct ModelRequest: Sendable, Hashable {
     }
 
     /// The resource that is asked for. A validator belongs to one of them.
+    ///
+    /// Parameters of different names may be in any order: a program that has them from a dictionary has them so.
     var representation: String {
         guard !query.isEmpty else { return "\(method) \(path)" }
-        let parameters = query.map { "\($0.name)=\($0.value ?? "")" }.sorted().joined(separator: "&")
-        return "\(method) \(path)?\(parameters)"
+        let sorted = query.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+        let parameters = sorted.map { _, item in
+            Self.escaped(item.name) + (item.value.map { "=" + Self.escaped($0) } ?? "")
+        }
+        return "\(method) \(path)?\(parameters.joined(separator: "&"))"
+    }
+
+    /// A name or a value without the characters that stand between them.
+    private static func escaped(_ text: String) -> String {
+        guard text.utf8.contains(where: { "%&=".utf8.contains($0) }) else { return text }
+        return text.replacing("%", with: "%25").replacing("&", with: "%26").replacing("=", with: "%3D")
+    }
+
+    private static let conditions = [
+        "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "range",
+    ]
+
+    /// Whether the program has set a condition itself, or asks for a part.
+    var hasCondition: Bool { Self.conditions.contains { headers[$0] != nil } }
+
+    /// The request without what a server may answer by "not modified".
+    var unconditional: ModelRequest {
+        var request = self
+        request.headers["if-none-match"] = nil
+        request.headers["if-modified-since"] = nil
+        return request
     }
 }
 
@@ -71,7 +97,7 @@ public struct ModelHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Adds a value behind those that the header has.
     public mutating func append(_ value: String, for name: String) {
         let name = name.lowercased()
-        values[name] = values[name].map { "\($0), \(value)" } ?? value
+        if values[name]?.append(", \(value)") == nil { values[name] = value }
     }
 
     /// Names in lower case and values, in no order.

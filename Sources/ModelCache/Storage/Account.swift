@@ -164,7 +164,12 @@ final class Account: Sendable {
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
+<<<<<<< HEAD
                 memory: MemorySettings(),
+=======
+                // Without a disk it is in memory, where nothing may take its place.
+                memory: directory == nil ? MemorySettings(byteLimit: .mebibytes(16)) : .none,
+>>>>>>> http
                 disk: DiskSettings(layout: .files),
                 expiration: .never
             )

@@ -25,7 +25,10 @@ struct ModelMigration<Model: CachedModel> {
             )
         }
         let decoded = try KeyedUnarchiver.unarchivedValue(of: Model.self, from: new.archivedData())
-        return ModelRecord(model: decoded, state: former.state)
+        // The former model may lack fields: "not modified" would keep it so for ever.
+        var state = former.state
+        state.validators = nil
+        return ModelRecord(model: decoded, state: state)
     }
 }
 
