@@ -80,8 +80,7 @@ extension ModelCache {
         _ type: Model.Type,
         ids: some Sequence<Model.ID>
     ) async throws(ModelCacheError) -> [Model.ID: ModelSnapshot<Model>] {
-        let found: [ModelSnapshot<Model>?] = try await engine.snapshots(type, ids.map(\.cacheKey))
-        return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+        try await engine.snapshotsByID(type, ids)
     }
 
     // MARK: Changing

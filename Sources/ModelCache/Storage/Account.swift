@@ -164,7 +164,8 @@ final class Account: Sendable {
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
-                memory: .none,
+                // Without a disk, memory is all there is.
+                memory: directory == nil ? MemorySettings() : .none,
                 disk: DiskSettings(layout: .files),
                 expiration: .never
             )
