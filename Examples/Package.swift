@@ -8,6 +8,7 @@ let strict: [SwiftSetting] = [
 
 let cache = Target.Dependency.product(name: "TypedCache", package: "typed-cache")
 let testing = Target.Dependency.product(name: "TypedCacheTesting", package: "typed-cache")
+let models = Target.Dependency.product(name: "ModelCache", package: "typed-cache")
 
 let package = Package(
     name: "examples",
@@ -31,6 +32,14 @@ let package = Package(
 
         // Bytes that do not shrink, under a limit of the disk.
         .executableTarget(name: "pictures", dependencies: [cache], swiftSettings: strict),
+
+        // Articles of a server: shown while it is down, changed before it has agreed, gone when the user signs out.
+        .executableTarget(
+            name: "feed",
+            dependencies: [models, testing],
+            exclude: ["server.py"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
