@@ -93,7 +93,10 @@ extension ModelEntry {
 
     /// The entry's content first, then its age, in words.
     func inWords(_ stored: Record) -> Record {
-        let wordings = wordings
+        Self.inWords(stored, wordings)
+    }
+
+    private static func inWords(_ stored: Record, _ wordings: [Wording]) -> Record {
         var record = Record()
         for wording in wordings {
             guard let value = stored[wording.field] else { continue }
@@ -113,15 +116,19 @@ extension ModelEntry {
     }
 
     private static func validators(_ value: RecordValue) -> RecordValue {
-        renamed(value, ["e": "entityTag", "m": "lastModified", "u": "of"])
-    }
-
-    private static func renamed(_ value: RecordValue, _ names: [String: String]) -> RecordValue {
-        guard case .object(var record) = value else { return value }
-        for index in record.fields.indices {
-            if let name = names[record.fields[index].name] { record.fields[index].name = name }
-        }
-        return .object(record)
+        guard case .object(let record) = value else { return value }
+        return .object(
+            inWords(
+                record,
+                [
+                    Wording(field: "e", name: "entityTag"),
+                    Wording(field: "m", name: "lastModified"),
+                    Wording(field: "u", name: "of"),
+                    Wording(field: "s", name: "freshSeconds"),
+                    Wording(field: "x", name: "freshUntil", write: date),
+                ]
+            )
+        )
     }
 
     /// A revision for each scope that was invalidated: `type user`, say.
