@@ -77,4 +77,30 @@ import Testing
         }
         #expect(try await models.fetch(Product.self, id: "a").isFavorite == false)
     }
+
+    /// A model that is shown before the server has given it an identity.
+    @Test func aPostTakesTheIdentityThatTheServerGives() async throws {
+        let server = StubTransport()
+        server.answer("/products/a/reviews", .json("[]"))
+        let models = try await ModelCache.inMemory(types: Review.self, transport: server)
+        let reviews = Reviews(product: "a")
+        _ = try await models.fetch(reviews)
+        let shown = Review(id: UUID(), text: "Good.")
+        let updates = models.updates(of: reviews).makeAsyncIterator()
+        #expect(await updates.next(isolation: #isolation)??.elements == [])
+        let posted = try await models.change {
+            $0.insert(shown, into: reviews, at: .start)
+        } sending: {
+            #expect(await updates.next(isolation: #isolation)??.elements == [shown])
+            return Review(id: UUID(), text: "Good, says the server.")
+        } then: { draft, posted in
+            draft.insert(posted, into: reviews, at: .before(shown.id))
+            draft.remove(id: shown.id, from: reviews)
+            draft.remove(Review.self, id: shown.id)
+        }
+        #expect(await updates.next(isolation: #isolation)??.elements == [posted], "in one step")
+        let stored = try #require(try await models.stored(reviews))
+        #expect(stored.elements == [posted] && stored.holes.isEmpty && !stored.isChanging)
+        #expect(try await models.stored(Review.self, id: shown.id) == nil)
+    }
 }

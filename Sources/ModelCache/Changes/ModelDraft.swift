@@ -1,6 +1,6 @@
 import Foundation
 
-/// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:)``.
+/// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:then:)``.
 public struct ModelDraft: Sendable {
     var steps: [any DraftStep] = []
 

@@ -164,8 +164,7 @@ final class Account: Sendable {
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
-                // Without a disk, memory is all there is.
-                memory: directory == nil ? MemorySettings() : .none,
+                memory: MemorySettings(),
                 disk: DiskSettings(layout: .files),
                 expiration: .never
             )
