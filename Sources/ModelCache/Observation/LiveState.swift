@@ -4,7 +4,7 @@ import Observation
 ///
 /// The task that follows the snapshots knows the object weakly, and is cancelled with it.
 @MainActor @Observable
-final class LiveState<Snapshot: Sendable> {
+final class LiveState<Snapshot: Sendable & Equatable> {
     private(set) var snapshot: Snapshot
     private(set) var error: ModelCacheError?
     private(set) var isEnded = false
@@ -46,7 +46,8 @@ final class LiveState<Snapshot: Sendable> {
     private func show(_ snapshot: Snapshot) {
         shownCount += 1
         isRead = true
-        self.snapshot = snapshot
+        // Views are told of changes only.
+        if self.snapshot != snapshot { self.snapshot = snapshot }
     }
 
     private func end() {
