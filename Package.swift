@@ -158,7 +158,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CacheCommandTests",
-            dependencies: ["CacheCommand", "TypedCache", "ArchiveStore", "typed-cache"],
+            dependencies: ["CacheCommand", "TypedCache", "ArchiveStore", "ModelCache", "typed-cache"],
             swiftSettings: strict
         ),
     ],

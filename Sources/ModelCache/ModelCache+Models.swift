@@ -80,8 +80,7 @@ extension ModelCache {
         _ type: Model.Type,
         ids: some Sequence<Model.ID>
     ) async throws(ModelCacheError) -> [Model.ID: ModelSnapshot<Model>] {
-        let found: [ModelSnapshot<Model>?] = try await engine.snapshots(type, ids.map(\.cacheKey))
-        return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+        try await engine.snapshotsByID(type, ids)
     }
 
     // MARK: Changing
@@ -138,15 +137,21 @@ extension ModelCache {
     /// Until `send` returns, the change lies over the stored models: answers that come meanwhile show below it, and other
     /// changes beside it. It is in memory alone, and gone if the process ends.
     ///
+    /// - Parameters:
+    ///   - edit: what changes.
+    ///   - send: tells the server.
+    ///   - confirm: adds to the change what the server's answer says, in the same step: a model with the identity that the
+    ///     server has given, say, in the place of the one that was shown. Nothing by default.
     /// - Returns: what `send` returns.
     /// - Throws: what `send` throws, and then this change alone is taken back; ``ModelCacheError`` as saving.
     public nonisolated(nonsending) func change<Outcome>(
         _ edit: (inout ModelDraft) -> Void,
-        sending send: nonisolated(nonsending) () async throws -> Outcome
+        sending send: nonisolated(nonsending) () async throws -> Outcome,
+        then confirm: (inout ModelDraft, Outcome) -> Void = { _, _ in }
     ) async throws -> Outcome {
         var draft = ModelDraft()
         edit(&draft)
-        return try await engine.change(draft, sending: send)
+        return try await engine.change(draft, sending: send, then: confirm)
     }
 
     /// Makes models and lists stale, in all later launches as well, and what is being loaded.

@@ -58,7 +58,11 @@ public final class StubTransport: ModelTransport {
 
     /// Scripts the answer to requests for a path; in place of all that were scripted for it.
     ///
-    /// - Parameter path: with its parameters, `/list?after=2`, or without, for all requests for it.
+    /// - Parameters:
+    ///   - path: with its parameters, `/list?after=2`, or without, for all requests for it.
+    ///   - body: the body of the answer.
+    ///   - status: its HTTP status.
+    ///   - headers: its headers.
     public func answer(_ path: String, _ body: Body, status: Int = 200, headers: ModelHeaders = [:]) {
         let response = ModelResponse(status: status, headers: headers, body: body.data)
         state.withLock { $0.answers[path] = [.response(response)] }

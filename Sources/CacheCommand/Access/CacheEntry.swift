@@ -8,6 +8,8 @@ package struct CacheEntry: Sendable, Equatable {
     package let expiresAt: Date?
     /// Bytes on disk.
     package let size: Int
+    /// Of an entry of the library ModelCache, if it was looked into; `nil` for all others.
+    package var model: ModelEntry?
 
     package init(key: String, storedAt: Date, expiresAt: Date?, size: Int) {
         self.key = key

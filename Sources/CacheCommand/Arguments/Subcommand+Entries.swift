@@ -5,7 +5,8 @@ extension Subcommand {
         summary: "Print the keys of a cache, one per line, escaped",
         discussion:
             "A backslash in a key is printed as two, a line feed as \\n, other invisible characters as \\u{…}. get - and "
-            + "remove - read keys from standard input in this form; with --null, here and there, as they are.",
+            + "remove - read keys from standard input in this form; with --null, here and there, as they are. In caches "
+            + "of the library ModelCache, --long and --json tell models and lists.",
         options: selection + [Options.long, Options.null, Options.json],
         exclusive: location,
         examples: [
@@ -20,8 +21,9 @@ extension Subcommand {
         subcommand: .get,
         summary: "Print records of a cache as JSON",
         discussion:
-            "Nothing is changed: an entry that is damaged stays where it is, and none counts as used. The exit code is "
-            + "1 if a key has no entry, or one that cannot be read.",
+            "Nothing is changed: an entry that is damaged stays where it is, and none counts as used. A model or list of "
+            + "the library ModelCache is shown with its age. The exit code is 1 if a key has no entry, or one that "
+            + "cannot be read.",
         operand: OperandDeclaration(
             placeholder: "KEY",
             arity: .one,

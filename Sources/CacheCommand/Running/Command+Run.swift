@@ -43,9 +43,9 @@ extension Command {
     }
 
     private func list(_ options: ListOptions, _ environment: CommandEnvironment) throws -> ExitStatus {
-        let entries = try environment.backend.open(options.cache).entries().sorted {
-            $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
-        }
+        let cache = try environment.backend.open(options.cache)
+        var entries = try cache.entries().sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        if options.writesJSON || options.isLong { entries = cache.namingModels(entries, at: environment.date()) }
         if options.writesJSON {
             try JSONWriter.write(.array(entries.map(\.json)), isIndented: true, to: environment.output)
         } else if options.isNull {

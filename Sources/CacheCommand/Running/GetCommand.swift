@@ -28,12 +28,16 @@ struct GetCommand {
     }
 
     private func value(of key: String, in cache: any CacheAccess, at date: Date) throws -> RecordValue {
-        var reader = ArchiveRecord(try cache.tree(of: key, at: date))
+        let tree = try cache.tree(of: key, at: date)
+        var reader = ArchiveRecord(tree)
+        let value: RecordValue
         do throws(ArchiveRecord.Entangled) {
-            return try reader.value()
+            value = try reader.value()
         } catch {
             throw CommandFailure.entangled(key: key, options.cache)
         }
+        guard case .object(let stored) = value, let entry = ModelEntry(tree) else { return value }
+        return .object(entry.inWords(stored))
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:)``.
+/// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:then:)``.
 public struct ModelDraft: Sendable {
     var steps: [any DraftStep] = []
 
@@ -8,7 +8,10 @@ public struct ModelDraft: Sendable {
 
     /// Changes a model; nothing, if it is not there.
     ///
-    /// - Parameter edit: runs again whenever the model changes below, so it should do nothing but change the model.
+    /// - Parameters:
+    ///   - type: the model's type.
+    ///   - id: its identity.
+    ///   - edit: runs again whenever the model changes below, so it should do nothing but change the model.
     public mutating func update<Model: CachedModel>(
         _ type: Model.Type,
         id: Model.ID,

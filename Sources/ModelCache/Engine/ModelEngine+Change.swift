@@ -4,12 +4,14 @@ import Synchronization
 // Changes by the program.
 
 extension ModelEngine {
-    /// Shows a draft at once, and makes it part of the stored models and lists when `send` has returned.
+    /// Shows a draft at once, and makes it part of the stored models and lists when `send` has returned, together with
+    /// the steps that `confirm` adds.
     ///
     /// - Throws: what `send` throws, and then the draft is taken away.
     nonisolated(nonsending) func change<Outcome>(
         _ draft: ModelDraft,
-        sending send: nonisolated(nonsending) () async throws -> Outcome
+        sending send: nonisolated(nonsending) () async throws -> Outcome,
+        then confirm: (inout ModelDraft, Outcome) -> Void
     ) async throws -> Outcome {
         let number = changeCount.add(1, ordering: .sequentiallyConsistent).newValue
         var shown: [any DraftStep] = []
@@ -20,7 +22,9 @@ extension ModelEngine {
             }
             bus.tell(Set(draft.steps.map(\.name)))
             let outcome = try await send()
-            try await commit(draft, number)
+            var confirmed = draft
+            confirm(&confirmed, outcome)
+            try await commit(confirmed, number)
             return outcome
         } catch {
             await undo(shown, number)

@@ -26,6 +26,15 @@ extension ModelEngine {
         }
     }
 
+    /// Those of some models that are there, as they show, by identity.
+    nonisolated(nonsending) func snapshotsByID<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: some Sequence<Model.ID>
+    ) async throws(ModelCacheError) -> [Model.ID: ModelSnapshot<Model>] {
+        let found: [ModelSnapshot<Model>?] = try await snapshots(type, ids.map(\.cacheKey))
+        return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+    }
+
     private func snapshot<Model: CachedModel>(
         of record: ModelRecord<Model>?,
         _ key: String,

@@ -34,7 +34,7 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// The request for several models at once; `nil`, the default: there is none, and each is requested by itself.
     static func request(for ids: [ID]) -> ModelRequest?
 
-    /// Decodes the answer to ``request(for:)-(ID)``; by default the whole body is one model in JSON.
+    /// Decodes the answer to ``request(for:)->ModelRequest``; by default the whole body is one model in JSON.
     static func model(in body: ModelBody) throws -> Self
 
     /// Decodes the answer to the request for several models; by default the whole body is an array in JSON.

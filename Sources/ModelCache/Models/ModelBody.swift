@@ -26,7 +26,9 @@ public struct ModelBody: Sendable {
 
     /// Decodes any type from JSON.
     ///
-    /// - Parameter path: names of members on the way from the whole body to the value; none for the whole body.
+    /// - Parameters:
+    ///   - type: the value's type.
+    ///   - path: names of members on the way from the whole body to the value; none for the whole body.
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(_ type: Value.Type, at path: String...) throws -> Value {
         try decode(type, at: path)

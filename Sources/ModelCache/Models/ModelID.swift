@@ -10,7 +10,7 @@ import TypedCache
 /// struct Handle: RawRepresentable, Codable, ModelID { let rawValue: String }
 /// ```
 public protocol ModelID: CacheKey, Codable {
-    /// The identity whose ``CacheKey/cacheKey`` is `text`; `nil` if no identity has this text.
+    /// The identity whose `cacheKey` is `text`; `nil` if no identity has this text.
     init?(cacheKey text: String)
 }
 

@@ -12,6 +12,15 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { make() }
 
+    /// The same with a snapshot after each change, also where its content is that of the one before.
+    var withEqualOnes: Updates {
+        Updates { [make] in
+            let iterator = make()
+            iterator.skipsEqualOnes = false
+            return iterator
+        }
+    }
+
     /// One loop.
     public final class Iterator: AsyncIteratorProtocol {
         private let engine: ModelEngine
@@ -19,6 +28,7 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
         /// Gives the entries to observe to the closure before it reads them.
         private let read: @Sendable (@Sendable (Set<EntryName>) -> Void) async throws(ModelCacheError) -> Snapshot
         private let isSame: @Sendable (Snapshot, Snapshot) -> Bool
+        fileprivate var skipsEqualOnes = true
         private var last: Snapshot?
 
         init(
@@ -41,8 +51,10 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
                 do throws(ModelCacheError) {
                     let (bus, observer) = (engine.bus, observer)
                     let snapshot = try await read { names in bus.observe(names, observer) }
-                    if let last, isSame(last, snapshot) { continue }
-                    last = snapshot
+                    if skipsEqualOnes {
+                        if let last, isSame(last, snapshot) { continue }
+                        last = snapshot
+                    }
                     return snapshot
                 } catch {
                     // A disk that fails shows nothing new; the next change is another attempt.
@@ -71,8 +83,7 @@ extension ModelEngine {
         _ type: Model.Type,
         _ ids: [Model.ID]
     ) -> Updates<[Model.ID: ModelSnapshot<Model>]> {
-        let keys = ids.map(\.cacheKey)
-        let names = Set(keys.map(ModelTable<Model>.name))
+        let names = Set(ids.map { ModelTable<Model>.name($0.cacheKey) })
         let isSame: @Sendable ([Model.ID: ModelSnapshot<Model>], [Model.ID: ModelSnapshot<Model>]) -> Bool = {
             left,
             right in
@@ -81,8 +92,7 @@ extension ModelEngine {
         return Updates { [self] in
             Updates.Iterator(self, isSame: isSame) { observe throws(ModelCacheError) in
                 observe(names)
-                let found: [ModelSnapshot<Model>?] = try await self.snapshots(type, keys)
-                return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+                return try await self.snapshotsByID(type, ids)
             }
         }
     }

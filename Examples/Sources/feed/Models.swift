@@ -1,0 +1,56 @@
+import ModelCache
+
+struct User: CachedModel {
+    static let modelName = "user"
+    let id: Int
+    var name: String
+
+    static func request(for id: Int) -> ModelRequest { .get("/users/\(id)") }
+}
+
+struct Article: CachedModel {
+    static let modelName = "article"
+    let id: Int
+    var title: String
+    /// In the feed it is missing.
+    var text: String?
+    var author: Link<User>
+
+    static func request(for id: Int) -> ModelRequest { .get("/articles/\(id)") }
+
+    static func merge(_ incoming: Article, over old: Article, from source: ModelSource) -> Article {
+        var merged = incoming
+        if source == .list { merged.text = old.text }
+        return merged
+    }
+
+    static func isComplete(_ article: Article) -> Bool { article.text != nil }
+}
+
+struct Comment: CachedModel {
+    static let modelName = "comment"
+    let id: String
+    var text: String
+    var author: Link<User>
+
+    static func request(for id: String) -> ModelRequest { .get("/comments/\(id)") }
+}
+
+struct Feed: ModelList {
+    typealias Element = Article
+    var topic: String
+
+    var listKey: String { "feed/\(topic)" }
+    func request(after cursor: PageCursor?) -> ModelRequest {
+        .get("/articles", query: ["topic": topic, "after": cursor?.text])
+    }
+    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+}
+
+struct Comments: ModelList {
+    typealias Element = Comment
+    var article: Int
+
+    var listKey: String { "comments/\(article)" }
+    func request(after cursor: PageCursor?) -> ModelRequest { .get("/comments", query: ["article": "\(article)"]) }
+}

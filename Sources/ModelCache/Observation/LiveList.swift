@@ -1,0 +1,69 @@
+import Foundation
+import Observation
+
+/// A list for a view: it shows the latest snapshot, as long as there is a reference to it.
+///
+/// ```swift
+/// struct FeedView: View {
+///     @State var feed: LiveList<Feed>             // models.live(Feed(topic: "swift"))
+///
+///     var body: some View {
+///         List {
+///             ForEach(feed.elements) { Text($0.title) }
+///             if feed.hasMore { ProgressView().task { await feed.loadMore() } }
+///         }
+///         .task { await feed.load() }
+///         .refreshable { await feed.reload() }
+///     }
+/// }
+/// ```
+///
+/// All else is as for ``LiveModel``.
+@MainActor
+public final class LiveList<List: ModelList>: Observable {
+    public let list: List
+    private let state: LiveState<ListSnapshot<List>?>
+    private let engine: ModelEngine
+
+    init(_ engine: ModelEngine, _ list: List) {
+        self.engine = engine
+        self.list = list
+        state = LiveState(engine, empty: nil, engine.updates(list).withEqualOnes) {
+            () async throws(ModelCacheError) in try await engine.snapshot(list)
+        }
+    }
+
+    /// The list with its elements and its age; `nil` where it is not stored.
+    public var snapshot: ListSnapshot<List>? { state.snapshot }
+    /// The elements that are stored, in the list's order.
+    public var elements: [List.Element] { state.snapshot?.elements ?? [] }
+    /// The identities of elements that are not stored any more.
+    public var holes: [List.Element.ID] { state.snapshot?.holes ?? [] }
+    /// Whether the server has more elements behind the last one.
+    public var hasMore: Bool { state.snapshot?.hasMore ?? false }
+    /// The list's own freshness; `nil` where it is not stored.
+    public var freshness: Freshness? { state.snapshot?.freshness }
+    /// Whether a load of this object is under way, or the disk was not looked at yet.
+    public var isLoading: Bool { state.isLoading }
+    /// The failure of the last load of this object; `nil` from the next one's beginning on.
+    public var error: ModelCacheError? { state.error }
+    /// Whether the cache was closed or erased: nothing changes any more.
+    public var isEnded: Bool { state.isEnded }
+
+    /// Fetches the list, and returns when it shows, or that has failed.
+    ///
+    /// A stale list that is served because loading has failed is no ``error``: its freshness says that it is stale.
+    ///
+    /// - Parameter mode: how a stale list is used.
+    public func load(_ mode: FetchMode = .automatic) async {
+        await state.load { _ = try await engine.fetch(list, mode) }
+    }
+
+    /// Asks the server for the first page, and returns when it shows, or ``error`` has the failure.
+    public func reload() async { await load(.reload) }
+
+    /// Loads the page behind the last element, if there is one, and returns when it shows, or that has failed.
+    public func loadMore() async {
+        await state.load { _ = try await engine.fetchMore(of: list) }
+    }
+}

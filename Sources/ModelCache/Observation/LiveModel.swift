@@ -1,0 +1,57 @@
+import Foundation
+import Observation
+
+/// A model for a view: it shows the latest snapshot, as long as there is a reference to it.
+///
+/// ```swift
+/// struct ArticleView: View {
+///     @State var article: LiveModel<Article>      // models.live(Article.self, id: id)
+///
+///     var body: some View {
+///         Text(article.value?.title ?? "")
+///             .task { await article.load() }
+///             .refreshable { await article.reload() }
+///     }
+/// }
+/// ```
+///
+/// The model is read from memory or disk soon after the object was made. The server is asked by ``load(_:)`` and
+/// ``reload()`` alone. Changes end with the last reference to the object, and when the cache is closed or erased: a closed
+/// cache leaves the last snapshot, an erased one none.
+@MainActor
+public final class LiveModel<Model: CachedModel>: Observable {
+    public let id: Model.ID
+    private let state: LiveState<ModelSnapshot<Model>?>
+    private let engine: ModelEngine
+
+    init(_ engine: ModelEngine, _ id: Model.ID) {
+        self.engine = engine
+        self.id = id
+        state = LiveState(engine, empty: nil, engine.updates(Model.self, id).withEqualOnes) {
+            () async throws(ModelCacheError) in try await engine.snapshot(Model.self, id)
+        }
+    }
+
+    /// The model with its age; `nil` where it is not stored.
+    public var snapshot: ModelSnapshot<Model>? { state.snapshot }
+    /// The model, with changes that the server has not confirmed yet; `nil` where it is not stored.
+    public var value: Model? { state.snapshot?.value }
+    /// Whether a load of this object is under way, or the disk was not looked at yet.
+    public var isLoading: Bool { state.isLoading }
+    /// The failure of the last load of this object; `nil` from the next one's beginning on.
+    public var error: ModelCacheError? { state.error }
+    /// Whether the cache was closed or erased: nothing changes any more.
+    public var isEnded: Bool { state.isEnded }
+
+    /// Fetches the model, and returns when it shows, or has failed.
+    ///
+    /// A stale model that is served because loading has failed is no ``error``: its freshness says that it is stale.
+    ///
+    /// - Parameter mode: how a stale model is used.
+    public func load(_ mode: FetchMode = .automatic) async {
+        await state.load { _ = try await engine.fetch(Model.self, id, mode) }
+    }
+
+    /// Asks the server, whatever is stored, and returns when the answer shows, or ``error`` has the failure.
+    public func reload() async { await load(.reload) }
+}
