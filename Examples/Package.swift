@@ -34,14 +34,12 @@ let package = Package(
         // Bytes that do not shrink, under a limit of the disk.
         .executableTarget(name: "pictures", dependencies: [cache], swiftSettings: strict),
 
-<<<<<<< HEAD
         // Files of Foundation's archiver, read by classes that were renamed and changed, and saved to a cache.
         .executableTarget(name: "porting", dependencies: [cache, archive], swiftSettings: strict),
 
         // A library that uses a cache, and its tests.
         .target(name: "Forecasts", dependencies: [cache], swiftSettings: strict),
         .testTarget(name: "ForecastsTests", dependencies: ["Forecasts", cache, testing], swiftSettings: strict),
-=======
         // Articles of a server: shown while it is down, changed before it has agreed, gone when the user signs out.
         .executableTarget(
             name: "feed",
@@ -49,7 +47,6 @@ let package = Package(
             exclude: ["server.py"],
             swiftSettings: strict
         ),
->>>>>>> feed
     ],
     swiftLanguageModes: [.v6]
 )

@@ -164,16 +164,7 @@ final class Account: Sendable {
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
-<<<<<<< HEAD
-<<<<<<< HEAD
                 memory: MemorySettings(),
-=======
-                // Without a disk it is in memory, where nothing may take its place.
-                memory: directory == nil ? MemorySettings(byteLimit: .mebibytes(16)) : .none,
->>>>>>> http
-=======
-                memory: MemorySettings(),
->>>>>>> feed
                 disk: DiskSettings(layout: .files),
                 expiration: .never
             )
