@@ -10,6 +10,7 @@ let cache = Target.Dependency.product(name: "TypedCache", package: "typed-cache"
 let archive = Target.Dependency.product(name: "KeyedArchive", package: "typed-cache")
 let testing = Target.Dependency.product(name: "TypedCacheTesting", package: "typed-cache")
 let models = Target.Dependency.product(name: "ModelCache", package: "typed-cache")
+let http = Target.Dependency.product(name: "ModelCacheHTTP", package: "typed-cache")
 
 let package = Package(
     name: "examples",
@@ -43,7 +44,7 @@ let package = Package(
         // Articles of a server: shown while it is down, changed before it has agreed, gone when the user signs out.
         .executableTarget(
             name: "feed",
-            dependencies: [models, testing],
+            dependencies: [models, http, testing],
             exclude: ["server.py"],
             swiftSettings: strict
         ),

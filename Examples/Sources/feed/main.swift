@@ -1,5 +1,6 @@
 import Foundation
 import ModelCache
+import ModelCacheHTTP
 import TypedCacheTesting
 
 /// A reader of articles: loads, shows from disk while the server is down, changes before the server has agreed, signs out.
@@ -15,7 +16,7 @@ func run() async throws {
             Article.self,
             Comment.self,
             directory: directory,
-            transport: Transport(base: server.base),
+            transport: URLSessionTransport(base: server.base),
             clock: clock
         )
     }
