@@ -28,7 +28,7 @@ package struct StoreSettings: Sendable {
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 }
 
-/// Who uses a store, as far as the store asks and tells. Called on any thread, without a lock held unless said.
+/// A store's user: answers its questions and hears of its changes. Called on any thread, without a lock held unless said.
 package protocol StoreUser: AnyObject, Sendable {
     /// Whether an entry is in use elsewhere, in memory say, and should not be given up before others.
     func isInUse(_ key: String) -> Bool

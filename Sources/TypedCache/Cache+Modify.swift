@@ -99,7 +99,7 @@ extension Cache {
         return try Self.newEntry(value, key, attributes, form)
     }
 
-    /// What an entry has that takes the place of another one now.
+    /// The attributes of an entry that replaces another one now.
     ///
     /// - Parameters:
     ///   - expiration: `nil` for that of the former entry, or the cache's default if there is none.

@@ -195,7 +195,7 @@ extension Cache where Value: Sendable {
     }
 }
 
-/// What a program opens a cache with.
+/// The arguments of an opening.
 private struct CacheOpening<Value>: Sendable {
     let name: String
     let directory: URL?

@@ -106,7 +106,7 @@ extension CacheError: CustomStringConvertible, LocalizedError {
 extension CacheError {
     /// The error as a call of a cache throws it: with the cache's name, and the key that the call was about.
     ///
-    /// What is named already stays so: inner calls know better.
+    /// A name that the error has already stays: inner calls know better.
     func named(cache: String, key: String? = nil) -> CacheError {
         var error = self
         error.cache = error.cache ?? cache

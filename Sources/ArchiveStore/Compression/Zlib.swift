@@ -39,7 +39,7 @@ package enum Zlib {
         deflate(input, compression.runs(of: input), compression, into: output)
     }
 
-    /// As above; what is deflated of `input`, and what is stored, is known.
+    /// As above, with the runs of `input` to deflate and to store given.
     static func deflate(
         _ input: UnsafeRawBufferPointer,
         _ runs: [CompressionProbe.Run],

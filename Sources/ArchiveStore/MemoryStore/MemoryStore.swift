@@ -187,7 +187,7 @@ package final class MemoryStore: ArchiveStore {
         for information in evict(toCount: .max, byteCount: byteCount) { removed(information) }
     }
 
-    /// Gives up the least useful archives, until no more are left than so many that cost so many bytes together.
+    /// Gives up the least useful archives, until at most `count` archives of `byteCount` bytes are left.
     ///
     /// - Returns: what was given up; the store's user is not told.
     package func evict(toCount count: Int, byteCount: Int) -> [EntryInformation] {

@@ -1,7 +1,7 @@
-/// What is missing at the end of a log, when it is opened.
+/// Finds records that are missing at the end of a log when it is opened.
 ///
-/// Behind the last record there is no next one that tells what was damaged. So that a key's former entry is not taken for
-/// its latest, such keys count as damaged, and that is written down with the next change.
+/// No later record names the damaged one at the end. So that a key's former entry is not taken for its latest, such keys
+/// count as damaged, and the next change writes that down.
 extension PackedLog {
     /// Finds the record that is damaged behind the last sound one.
     ///
@@ -37,7 +37,7 @@ extension PackedLog {
         }
     }
 
-    /// Finds what the last segments had that are gone, where a snapshot was written after they were begun.
+    /// Finds the keys of records in missing last segments, where a snapshot was written after they were begun.
     ///
     /// - Parameter snapshot: what was known at a position behind all segments, so that every key must be as it says.
     func loseMissingSegments(_ snapshot: IndexSnapshot, _ writer: inout Writer) {
@@ -53,7 +53,7 @@ extension PackedLog {
                     places[slot.hash] = nil
                 }
             }
-            // Those that are not in the index were in what is gone.
+            // Keys missing from the index were in the missing segments.
             lose(lost.union(places.keys), &writer)
         }
     }
@@ -92,8 +92,8 @@ extension PackedLog {
         }
     }
 
-    /// Appends that what has these hashes was lost, and with the same write, for it goes with that for all readers of the
-    /// log, what else has them.
+    /// Appends a loss for each hash, and in the same write moves the other entries of these hashes, which a reader drops with
+    /// the loss.
     func appendLosses(_ hashes: [UInt64], keeping others: [Found], _ writer: inout Writer) throws(StoreError) {
         var drafts = hashes.map { RecordDraft.loss(hash: $0) }
         drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: $0.slot.hash) }
@@ -108,7 +108,7 @@ extension Record {
     init?(repairing bytes: [UInt8], at place: RecordPlace) {
         func length(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
         guard bytes.count >= Self.headByteCount else { return nil }
-        // Both lengths may be what was changed, but then the changed bit is not behind them.
+        // If the flipped bit is in a length, it is in the first 64 bytes.
         let byteCount = min(Self.headByteCount + length(14) + length(16), bytes.count)
         let limit = byteCount <= Self.mostRepairedBytes ? byteCount : Self.headByteCount
         var bytes = Array(bytes.prefix(Self.mostRepairedBytes))

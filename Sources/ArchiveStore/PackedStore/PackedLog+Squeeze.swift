@@ -31,8 +31,8 @@ extension PackedLog {
         }
     }
 
-    /// What the blocks of each segment have that is not of entries, but for what every segment has: a header, a seal and a
-    /// floor, and a block that is begun. Asks for the status of each.
+    /// Dead bytes in the blocks of each segment, beyond the header, the seal, the floor and the begun block that every segment
+    /// needs. Asks for the status of each.
     private func deadByteCounts(_ writer: inout Writer) throws(StoreError) -> [UInt32: Int] {
         var used: [UInt32: Int] = [:]
         index.forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
@@ -81,7 +81,7 @@ extension PackedLog {
     /// Which part of all bytes must be dead, but for the first ones, which are written anew in a moment.
     private static var smallestDeadPart: Int { 64 }
     private static var fewBytes: Int { 16 << 20 }
-    /// So many are dead after all segments were written anew, now and then.
+    /// Dead bytes that may remain after all segments were rewritten.
     private static var fewDeadBytes: Int { 1 << 14 }
 
     /// Gives up the first segment and keeps what is of use in it. Takes the reserve for that.

@@ -1,4 +1,4 @@
-/// A cache that is not there, and what is.
+/// A missing cache, and the caches that are in the directory.
 struct MissingCache: Sendable, CustomStringConvertible {
     let selection: CacheSelection
     /// Where it was looked for.

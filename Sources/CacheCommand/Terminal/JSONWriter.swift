@@ -35,7 +35,7 @@ struct JSONWriter {
         try output.write(writer.text + "\n")
     }
 
-    /// Hands over what is held, if it is much.
+    /// Writes the held text once it is long.
     private mutating func spill() {
         guard let output, text.utf8.count >= Self.mostHeld else { return }
         do throws(OutputError) {

@@ -6,7 +6,7 @@ struct DiskRead: Sendable {
     let stored: StoredArchive
     /// Whether it is fresh; else it may be served as a stale one only.
     let isFresh: Bool
-    /// What reading moves the idle deadline of, where a move of it is under way.
+    /// The timing whose idle deadline is being moved; `nil` if none is.
     let timing: EntryTiming?
     fileprivate let ticket: MemoryTier.Ticket
 }

@@ -98,7 +98,7 @@ extension LoadPlan {
                 }
             }
             if let stored {
-                // What is loaded ahead was fresh before: only what was saved or renewed since ends the load.
+                // Loading ahead begins with a fresh entry: only a later save or renewal ends it.
                 let isNew =
                     !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
                     || known[key].map { $0 < stored.information.expiresAt ?? .distantFuture } ?? false

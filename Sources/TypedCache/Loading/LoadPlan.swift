@@ -100,7 +100,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         }
         let seats = failure == nil ? board(wanted, isBackground: false) : []
         for seat in seats where !seat.isFirst { joined.insert(seat.flight.key) }
-        // Those that have a stale value may still be served that.
+        // Keys with a stale value are counted after the load.
         for key in keys where stale[key.text] == nil { core.record(joined.contains(key) ? .joined : .missed, key) }
         // Everybody who boarded waits, or leaves by being cancelled.
         for seat in seats {

@@ -261,7 +261,7 @@ struct MemoryTier {
         return remove(forKey: key)
     }
 
-    /// Forgets a key whose entry was given up or has expired. What is being loaded for it is wanted all the more, and an
+    /// Forgets a key whose entry was given up or has expired. A load of the key stays valid, and an
     /// entry that memory alone has is another one.
     mutating func depart(_ key: EntryKey) -> MemoryEntry? {
         traffic[key]?.departures += 1
