@@ -56,6 +56,8 @@ public struct ModelCacheError: Error, Sendable {
         self.cause = cause
     }
 
+    static var ended: ModelCacheError { ModelCacheError(.closed, "the cache was closed or erased") }
+
     init(_ error: CacheError) {
         self.init(error.code == .closed ? .closed : .storage, "\(error.localizedDescription)", cause: error)
     }

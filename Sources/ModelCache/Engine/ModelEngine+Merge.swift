@@ -107,7 +107,7 @@ extension ModelEngine {
         let failure = await account.writer.run { [self] () -> ModelCacheError? in
             var failure: CacheError?
             for group in groups {
-                guard !isErased else { return ModelCacheError(.closed, "the cache was closed or erased") }
+                guard !isErased else { return ModelCacheError.ended }
                 failure = failure ?? group.write()
             }
             return failure.map { ModelCacheError($0) }

@@ -40,7 +40,7 @@ final class ModelEngine: Sendable {
 
     /// - Throws: `.closed`.
     func checkUsable() throws(ModelCacheError) {
-        if isEnded { throw ModelCacheError(.closed, "the cache was closed or erased") }
+        if isEnded { throw ModelCacheError.ended }
     }
 
     /// Whether nothing may be written any more, what waits to be written included.

@@ -23,7 +23,7 @@ final class InFlightLoads: Sendable {
 
     /// Waits for the load of this name, and begins it if there is none.
     ///
-    /// - Throws: what `body` throws; `CancellationError` if the caller's task is cancelled.
+    /// - Throws: what `body` throws; `CancellationError` if the caller's task is cancelled; `.closed` if the cache ends.
     nonisolated(nonsending) func join<Output: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> Output
@@ -61,13 +61,14 @@ final class InFlightLoads: Sendable {
         _ continuation: CheckedContinuation<any Sendable, any Error>,
         _ body: @escaping @Sendable () async throws -> Output
     ) {
-        let refused = state.withLock { state in
-            if state.isEnded || Task.isCancelled { return true }
+        let refusal = state.withLock { state -> (any Error)? in
+            if Task.isCancelled { return CancellationError() }
+            if state.isEnded { return ModelCacheError.ended }
             if state.loads[name] == nil { begin(name, &state, isDetached: false, body) }
             state.loads[name]?.waiters[waiter] = continuation
-            return false
+            return nil
         }
-        if refused { continuation.resume(throwing: CancellationError()) }
+        if let refusal { continuation.resume(throwing: refusal) }
     }
 
     private func begin<Output: Sendable>(
@@ -127,7 +128,7 @@ final class InFlightLoads: Sendable {
         }
         for load in loads {
             load.task?.cancel()
-            for waiter in load.waiters.values { waiter.resume(throwing: CancellationError()) }
+            for waiter in load.waiters.values { waiter.resume(throwing: ModelCacheError.ended) }
         }
         for waiter in state.withLock({ $0.takeIdle() }) { waiter.resume() }
     }
