@@ -13,7 +13,7 @@ import TypedCache
 /// let models = try await ModelCache(account: "42", types: User.self, transport: transport)
 /// ```
 ///
-/// It keeps no answers, for ``ModelCache/ModelCache`` does, and asks no cache of the system: each request goes to the
+/// It keeps no answers, for `ModelCache` does, and asks no cache of the system: each request goes to the
 /// server. It keeps no cookies unless the session is configured to. Redirects are followed, as many as the system allows; to
 /// another scheme, host or port without `Authorization`, `Cookie` and `Proxy-Authorization`.
 ///
