@@ -113,7 +113,7 @@ private enum Shape: Codable, Encoded, Sendable {
                 try await Task.sleep(for: .milliseconds(20))
                 try await cities.save(city, forKey: "late")
             }
-            #expect(await recorder.event(within: .seconds(300)) { $0.kind == .saved }?.key == "late")
+            #expect(await recorder.event(within: .seconds(3_000)) { $0.kind == .saved }?.key == "late")
             try await later.value
         }
     }

@@ -92,7 +92,7 @@ import Testing
             (.invalidExpiration, "k", { _ = try await letters.fetch(forKey: "k", expiration: never) { letter } }),
             (.invalidTag, "k", { _ = try await letters.fetch(forKey: "k", tags: [""]) { _ in .new(letter) } }),
             (.invalidTag, nil, { _ = try await letters.fetch(forKeys: ["k"], tags: [""]) { _, _ in [:] } }),
-            (.invalidKey, nil, { _ = try await letters.fetch(forKeys: [""]) { _, _ in [:] } }),
+            (.invalidKey, "", { _ = try await letters.fetch(forKeys: [""]) { _, _ in [:] } }),
             (.nothingToRevalidate, "k", { _ = try await letters.fetch(forKey: "k") { _ in .unchanged() } }),
             (
                 .recursiveLoad, "k",

@@ -73,8 +73,11 @@ import Testing
                 "{\n  \"model\": {\n    \"id\": 7,\n    \"name\": \"Ada\",\n    \"friend\": 8\n"
             )
         )
-        let validators = try #require(user["validators"] as? [String: String])
-        #expect(validators == ["entityTag": "\"a\"", "of": "GET /users/7"])
+        let validators = try #require(user["validators"] as? [String: Any])
+        #expect(validators.keys.sorted() == ["entityTag", "freshSeconds", "of"])
+        #expect(validators["entityTag"] as? String == "\"a\"")
+        #expect(validators["of"] as? String == "GET /users/7")
+        #expect(validators["freshSeconds"] as? Int == 60)
         let fetched = try #require(user["fetchedAt"] as? String)
         let until = try #require(user["freshUntil"] as? String)
         let age = try #require(InstantText.date(from: until)).timeIntervalSince(
@@ -94,7 +97,7 @@ import Testing
         #expect(list["modelName"] as? String == "user")
         #expect(list["nextPage"] as? String == "page 2")
         #expect(list["tags"] as? [String] == ["people"])
-        #expect((list["validators"] as? [String: String])?["of"] == "GET /friends")
+        #expect((list["validators"] as? [String: Any])?["of"] as? String == "GET /friends")
     }
 
     @Test func bookkeepingShowsWhatWasInvalidated() throws {
