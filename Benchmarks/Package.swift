@@ -62,6 +62,7 @@ let package = Package(
                 "Workloads",
                 .product(name: "KeyedArchive", package: "typed-cache"),
                 .product(name: "TypedCache", package: "typed-cache"),
+                .product(name: "ModelCache", package: "typed-cache"),
             ] + optionalPeers.map(\.dependency),
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),

@@ -14,6 +14,7 @@ enum Suites {
             ScaleSuite.self,
             SteadySuite.self,
             WarmSuite.self,
+            ModelsSuite.self,
         ]
     }
 }

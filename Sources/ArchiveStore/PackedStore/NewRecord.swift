@@ -1,8 +1,43 @@
 /// An entry that is to be appended to a packed store's log.
 struct NewRecord {
+    /// The bytes that the entry is made of.
+    enum Content {
+        case archive([UInt8])
+        /// A zlib stream made without a preset dictionary, of an archive of so many bytes.
+        case stream([UInt8], archiveByteCount: Int)
+    }
+
     let key: StoreKey
     let digest: KeyDigest
     let attributes: EntryAttributes
-    /// Makes its record for segments with a dictionary, or with none.
-    let makeDraft: (PresetDictionary?) throws(StoreError) -> RecordDraft
+    let content: Content
+
+    /// Its record for segments with a dictionary, or with none.
+    func draft(
+        _ dictionary: PresetDictionary?,
+        _ compression: ArchiveCompression
+    ) throws(StoreError) -> RecordDraft {
+        switch content {
+        case .archive(let archive):
+            try .entry(
+                key: key.bytes,
+                hash: digest.high,
+                attributes: attributes,
+                archive: archive,
+                dictionary: dictionary,
+                compression: compression
+            )
+        case .stream(let stream, let archiveByteCount):
+            try .entry(
+                key: key.bytes,
+                hash: digest.high,
+                attributes: attributes,
+                archiveByteCount: archiveByteCount,
+                payloadBound: stream.count
+            ) { output in
+                output.copyBytes(from: stream)
+                return stream.count
+            }
+        }
+    }
 }

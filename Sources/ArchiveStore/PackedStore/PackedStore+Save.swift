@@ -21,16 +21,7 @@ extension PackedStore {
         guard new.archive.count <= maximumArchiveByteCount else {
             throw StoreError.tooLarge(new.archive.count, limit: maximumArchiveByteCount)
         }
-        return NewRecord(key: key, digest: digest, attributes: new.attributes) { dictionary throws(StoreError) in
-            try .entry(
-                key: key.bytes,
-                hash: digest.high,
-                attributes: new.attributes,
-                archive: new.archive,
-                dictionary: dictionary,
-                compression: self.settings.compression
-            )
-        }
+        return NewRecord(key: key, digest: digest, attributes: new.attributes, content: .archive(new.archive))
     }
 
     /// Implementation: a save of the same archive.
@@ -82,7 +73,7 @@ extension PackedStore {
         while true {
             // The third time there is another dictionary again: one without is good in any segment.
             let dictionary = log.dictionary
-            var draft = try new.makeDraft(dictionary)
+            var draft = try new.draft(dictionary, settings.compression)
             try checkFits(draft.byteCount, in: log)
             var departed = Departed()
             defer { tell(departed) }

@@ -17,18 +17,12 @@ extension PackedStore {
         guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
             throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
         }
-        let new = NewRecord(key: key, digest: digest, attributes: attributes) { _ throws(StoreError) in
-            try .entry(
-                key: key.bytes,
-                hash: digest.high,
-                attributes: attributes,
-                archiveByteCount: archiveByteCount,
-                payloadBound: stream.count
-            ) { output in
-                output.copyBytes(from: stream)
-                return stream.count
-            }
-        }
+        let new = NewRecord(
+            key: key,
+            digest: digest,
+            attributes: attributes,
+            content: .stream(stream, archiveByteCount: archiveByteCount)
+        )
         return try save(new, if: nil)
     }
 

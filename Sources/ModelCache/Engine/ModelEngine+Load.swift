@@ -210,19 +210,21 @@ extension ModelEngine {
     ) async throws(ModelCacheError) -> ModelRecord<Model>? {
         try await turns.run { () async -> Result<ModelRecord<Model>?, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                guard var record = try await self.record(table.records, key),
-                    record.state.isConfirmed(by: answer, validators)
+                guard let former = try await self.record(table.records, key),
+                    former.state.isConfirmed(by: answer, validators)
                 else { return nil }
                 try self.checkUsable()
                 // Nothing of such an answer may be kept.
-                guard answer.lifetime.isStored else { return record }
-                record.state.renew(
+                guard answer.lifetime.isStored else { return former }
+                var state = former.state
+                state.renew(
                     answer.lifetime,
                     generation: bookkeeping.generation,
                     revision: answer.revision,
                     receivedAt: answer.receivedAt,
                     fresh: Model.policy.fresh
                 )
+                let record = ModelRecord(model: former.model, state: state)
                 let number = table.records.change(key, to: record, tags: record.model.tags)
                 self.write([
                     MergedGroup(names: [], count: 1) { table.records.write([(key, number)]) }

@@ -3,9 +3,17 @@ import KeyedArchive
 import TypedCache
 
 /// The entry of a model.
-struct ModelRecord<Model: CachedModel>: Encoded, NamedInArchives, Equatable, Sendable {
-    var model: Model
-    var state: EntryState
+///
+/// A class, so that handing it on costs one reference, whatever fields the model has: code that is generic over models
+/// copies a structure field by field, by way of its type's witnesses.
+final class ModelRecord<Model: CachedModel>: Encoded, Codable, NamedInArchives, Equatable, Sendable {
+    let model: Model
+    let state: EntryState
+
+    init(model: Model, state: EntryState) {
+        self.model = model
+        self.state = state
+    }
 
     static func == (left: ModelRecord, right: ModelRecord) -> Bool {
         left.state == right.state && left.model == right.model
@@ -13,9 +21,7 @@ struct ModelRecord<Model: CachedModel>: Encoded, NamedInArchives, Equatable, Sen
 
     // The same for every type, so that a renamed one reads its entries.
     static var archivedName: String { "ModelCache.Model" }
-}
 
-extension ModelRecord: Codable {
     enum CodingKeys: String, CodingKey {
         case model, version
     }

@@ -43,7 +43,10 @@ where Record.Wrapper.Value == Record {
 
     /// What is known without looking on disk; `nil` if that has to be looked at.
     func known(_ key: String) throws(ModelCacheError) -> Record?? {
-        if let change = state.withLock({ $0.changes[key] }) { return .some(change.record) }
+        // Most often nothing waits, and no key has to be looked for.
+        if let change = state.withLock({ $0.changes.isEmpty ? nil : $0.changes[key] }) {
+            return .some(change.record)
+        }
         let found = try wrappingCacheErrors { () throws(CacheError) in try cache.fetchFromMemory(forKey: key) }
         guard let record = found else { return nil }
         return .some(record)

@@ -1,0 +1,222 @@
+import BenchmarkKit
+import Foundation
+import ModelCache
+import TypedCache
+
+/// What an app does with models: merging answers, reading lists, changing one model, starting.
+struct ModelsSuite: Suite {
+    static let name = "models"
+    static let summary =
+        "models and lists of an app, beside SQLite with a row of JSON, a row per field, a column per field"
+
+    func run(_ context: Context) throws {
+        try merge(context)
+        try readList(context)
+        try changeOne(context)
+        try start(context)
+        try confirm(context)
+    }
+
+    private func open(
+        _ folder: URL,
+        _ server: ProductServer? = nil
+    ) throws -> ModelCache {
+        try wait {
+            try await ModelCache(
+                account: "benchmark",
+                types: Product.self,
+                Maker.self,
+                directory: folder,
+                transport: server
+            )
+        }
+    }
+
+    // MARK: Works
+
+    /// An answer of 1,000 models and the list of them, over one that is there.
+    private func merge(_ context: Context) throws {
+        let count = 1_000
+        let folder = try context.makeFolder("merge")
+        let servers = try (0..<2).map { try ProductServer(lists: ["all": 0..<count], version: $0) }
+        let switching = SwitchingServer(servers)
+        let models = try wait {
+            try await ModelCache(
+                account: "benchmark",
+                types: Product.self,
+                Maker.self,
+                directory: folder,
+                transport: switching
+            )
+        }
+        let bodies = try (0..<2).map { version in
+            try JSONEncoder().encode((0..<count).map { Product.make($0, version: version) })
+        }
+        var subjects = [
+            Subject("ModelCache, until the caller has them", isOurs: true) { _ in
+                try wait { _ = try await models.fetch(ProductList(name: "all"), .reload) }
+            },
+            Subject("ModelCache, until they are on disk", isOurs: true) { _ in
+                try wait {
+                    _ = try await models.fetch(ProductList(name: "all"), .reload)
+                    await models.flush()
+                }
+            },
+        ]
+        #if SQLITE
+            for layout in SQLiteModels.Layout.allCases {
+                let database = try SQLiteModels(context.makeFolder("merge-\(layout)"), layout)
+                subjects.append(
+                    Subject("SQLite, \(layout.rawValue)") { index in
+                        let products = try JSONDecoder().decode([Product].self, from: bodies[index % 2])
+                        try database.save(products, list: "all")
+                    }
+                )
+            }
+        #endif
+        try context.compare(
+            work: "merge an answer of 1,000 models and their list",
+            parameters: [:],
+            subjects: subjects
+        )
+        try wait { try await models.close() }
+    }
+
+    /// A list of 100 models.
+    private func readList(_ context: Context) throws {
+        let count = 100
+        let folder = try context.makeFolder("list")
+        let server = try ProductServer(lists: ["all": 0..<count])
+        let models = try open(folder, server)
+        try wait {
+            _ = try await models.fetch(ProductList(name: "all"))
+            await models.flush()
+        }
+        var subjects = [
+            // Many reads for one wait, which takes longer than a read.
+            Subject.batch("ModelCache, in memory", isOurs: true) { indices in
+                let read = try wait {
+                    var read = 0
+                    for _ in indices {
+                        read += try await models.stored(ProductList(name: "all"))?.elements.count ?? 0
+                    }
+                    return read
+                }
+                guard read == count * indices.count else { throw BenchmarkError("models are missing") }
+                blackHole(read)
+            }
+        ]
+        subjects.append(
+            Subject("ModelCache, opened, from disk", isOurs: true) { _ in
+                let opened = try open(folder)
+                let list = try wait { try await opened.stored(ProductList(name: "all")) }
+                guard list?.elements.count == count else { throw BenchmarkError("models are missing") }
+                return list
+            }
+        )
+        #if SQLITE
+            for layout in SQLiteModels.Layout.allCases {
+                let database = try SQLiteModels(context.makeFolder("list-\(layout)"), layout)
+                try database.save((0..<count).map { Product.make($0) }, list: "all")
+                subjects.append(
+                    Subject("SQLite, \(layout.rawValue)") { _ in
+                        let products = try database.list("all")
+                        guard products.count == count else { throw BenchmarkError("models are missing") }
+                        return products
+                    }
+                )
+            }
+        #endif
+        try context.compare(work: "read a list of 100 models", parameters: [:], subjects: subjects)
+        try wait { try await models.close() }
+    }
+
+    /// One model that is in many lists.
+    private func changeOne(_ context: Context) throws {
+        for lists in [1, 100, 1_000] {
+            let models = try open(context.makeFolder("change-\(lists)"))
+            let server = try ProductServer(
+                lists: Dictionary(uniqueKeysWithValues: (0..<lists).map { ("\($0)", 0..<20) })
+            )
+            let loading = try open(context.makeFolder("change-\(lists)"), server)
+            try wait { try await models.close() }
+            try wait {
+                for list in 0..<lists { _ = try await loading.fetch(ProductList(name: "\(list)")) }
+                await loading.flush()
+            }
+            try context.compare(
+                work: "save one model that is in lists",
+                parameters: ["lists": "\(lists)"],
+                subjects: [
+                    Subject("ModelCache", isOurs: true) { index in
+                        try wait { try await loading.save(Product.make(7, version: index)) }
+                    }
+                ]
+            )
+            try wait { try await loading.close() }
+        }
+    }
+
+    /// From opening the account to the first list of 20 with its makers.
+    private func start(_ context: Context) throws {
+        for count in context.isQuick ? [1_000, 10_000] : [1_000, 10_000, 100_000] {
+            let folder = try context.makeFolder("start-\(count)")
+            let server = try ProductServer(lists: ["first": 0..<20])
+            let models = try open(folder, server)
+            try wait {
+                for first in stride(from: 0, to: count, by: 1_000) {
+                    try await models.save((first..<first + 1_000).map { Product.make($0) })
+                }
+                try await models.save((0..<40).map { Maker(id: $0, name: "Maker \($0)") })
+                _ = try await models.fetch(ProductList(name: "first"))
+                try await models.close()
+            }
+            try context.compare(
+                work: "open and read the first list of 20 with their makers",
+                parameters: ["models": "\(count)"],
+                subjects: [
+                    Subject("ModelCache", isOurs: true) { _ in
+                        let opened = try open(folder)
+                        let found = try wait {
+                            guard let list = try await opened.stored(ProductList(name: "first")) else { return 0 }
+                            let makers = try await opened.stored(Maker.self, ids: list.elements.map(\.maker.id))
+                            return list.elements.count + makers.count
+                        }
+                        guard found == 40 else { throw BenchmarkError("models are missing") }
+                        return found
+                    }
+                ]
+            )
+        }
+    }
+
+    /// A list of 100 that the server calls unchanged.
+    private func confirm(_ context: Context) throws {
+        let server = try ProductServer(lists: ["all": 0..<100], tag: "\"1\"")
+        let models = try open(context.makeFolder("confirm"), server)
+        try wait { _ = try await models.fetch(ProductList(name: "all")) }
+        try context.compare(
+            work: "have a list of 100 models confirmed (304)",
+            parameters: [:],
+            subjects: [
+                Subject("ModelCache", isOurs: true) { _ in
+                    try wait { _ = try await models.fetch(ProductList(name: "all"), .reload) }
+                }
+            ]
+        )
+        try wait { try await models.close() }
+    }
+}
+
+/// Two servers in turns, so that each answer changes all models.
+private actor SwitchingServer: ModelTransport {
+    private let servers: [ProductServer]
+    private var next = 0
+
+    init(_ servers: [ProductServer]) { self.servers = servers }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        next += 1
+        return try await servers[next % servers.count].send(request)
+    }
+}
