@@ -119,12 +119,12 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             }
             return ModelRecord(model: model, state: state)
         }
-        var written: UInt64 = 0
+        var written: [RecordTable<ModelRecord<Model>>.Due] = []
         table.layers.remove(number, over: key) {
-            written = table.records.change(key, to: record, tags: record?.model.tags ?? [])
+            written = [table.records.change(key, to: record, tags: record?.model.tags ?? [])]
         }
-        let write = (key: key, number: written)
-        return MergedGroup(names: [name], count: 1) { table.records.write([write]) }
+        let due = written
+        return MergedGroup(names: [name], count: 1) { table.records.write(due) }
     }
 }
 
@@ -165,11 +165,11 @@ struct ListStep: DraftStep {
             record?.state.validators = nil
         }
         let changed = record
-        var written: UInt64 = 0
+        var written: [RecordTable<ListRecord>.Due] = []
         table.layers.remove(number, over: key) {
-            written = table.records.change(key, to: changed, tags: tags)
+            written = [table.records.change(key, to: changed, tags: tags)]
         }
-        let write = (key: key, number: written)
-        return MergedGroup(names: [name], count: 1) { table.records.write([write]) }
+        let due = written
+        return MergedGroup(names: [name], count: 1) { table.records.write(due) }
     }
 }

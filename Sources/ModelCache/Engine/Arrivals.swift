@@ -75,10 +75,10 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let changed = merged(over: &current, keys, state, bookkeeping)
         // After the disk was read: from here on nothing suspends, so that an ended cache changes nothing any more.
         try engine.checkUsable()
-        var written: [(key: String, number: UInt64)] = []
+        var written: [RecordTable<ModelRecord<Model>>.Due] = []
         written.reserveCapacity(changed.count)
         for (key, record) in changed {
-            written.append((key, table.records.change(key, to: record, tags: record.model.tags)))
+            written.append(table.records.change(key, to: record, tags: record.model.tags))
         }
         let writes = written
         return MergedGroup(names: changed.keys.map(ModelTable<Model>.name), count: writes.count) {

@@ -225,9 +225,9 @@ extension ModelEngine {
                     fresh: Model.policy.fresh
                 )
                 let record = ModelRecord(model: former.model, state: state)
-                let number = table.records.change(key, to: record, tags: record.model.tags)
+                let change = table.records.change(key, to: record, tags: record.model.tags)
                 self.write([
-                    MergedGroup(names: [], count: 1) { table.records.write([(key, number)]) }
+                    MergedGroup(names: [], count: 1) { table.records.write([change]) }
                 ])
                 self.bus.tell([ModelTable<Model>.name(key)])
                 return record

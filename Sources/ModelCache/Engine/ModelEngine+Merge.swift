@@ -46,14 +46,14 @@ extension ModelEngine {
         let former = try await records(lists.records, keys)
         try checkUsable()
         var current = Dictionary(zip(keys, former)) { first, _ in first }
-        var written: [(key: String, number: UInt64)] = []
+        var written: [RecordTable<ListRecord>.Due] = []
         for change in changes {
             let old = current[change.key] ?? nil
             var new = old
             change.change(&new)
             guard new != old else { continue }
             current[change.key] = .some(new)
-            written.append((change.key, lists.records.change(change.key, to: new, tags: change.tags)))
+            written.append(lists.records.change(change.key, to: new, tags: change.tags))
         }
         let writes = written
         return MergedGroup(names: writes.map { ListTable.name($0.key) }, count: writes.count) {
@@ -75,9 +75,9 @@ extension ModelEngine {
                 guard let old = try await self.record(table.records, key) else { return nil }
                 try self.checkUsable()
                 guard bookkeeping.comparable(old.state) <= revision else { return nil }
-                let number = table.records.change(key, to: nil)
+                let removal = table.records.change(key, to: nil)
                 let group = MergedGroup(names: [ModelTable<Model>.name(key)], count: 1) {
-                    table.records.write([(key, number)])
+                    table.records.write([removal])
                 }
                 if !waits { self.write([group]) }
                 return group

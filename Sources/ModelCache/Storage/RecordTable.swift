@@ -65,39 +65,69 @@ where Record.Wrapper.Value == Record {
         }
     }
 
-    /// Puts an entry in the place of what is there; `nil` removes it. On disk it comes by ``write(_:)``.
+    /// Puts an entry in the place of the present one; `nil` removes it. ``write(_:)`` brings it to disk.
     ///
-    /// - Returns: the number to write it by.
-    func change(_ key: String, to record: Record?, tags: Set<String> = []) -> UInt64 {
+    /// - Returns: the change, to be written.
+    func change(_ key: String, to record: Record?, tags: Set<String> = []) -> Due {
         state.withLock { state in
             state.last += 1
             let change = Change(record: record, tags: tags, number: state.last)
             let former = state.changes.updateValue(change, forKey: key)
             if former?.isRefused == true { state.refused.removeAll { $0 == key } }
-            return state.last
+            return Due(key: key, number: state.last, record: record, tags: tags)
         }
     }
 
-    /// Writes changes to disk. One that was changed again meanwhile is written by that change. Blocks on disk I/O.
+    /// A change that is to be written.
+    struct Due: Sendable {
+        let key: String
+        fileprivate let number: UInt64
+        fileprivate let record: Record?
+        fileprivate let tags: Set<String>
+    }
+
+    /// Writes changes to disk, also those that were changed again meanwhile: later changes of other entries may rely on
+    /// them being there. Blocks on disk I/O.
     ///
     /// - Returns: the first failure. What the disk refuses stays in memory.
-    func write(_ written: [(key: String, number: UInt64)]) -> CacheError? {
+    func write(_ due: [Due]) -> CacheError? {
         var failure: CacheError?
-        for (key, number) in written {
-            guard let change = state.withLock({ $0.changes[key] }), change.number == number else { continue }
-            do throws(CacheError) {
-                if let record = change.record {
-                    try cache.save(record, forKey: key, tags: change.tags)
-                } else {
-                    try cache.remove(forKey: key)
+        for (tags, entries) in Dictionary(grouping: due, by: \.tags) {
+            if writeTogether(entries, tags) {
+                for entry in entries { end(entry.key, entry.number) }
+                continue
+            }
+            // The error of many names one of them; to know of each, each is written by itself.
+            for entry in entries {
+                do throws(CacheError) {
+                    try write(entry)
+                    end(entry.key, entry.number)
+                } catch {
+                    refuse(entry.key, entry.number)
+                    failure = failure ?? error
                 }
-                end(key, number)
-            } catch {
-                refuse(key, number)
-                failure = failure ?? error
             }
         }
         return failure
+    }
+
+    private func writeTogether(_ entries: [Due], _ tags: Set<String>) -> Bool {
+        do throws(CacheError) {
+            let saved = entries.lazy.compactMap { due in due.record.map { (due.key, $0) } }
+            try cache.save(contentsOf: saved, tags: tags)
+            try cache.remove(forKeys: entries.lazy.filter { $0.record == nil }.map(\.key))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func write(_ due: Due) throws(CacheError) {
+        if let record = due.record {
+            try cache.save(record, forKey: due.key, tags: due.tags)
+        } else {
+            try cache.remove(forKey: due.key)
+        }
     }
 
     private func end(_ key: String, _ number: UInt64) {
