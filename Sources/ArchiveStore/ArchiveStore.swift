@@ -38,7 +38,7 @@ package protocol ArchiveStore: Sendable {
     /// All of them are tried, whatever becomes of the others. Others may see some of them before the rest is saved, and
     /// a process that is killed may have saved any of them. Of two for one key, the later one counts.
     ///
-    /// - Returns: what became of each archive, in their order.
+    /// - Returns: the result for each archive, in their order.
     func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>]
 
     /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.

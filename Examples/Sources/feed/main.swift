@@ -64,7 +64,7 @@ func run() async throws {
     print("\(fresh.elements.count) articles, \(fresh.freshness.isFresh ? "fresh" : "stale")")
     print("unchanged: \(try await server.log()["unchanged", default: 0])")
 
-    // What a view shows: it follows each change by itself.
+    // A view's object: it follows each change by itself.
     let live = models.live(Article.self, id: 1)
     await live.load()
     for takesChanges in [false, true] {

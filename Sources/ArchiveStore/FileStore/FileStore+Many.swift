@@ -92,7 +92,7 @@ extension FileStore {
     }
 }
 
-/// What became of one change among others.
+/// The result of one change among others.
 private struct Change<Outcome> {
     let outcome: Outcome
     /// The number of the directory whose names may have changed; `nil` if it is waited for already.
@@ -137,7 +137,7 @@ private struct ChangedFolders {
 
     /// Waits for each of them, if the store is durable.
     ///
-    /// - Returns: what became of the changes; a failure for those in a directory that could not be waited for.
+    /// - Returns: the results of the changes; a failure for each in a directory that could not be synchronized.
     mutating func waiting<Outcome>(
         _ results: [Result<Change<Outcome>, StoreError>]
     ) -> [Result<Outcome, StoreError>] {

@@ -49,7 +49,7 @@ package final class MemoryStore: ArchiveStore {
 
     private var currentUser: (any StoreUser)? { user.withLock { $0.user } }
 
-    /// What all archives cost together, in bytes.
+    /// The cost of all archives together, in bytes.
     package var cost: Int { state.withLock { $0.policy.cost } }
 
     // MARK: One entry

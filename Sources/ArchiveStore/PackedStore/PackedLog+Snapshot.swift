@@ -68,7 +68,7 @@ extension PackedLog {
         }
     }
 
-    /// What part of the entries may have changed without a snapshot when a store is closed.
+    /// The share of entries that may have changed without a snapshot when a store is closed.
     private static var fewChanges: Int { 64 }
 
     // MARK: Removing

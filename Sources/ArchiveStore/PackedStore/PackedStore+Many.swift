@@ -40,7 +40,7 @@ extension PackedStore {
     }
 }
 
-/// What became of some changes of a log, which are waited for together.
+/// The results of some changes of a log, which are synchronized together.
 private struct AppendedChanges<Outcome> {
     private(set) var results: [Result<Outcome, StoreError>] = []
     /// The log that they were made in.

@@ -13,7 +13,7 @@ extension PackedStore {
         return try save(newRecord(new), if: condition)
     }
 
-    /// What is to be appended for an archive.
+    /// The record to append for an archive.
     ///
     /// - Throws: `.invalidArgument`, `.tooLarge`.
     func newRecord(_ new: NewArchive) throws(StoreError) -> NewRecord {

@@ -310,7 +310,7 @@ package final class WriteBehindStore: ArchiveStore {
     /// been accepted, so the former value must not be there again.
     private func removeStale(_ key: StoreKey, _ removal: Int, _ error: StoreError) throws(StoreError) {
         let failsToo = try aloneEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
-            // What was saved since counts.
+            // A later save counts.
             guard state.withLock({ $0.isDropped(key, by: removal) }) else { return false }
             return !isRemoved(key.string)
         }

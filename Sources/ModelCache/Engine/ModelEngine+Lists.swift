@@ -132,7 +132,7 @@ extension ModelEngine {
         ListRecord(ids: [], next: nil, modelName: List.Element.modelName, tags: list.tags.sorted(), state: state)
     }
 
-    /// What a load gives, and one more load where the list was invalidated meanwhile.
+    /// The result of a load; begins one more load where the list was invalidated meanwhile.
     private nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List,
         _ answer: Answer,
@@ -296,7 +296,7 @@ extension ModelEngine {
     }
 }
 
-/// What became of the page behind the last element.
+/// The outcome of loading the page behind the last element.
 private enum NextPage<Element: CachedModel>: Sendable {
     case appended
     /// The list does not end any more where the page begins.

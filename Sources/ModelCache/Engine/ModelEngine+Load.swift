@@ -173,7 +173,7 @@ extension ModelEngine {
         return try await shown(record, id, table, bookkeeping, answer)
     }
 
-    /// What a load gives, and one more load where the model was invalidated meanwhile.
+    /// The result of a load; begins one more load where the model was invalidated meanwhile.
     private nonisolated(nonsending) func shown<Model: CachedModel>(
         _ record: ModelRecord<Model>,
         _ id: Model.ID,

@@ -117,7 +117,7 @@ extension ModelEngine {
 }
 
 extension Result {
-    /// What an asynchronous call returns or throws.
+    /// The value that an asynchronous call returns, or its error.
     nonisolated(nonsending) static func of(
         _ body: nonisolated(nonsending) () async throws(Failure) -> Success
     ) async -> Result {

@@ -1,6 +1,6 @@
 import Foundation
 
-// What is stored, as it shows.
+// Reading stored models and lists, with unconfirmed changes applied.
 
 extension ModelEngine {
     /// A model as it shows; `nil` if it is not there.
@@ -26,7 +26,7 @@ extension ModelEngine {
         }
     }
 
-    /// Those of some models that are there, as they show, by identity.
+    /// The stored ones of some models, with unconfirmed changes applied, by identity.
     nonisolated(nonsending) func snapshotsByID<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: some Sequence<Model.ID>
@@ -72,7 +72,7 @@ extension ModelEngine {
         return clock.now < until ? .fresh(until: until) : .stale(since: until, because: .expired)
     }
 
-    /// What a model is invalidated with.
+    /// The scopes that a model belongs to.
     static func scopes<Model: CachedModel>(of model: Model, _ key: String) -> [InvalidationScope] {
         [.type(Model.self), .model(Model.self, id: model.id)] + model.tags.map(InvalidationScope.tag)
     }

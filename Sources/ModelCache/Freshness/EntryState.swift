@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is known of a model's or a list's age, beside its content.
+/// The age, revision and validators of a stored model or list.
 struct EntryState: Hashable, Sendable {
     /// The lifetime of the account's bookkeeping in which the revision was given. See ``Bookkeeping``.
     var generation: UInt64

@@ -1,4 +1,4 @@
-/// What is stale from a revision on.
+/// The scopes that were invalidated, each at a revision.
 struct Invalidations: Codable, Hashable, Sendable {
     /// Scopes with a revision each, beyond which the oldest is merged into `floor`.
     static let countLimit = 1_024

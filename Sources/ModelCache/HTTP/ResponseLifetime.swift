@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an answer says of how long it may be used, by the rules of a private cache (RFC 9111, RFC 5861).
+/// The lifetime that an answer states, by the rules of a private cache (RFC 9111, RFC 5861).
 ///
 /// docs/http.md has the rules as a table.
 struct ResponseLifetime: Hashable, Sendable {

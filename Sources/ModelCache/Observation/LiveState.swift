@@ -1,6 +1,6 @@
 import Observation
 
-/// What the objects for views have in common: they show the latest snapshot, and say what becomes of their loads.
+/// The common part of the objects for views: the latest snapshot, and the state of their loads.
 ///
 /// The task that follows the snapshots knows the object weakly, and is cancelled with it.
 @MainActor @Observable

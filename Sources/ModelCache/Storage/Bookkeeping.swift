@@ -3,7 +3,7 @@ import KeyedArchive
 import Synchronization
 import TypedCache
 
-/// What an account keeps beside its models and lists: how far revisions have come, and what was invalidated.
+/// An account's counter of revisions and its invalidations.
 struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
     /// Made anew with each new record. Entries of another generation are stale, and any answer replaces them: their
     /// revisions, and what was invalidated since, are not known.

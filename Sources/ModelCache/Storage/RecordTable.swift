@@ -41,7 +41,7 @@ where Record.Wrapper.Value == Record {
         self.rescue = rescue
     }
 
-    /// What is known without looking on disk; `nil` if that has to be looked at.
+    /// The entry, as far as memory knows it without the disk; `nil` if the disk has to be read.
     func known(_ key: String) throws(ModelCacheError) -> Record?? {
         // Most often nothing waits, and no key has to be looked for.
         if let change = state.withLock({ $0.changes.isEmpty ? nil : $0.changes[key] }) {

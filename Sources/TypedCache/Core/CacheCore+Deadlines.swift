@@ -27,7 +27,7 @@ extension CacheCore {
     func extend(_ key: EntryKey, to deadline: Date?) throws(CacheError) -> Bool {
         try checkUsable()
         if let entry = memory.unsavedInformation(key) {
-            // What the disk has is older: it must not become fresh.
+            // The entry on disk is older: it must not become fresh.
             return isKept(entry) && memory.extend(unsaved: entry, key, to: deadline)
         }
         if memory.withLock({ $0.isBarred(key) }) { return false }

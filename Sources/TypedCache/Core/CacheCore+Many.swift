@@ -16,7 +16,7 @@ enum BatchMember: Sendable {
 }
 
 extension CacheCore {
-    /// What a key's last member has led to.
+    /// The outcome of a key's last member.
     private enum Outcome {
         case saved(NewEntry)
         case failed

@@ -25,7 +25,7 @@ struct NewEntry: Sendable {
 struct UnsavedEntry: Sendable {
     let key: EntryKey
     let information: EntryInformation
-    /// What the disk has for the key, an older value.
+    /// The older value that the disk has for the key.
     let onDisk: EntryInformation?
 }
 

@@ -223,7 +223,7 @@ final class CacheCore: Sendable {
     /// them must not be kept beside it.
     var keepsWithoutStore: Bool { archives == nil }
 
-    /// What the entries in memory cost together, in bytes.
+    /// The cost of all entries in memory together, in bytes.
     var memoryCost: Int { archives?.cost ?? memory.withLock { $0.cost } }
 
     /// Has the store save an entry; one in memory is told its cost, for it has the limits.

@@ -8,7 +8,7 @@ struct MemoryForm<Value>: Sendable {
     /// `nil`: a value costs as many bytes as its archive.
     let cost: (@Sendable (Value) -> ByteCount)?
 
-    /// What memory holds of a value. Calls user code, so it must run without any lock.
+    /// The memory entry of a value. Calls user code, so it must run without any lock.
     func entry(
         _ value: Value,
         _ key: EntryKey,
@@ -24,7 +24,7 @@ struct MemoryForm<Value>: Sendable {
         return ValueEntry(value, key: key, cost: cost, deadline: deadline, timing: timing)
     }
 
-    /// What memory holds of a value that was read.
+    /// The memory entry of a value that was read.
     ///
     /// - Parameter timing: the entry's, where its deadline is still on its way to disk.
     func entry(

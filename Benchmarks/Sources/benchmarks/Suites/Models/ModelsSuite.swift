@@ -3,7 +3,7 @@ import Foundation
 import ModelCache
 import TypedCache
 
-/// What an app does with models: merging answers, reading lists, changing one model, starting.
+/// An app's work with models: merging answers, reading lists, changing one model, starting.
 struct ModelsSuite: Suite {
     static let name = "models"
     static let summary =

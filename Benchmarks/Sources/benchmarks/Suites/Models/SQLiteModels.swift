@@ -178,7 +178,7 @@
         ) throws {
             let statement = try prepared(text)
             defer { sqlite3_reset(statement) }
-            // SQLite copies what it is given.
+            // SQLite copies the bytes.
             let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
             for (index, value) in zip(1..., values) {
                 switch value {
