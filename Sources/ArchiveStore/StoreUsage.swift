@@ -8,7 +8,7 @@ import Synchronization
 /// none of its threads: what it did with a store of the parent's would lose saves of both.
 package final class StoreUsage: Sendable {
     /// Which process opened it, or ``closed``.
-    private let generation = Atomic<UInt64>(StoreUsage.processGeneration)
+    @usableFromInline let generation = Atomic<UInt64>(StoreUsage.processGeneration)
     private static let closed = UInt64.max
 
     package init() {}
@@ -25,7 +25,8 @@ package final class StoreUsage: Sendable {
         if hasQueues { queue.async(execute: body) } else { queue.sync(execute: body) }
     }
 
-    package var isUsable: Bool { generation.load(ordering: .relaxed) == fork_generation() }
+    // Each hit in memory asks: inlinable, so that it costs no call in the modules above.
+    @inlinable package var isUsable: Bool { generation.load(ordering: .relaxed) == fork_generation() }
 
     /// - Throws: `.closed` and `.forked`.
     package func check() throws(StoreError) {

@@ -18,7 +18,7 @@ extension Cache {
     /// The key as it is compared.
     ///
     /// - Throws: `.invalidKey`.
-    func entryKey(_ key: some CacheKey) throws(CacheError) -> EntryKey {
+    @inline(__always) func entryKey(_ key: some CacheKey) throws(CacheError) -> EntryKey {
         do throws(CacheError) {
             // The error has the key's text: kept here for it, the text would be counted twice more at each hit.
             return try EntryKey(key.cacheKey)

@@ -36,9 +36,11 @@ extension Cache {
     }
 
     /// - Throws: `.closed` and `.forked`.
-    func checkUsable() throws(CacheError) {
-        if !usage.isUsable { throw CacheError(usage.failure).named(cache: name) }
+    @inline(__always) func checkUsable() throws(CacheError) {
+        if !usage.isUsable { throw unusable }
     }
+
+    private var unusable: CacheError { CacheError(usage.failure).named(cache: name) }
 
     /// What memory has for a key, fresh or not.
     func find(_ key: EntryKey) throws(CacheError) -> MemoryEntry? {

@@ -16,9 +16,11 @@ package enum ArchiveCompression: Sendable, Hashable {
         }
     }
 
-    /// The parts of an archive that are deflated, and those that are stored.
+    /// The parts of an archive that are deflated, and those that are stored; none for a small one, which is not divided
+    /// (and for which no array is allocated).
     func runs(of archive: UnsafeRawBufferPointer) -> [CompressionProbe.Run] {
-        self == .automatic
+        guard archive.count > DeflateSettings.largestSmallInput else { return [] }
+        return self == .automatic
             ? CompressionProbe.runs(of: archive) : [.init(range: 0..<archive.count, shrinks: self != .stored)]
     }
 }

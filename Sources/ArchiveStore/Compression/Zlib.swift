@@ -39,7 +39,7 @@ package enum Zlib {
         deflate(input, compression.runs(of: input), compression, into: output)
     }
 
-    /// As above, with the runs of `input` to deflate and to store given.
+    /// As above, with the runs of `input` to deflate and to store given: those of ``ArchiveCompression/runs(of:)``.
     static func deflate(
         _ input: UnsafeRawBufferPointer,
         _ runs: [CompressionProbe.Run],

@@ -24,7 +24,9 @@ int file_extent(int descriptor, uint64_t *link_count, int64_t *byte_count);
 
 // Tells how often this process and those that it was forked from have been forked: a child counts one more than its
 // parent did. No system call, as getpid is.
-uint64_t fork_generation(void);
+// Inline: each hit in memory asks for it.
+extern uint64_t fork_count;
+static inline uint64_t fork_generation(void) { return __atomic_load_n(&fork_count, __ATOMIC_RELAXED); }
 
 // Takes the lock of one byte of an open file, which need not be there; it belongs to the open file, not to the process,
 // and is given back when that is closed. Never waits.

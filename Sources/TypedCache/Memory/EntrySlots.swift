@@ -12,7 +12,7 @@ struct EntrySlots {
     private var count = 0
     var hits = 0
 
-    func entry(forKey key: EntryKey) -> MemoryEntry? {
+    @inline(__always) func entry(forKey key: EntryKey) -> MemoryEntry? {
         find(key)?.entry
     }
 
@@ -29,7 +29,9 @@ struct EntrySlots {
         return entry
     }
 
-    private func find(_ key: EntryKey) -> (position: Int, entry: MemoryEntry)? {
+    // Inlined into hits, like its callers: the fewer instructions from one hit to the next, the more of a hit's waiting for
+    // memory overlaps with the next one's; with 100,000 keys that is most of its time.
+    @inline(__always) private func find(_ key: EntryKey) -> (position: Int, entry: MemoryEntry)? {
         guard !slots.isEmpty else { return nil }
         let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: key.hash) & mask
