@@ -5,7 +5,7 @@ import TypedCache
 /// An account's models and lists: in memory and on disk between launches, loaded from a server where they are stale.
 ///
 /// ```swift
-/// let models = try await ModelCache(account: "42", types: User.self, Article.self, transport: transport)
+/// let models = try await ModelCache(account: "42", types: [User.self, Article.self], transport: transport)
 /// let article = try await models.fetch(Article.self, id: id)          // fresh, else loaded
 /// let stored = try await models.stored(Article.self, id: id)          // never asks the server
 /// ```
@@ -37,7 +37,7 @@ public final class ModelCache: Sendable {
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, or `.storage`.
     public convenience init(
         account: String,
-        types: any CachedModel.Type...,
+        types: [any CachedModel.Type],
         directory: URL? = nil,
         transport: (any ModelTransport)?,
         clock: some CacheClock = SystemClock(),
@@ -68,7 +68,7 @@ public final class ModelCache: Sendable {
     ///
     /// - Throws: ``ModelCacheError`` with code `.invalidModel`.
     public static func inMemory(
-        types: any CachedModel.Type...,
+        types: [any CachedModel.Type],
         transport: (any ModelTransport)?,
         clock: some CacheClock = SystemClock(),
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },

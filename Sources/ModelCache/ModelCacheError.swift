@@ -7,7 +7,7 @@ public struct ModelCacheError: Error, Sendable {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
             case invalidAccount, invalidModel, unknownModel, notFound, offline, noTransport, transport, status
-            case decodingFailed, cursorRefused, staleRefused, storage, closed
+            case decodingFailed, cursorRefused, storage, closed
         }
 
         private let base: Base

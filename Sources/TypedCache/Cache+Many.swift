@@ -34,9 +34,14 @@ extension Cache {
         tags: Set<String> = []
     ) throws(CacheError) {
         try check(expiration, tags)
+        try saveAll(entries.lazy.map { key, value in self.member(value, key, expiration, tags) })
+    }
+
+    /// Saves what can be saved; throws the first failure.
+    func saveAll(_ members: some Sequence<Result<BatchMember, CacheError>>) throws(CacheError) {
         var batch = Batch<BatchMember>()
-        for (key, value) in entries {
-            batch.add(member(value, key, expiration, tags)) { $0.byteCount }
+        for member in members {
+            batch.add(member) { $0.byteCount }
             if batch.isFull { batch.failures.add(try core.write(batch.take())) }
         }
         batch.failures.add(try core.write(batch.take()))
@@ -134,7 +139,7 @@ extension Cache {
     /// An entry that is to be saved, or why it cannot be archived.
     ///
     /// - Returns: a failure for what is no key.
-    private func member(
+    func member(
         _ value: Value,
         _ key: some CacheKey,
         _ expiration: Expiration?,

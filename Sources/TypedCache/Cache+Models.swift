@@ -1,4 +1,5 @@
 import ArchiveStore
+import Foundation
 
 // For layers above a cache that keep state of their own beside its entries.
 
@@ -14,12 +15,121 @@ extension Cache {
         return try value(of: found)
     }
 
+    /// Saves values under their keys, each with tags of its own, in this order. All else is as for
+    /// ``save(contentsOf:expiration:tags:)``.
+    package func save(
+        contentsOf entries: some Sequence<(key: String, value: Value, tags: Set<String>)>
+    ) throws(CacheError) {
+        try checkUsable()
+        try saveAll(entries.lazy.map { self.member($0.value, $0.key, nil, $0.tags) })
+    }
+
     /// Returns the archive of the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks on
     /// disk I/O.
     ///
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     package func archive(forKey key: String) throws(CacheError) -> [UInt8]? {
         try core.readKept(entryKey(key))?.archive
+    }
+}
+
+/// Keys in the form in which caches compare them, for a layer above that asks for the same ones again and again.
+package struct PreparedKeys: Sendable {
+    fileprivate let keys: [EntryKey]
+
+    /// - Throws: `.invalidKey`, for the first text that is no key.
+    package init(_ texts: [String]) throws(CacheError) {
+        var keys: [EntryKey] = []
+        keys.reserveCapacity(texts.count)
+        for text in texts { keys.append(try EntryKey(text)) }
+        self.keys = keys
+    }
+
+    package var indices: Range<Int> { keys.indices }
+    package subscript(index: Int) -> String { keys[index].text }
+}
+
+// Of objects, because code that is generic over other values copies them by their types' witnesses, which takes longer
+// than all the rest.
+extension Cache where Value: AnyObject {
+    /// Returns the objects that memory has for some keys, in their order, `nil` where it has none or that has expired,
+    /// and the places of those. Does no disk I/O.
+    ///
+    /// Counts hits, and misses as nothing.
+    ///
+    /// - Throws: as ``fetch(forKey:)``.
+    package func fetchFromMemory(
+        forKeys keys: PreparedKeys
+    ) throws(CacheError) -> (found: [Value?], missing: [Int]) {
+        var hits = try Hits(self)
+        defer { hits.end() }
+        var found: [Value?] = []
+        found.reserveCapacity(keys.keys.count)
+        var missing: [Int] = []
+        for index in keys.keys.indices {
+            if let entry = hits.next(keys.keys[index]) {
+                found.append(try value(of: entry))
+            } else {
+                found.append(nil)
+                missing.append(index)
+            }
+        }
+        return (found, missing)
+    }
+
+    /// Calls `body` with the objects that memory has for some keys, in their order, up to the first key for which it has
+    /// none or that has expired. All else is as for ``fetchFromMemory(forKeys:)``, but that there is no array of them.
+    ///
+    /// - Returns: whether memory had all of them.
+    package func forEachInMemory(_ keys: PreparedKeys, _ body: (Value) -> Void) throws(CacheError) -> Bool {
+        var hits = try Hits(self)
+        defer { hits.end() }
+        let keys = keys.keys.span
+        for index in keys.indices {
+            guard let entry = hits.next(keys[index]) else { return false }
+            // As `value(of:)` does it: a call that returns an object counts one reference more.
+            guard sharesValues else {
+                body(try value(of: entry))
+                continue
+            }
+            body(unsafeDowncast(entry, to: ValueEntry<Value>.self).value)
+        }
+        return true
+    }
+
+    /// Looks for keys in memory, with one look at the clock for all of them.
+    private struct Hits {
+        // What a hit needs, taken out of the cache once: each reference to an object that others refer to weakly takes
+        // several times as long as one to another object.
+        private let table: EntryTable
+        private let core: CacheCore
+        private let listeners: Listeners?
+        private var now: TimeInterval?
+        /// Hits on entries with deadlines, which are not counted yet.
+        private var count = 0
+
+        /// - Throws: `.closed`, `.forked`, `.io`.
+        init(_ cache: Cache) throws(CacheError) {
+            try cache.checkUsable()
+            if cache.followsOthers { try cache.core.followOthers() }
+            table = cache.memory.table
+            core = cache.core
+            listeners = cache.listeners.isActive ? cache.listeners : nil
+        }
+
+        @inline(__always) mutating func next(_ key: EntryKey) -> MemoryEntry? {
+            guard let entry = table.hit(key) else { return nil }
+            if entry.deadline != .infinity {
+                let time = now ?? core.now
+                now = time
+                guard core.isFresh(entry, at: time) else { return nil }
+                count += 1
+            }
+            listeners?.tell(.memoryHit, key)
+            return entry
+        }
+
+        func end() { table.countHits(count) }
     }
 }
 

@@ -103,7 +103,7 @@ import TypedCacheTesting
     @Test func anotherVariantIsNeverShownForWhatWasAsked() async throws {
         let server = StubTransport()
         let clock = HandClock()
-        let cache = try await ModelCache.inMemory(types: Leaf.self, transport: server, clock: clock)
+        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         let headers: ModelHeaders = [
             "Cache-Control": "max-age=60, stale-while-revalidate=600", "Vary": "Accept-Language", "ETag": "\"a\"",
         ]
@@ -226,7 +226,7 @@ import TypedCacheTesting
     @Test func anExpiresIsTheSameMomentForALaterNotModified() async throws {
         let server = StubTransport()
         let clock = HandClock(now: Date(timeIntervalSince1970: 0))
-        let cache = try await ModelCache.inMemory(types: Leaf.self, transport: server, clock: clock)
+        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         let headers: ModelHeaders = [
             "Expires": "Thu, 01 Jan 1970 00:01:00 GMT", "Date": "Thu, 01 Jan 1970 00:00:00 GMT", "ETag": "\"a\"",
         ]
@@ -247,7 +247,7 @@ import TypedCacheTesting
         server.answer("/leaf", .json(#"{"id": "1", "text": "a", "more": "m"}"#), headers: ["ETag": "\"a\""])
         let former = try await ModelCache(
             account: "1",
-            types: Leaf.self,
+            types: [Leaf.self],
             directory: directory.url,
             transport: server,
             clock: clock
@@ -256,7 +256,7 @@ import TypedCacheTesting
         try await former.close()
         let models = try await ModelCache(
             account: "1",
-            types: LaterLeaf.self,
+            types: [LaterLeaf.self],
             directory: directory.url,
             transport: server,
             clock: clock
@@ -285,7 +285,7 @@ import TypedCacheTesting
     @Test func aRequestWithAConditionOfItsOwnGetsNoOther() async throws {
         let server = StubTransport()
         let clock = HandClock()
-        let cache = try await ModelCache.inMemory(types: Leaf.self, transport: server, clock: clock)
+        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         server.answer("/leaf", .json(#"{"id": "1", "text": "a"}"#), headers: ["ETag": "\"a\""])
         _ = try await cache.fetch(Leaf.self, id: "1")
         server.answer("/leaf", .empty, status: 304)
@@ -299,7 +299,7 @@ import TypedCacheTesting
 
     @Test func aRequestThatForbidsItKeepsNothing() async throws {
         let server = StubTransport()
-        let cache = try await ModelCache.inMemory(types: Leaf.self, transport: server)
+        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server)
         server.answer("/leaf", .json(#"{"id": "1", "text": "a"}"#), headers: ["Cache-Control": "max-age=60"])
         _ = try await Leaf.$headers.withValue(["Cache-Control": "no-store"]) {
             try await cache.fetch(Leaf.self, id: "1")

@@ -125,9 +125,9 @@ import TypedCache
             static func request(for id: Int) -> ModelRequest { .get("/") }
         }
         await expect(.invalidModel) {
-            _ = try await ModelCache.inMemory(types: User.self, Twin.self, transport: nil)
+            _ = try await ModelCache.inMemory(types: [User.self, Twin.self], transport: nil)
         }
-        await expect(.invalidModel) { _ = try await ModelCache.inMemory(types: Bad.self, transport: nil) }
+        await expect(.invalidModel) { _ = try await ModelCache.inMemory(types: [Bad.self], transport: nil) }
         await expect(.invalidAccount) { _ = try await stage.open(account: "") }
     }
 }

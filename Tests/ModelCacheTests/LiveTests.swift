@@ -13,7 +13,7 @@ import Testing
     }
 
     private func memory(_ server: StubTransport) async throws -> ModelCache {
-        try await ModelCache.inMemory(types: User.self, Article.self, Comment.self, transport: server)
+        try await ModelCache.inMemory(types: [User.self, Article.self, Comment.self], transport: server)
     }
 
     @Test func aLiveModelShowsWhatIsStoredAndAsksNoServer() async throws {

@@ -34,7 +34,7 @@ import TypedCache
     }
 
     @Test func tenThousandChangesAreOneSnapshotAndAnEqualValueIsNone() async throws {
-        let models = try await ModelCache.inMemory(types: User.self, transport: nil)
+        let models = try await ModelCache.inMemory(types: [User.self], transport: nil)
         try await models.save(User(id: 1, name: "0", bio: "b"))
         let updates = models.updates(of: User.self, id: 1).makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation)??.value.name == "0")
@@ -46,7 +46,7 @@ import TypedCache
     }
 
     @Test func severalModelsAreObservedTogether() async throws {
-        let models = try await ModelCache.inMemory(types: User.self, transport: nil)
+        let models = try await ModelCache.inMemory(types: [User.self], transport: nil)
         let updates = models.updates(of: User.self, ids: [1, 2]).makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation)?.isEmpty == true)
         try await models.save([
@@ -58,7 +58,7 @@ import TypedCache
     }
 
     @Test func anObserverThatIsCancelledOrDroppedLeavesNothingBehind() async throws {
-        let models = try await ModelCache.inMemory(types: User.self, transport: nil)
+        let models = try await ModelCache.inMemory(types: [User.self], transport: nil)
         try await models.save(User(id: 1, name: "a", bio: "b"))
         let task = Task {
             var count = 0

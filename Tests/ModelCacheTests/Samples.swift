@@ -69,9 +69,7 @@ struct Stage: ~Copyable {
         let failures = failures
         return try await ModelCache(
             account: account,
-            types: User.self,
-            Comment.self,
-            Article.self,
+            types: [User.self, Comment.self, Article.self],
             directory: directory.url,
             transport: server,
             clock: clock,

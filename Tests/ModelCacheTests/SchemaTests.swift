@@ -60,7 +60,7 @@ private struct ThirdNote: CachedModel {
         _ directory: TemporaryDirectory,
         _ body: (ModelCache) async throws -> Void
     ) async throws {
-        let models = try await ModelCache(account: "a", types: type, directory: directory.url, transport: nil)
+        let models = try await ModelCache(account: "a", types: [type], directory: directory.url, transport: nil)
         try await body(models)
         try await models.close()
     }
@@ -142,8 +142,7 @@ private struct ThirdNote: CachedModel {
         server.answer("/smalls", try .json(first))
         let models = try await ModelCache(
             account: "a",
-            types: Small.self,
-            User.self,
+            types: [Small.self, User.self],
             directory: directory.url,
             transport: server
         )

@@ -159,7 +159,7 @@ import TypedCache
     @Test func aModelIsConfirmedOverTheWire() async throws {
         let server = try LocalServer()
         let models = try await ModelCache.inMemory(
-            types: Tagged.self,
+            types: [Tagged.self],
             transport: try URLSessionTransport(base: server.url)
         )
         #expect(try await models.fetch(Tagged.self, id: 1).text == "tagged")

@@ -55,9 +55,7 @@ import Testing
         server.answer("/products?q=toys", .json(#"{"hits": [\#(product)], "from": null}"#))
         server.answer("/products/a/reviews", .json(#"[{"id": "\#(UUID())", "text": "Good."}]"#))
         let models = try await ModelCache.inMemory(
-            types: Maker.self,
-            Product.self,
-            Review.self,
+            types: [Maker.self, Product.self, Review.self],
             transport: server
         )
 
@@ -82,7 +80,7 @@ import Testing
     @Test func aPostTakesTheIdentityThatTheServerGives() async throws {
         let server = StubTransport()
         server.answer("/products/a/reviews", .json("[]"))
-        let models = try await ModelCache.inMemory(types: Review.self, transport: server)
+        let models = try await ModelCache.inMemory(types: [Review.self], transport: server)
         let reviews = Reviews(product: "a")
         _ = try await models.fetch(reviews)
         let shown = Review(id: UUID(), text: "Good.")

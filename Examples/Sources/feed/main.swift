@@ -12,9 +12,7 @@ func run() async throws {
     func open(_ server: Server) async throws -> ModelCache {
         try await ModelCache(
             account: "ada@example.com",
-            types: User.self,
-            Article.self,
-            Comment.self,
+            types: [User.self, Article.self, Comment.self],
             directory: directory,
             transport: URLSessionTransport(base: server.base),
             clock: clock

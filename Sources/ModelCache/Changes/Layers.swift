@@ -45,6 +45,16 @@ final class Layers<Value: Sendable>: Sendable {
         _ = removed
     }
 
+    /// Reads entries that have no layers over them.
+    ///
+    /// - Returns: `nil` if there are layers, or one became part of its entry meanwhile.
+    func readingWithout<Base>(_ read: () throws(ModelCacheError) -> Base?) throws(ModelCacheError) -> Base? {
+        let before = version.load(ordering: .sequentiallyConsistent)
+        guard before.isMultiple(of: 2), isEmpty else { return nil }
+        let base = try read()
+        return isEmpty && version.load(ordering: .sequentiallyConsistent) == before ? base : nil
+    }
+
     /// Reads entries, and the layers over them as they were at that time.
     ///
     /// - Parameter read: is called again if a layer became part of its entry meanwhile.

@@ -119,9 +119,9 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             }
             return ModelRecord(model: model, state: state)
         }
-        var written: [RecordTable<ModelRecord<Model>>.Due] = []
+        var written: [WaitingChanges.Due] = []
         table.layers.remove(number, over: key) {
-            written = [table.records.change(key, to: record, tags: record?.model.tags ?? [])]
+            written = table.records.change(key, to: record, tags: record?.model.tags ?? [])
         }
         let due = written
         return MergedGroup(names: [name], count: 1) { table.records.write(due) }
@@ -150,8 +150,8 @@ struct ListStep: DraftStep {
     ) async throws(ModelCacheError) -> MergedGroup {
         let table = try await engine.lists()
         let bookkeeping = try await engine.bookkeeping()
-        var record = try await engine.record(table.records, key)
-        let old = record
+        let old = try await engine.record(table.records, key)?.record
+        var record = old
         try engine.checkUsable()
         change(&record)
         // An answer that was asked for before does not take the change back.
@@ -164,10 +164,10 @@ struct ListStep: DraftStep {
             record?.state.revision = revision
             record?.state.validators = nil
         }
-        let changed = record
-        var written: [RecordTable<ListRecord>.Due] = []
+        let changed = record.map(ListEntry.init)
+        var written: [WaitingChanges.Due] = []
         table.layers.remove(number, over: key) {
-            written = [table.records.change(key, to: changed, tags: tags)]
+            written = table.records.change(key, to: changed, tags: tags)
         }
         let due = written
         return MergedGroup(names: [name], count: 1) { table.records.write(due) }

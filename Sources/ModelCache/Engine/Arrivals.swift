@@ -10,14 +10,14 @@ struct Arrivals: Sendable {
     /// earlier one.
     mutating func add<Model: CachedModel>(_ models: [Model], from source: ModelSource) {
         guard !models.isEmpty else { return }
-        let arrived = models.map { TypedArrivals<Model>.Arrival(model: $0, source: source) }
+        let arrived = TypedArrivals<Model>.Part(models: models, source: source)
         if let place = places[ObjectIdentifier(Model.self)] {
             guard var group = groups[place] as? TypedArrivals<Model> else { return }
-            group.models += arrived
+            group.parts.append(arrived)
             groups[place] = group
         } else {
             places[ObjectIdentifier(Model.self)] = groups.count
-            groups.append(TypedArrivals(models: arrived))
+            groups.append(TypedArrivals(parts: [arrived]))
         }
     }
 
@@ -54,12 +54,13 @@ struct MergedGroup: Sendable {
 }
 
 struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
-    struct Arrival: Sendable {
-        let model: Model
+    /// Models of one source, in the order in which they ended in the answer.
+    struct Part: Sendable {
+        let models: [Model]
         let source: ModelSource
     }
 
-    var models: [Arrival]
+    var parts: [Part]
 
     nonisolated(nonsending) func merge(
         _ state: ArrivalState,
@@ -67,32 +68,34 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         _ bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> MergedGroup {
         let table = try await engine.table(Model.self)
-        let keys = models.map(\.model.id.cacheKey)
-        let former = try await engine.records(table.records, keys)
-        var current: [String: ModelRecord<Model>] = [:]
-        current.reserveCapacity(keys.count)
-        for (key, record) in zip(keys, former) { current[key] = record }
-        let changed = merged(over: &current, keys, state, bookkeeping)
+        let keys = parts.flatMap { $0.models.cacheKeys }
+        var entries = try await engine.records(table.records, keys)
+        let changed = merged(over: &entries, keys, state, bookkeeping)
         // After the disk was read: from here on nothing suspends, so that an ended cache changes nothing any more.
         try engine.checkUsable()
-        var written: [RecordTable<ModelRecord<Model>>.Due] = []
-        written.reserveCapacity(changed.count)
-        for (key, record) in changed {
-            written.append(table.records.change(key, to: record, tags: record.model.tags))
+        var records: [(key: String, record: ModelRecord<Model>, tags: Set<String>)] = []
+        records.reserveCapacity(changed.count)
+        for place in changed {
+            guard let record = entries[place] else { continue }
+            records.append((keys[place], record, record.model.tags))
         }
-        let writes = written
-        return MergedGroup(names: changed.keys.map(ModelTable<Model>.name), count: writes.count) {
-            table.records.write(writes)
+        let due = table.records.change(records)
+        let name = Model.modelName
+        return MergedGroup(names: changed.map { EntryName(model: name, key: keys[$0]) }, count: due.count) {
+            table.records.write(due)
         }
     }
 
-    /// The entries that change, by key.
+    /// Merges the models over the entries that are there; of models with the same key, into the entry of the first.
+    ///
+    /// - Returns: the places of the entries that change, each once, in the order in which their models ended in the answer:
+    ///   a model that was inside another one, or came before one that refers to it, is on disk before that.
     private func merged(
-        over current: inout [String: ModelRecord<Model>],
+        over entries: inout [ModelRecord<Model>?],
         _ keys: [String],
         _ state: ArrivalState,
         _ bookkeeping: Bookkeeping
-    ) -> [String: ModelRecord<Model>] {
+    ) -> [Int] {
         let generation = bookkeeping.generation
         let arriving = EntryState(
             state.lifetime ?? ResponseLifetime(at: state.receivedAt),
@@ -101,44 +104,61 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             receivedAt: state.receivedAt,
             fresh: Model.policy.fresh
         )
-        var changed: [String: ModelRecord<Model>] = [:]
+        var changed: [Int] = []
         changed.reserveCapacity(keys.count)
-        for (key, arrival) in zip(keys, models) {
-            guard let old = current[key] else {
-                var new = arriving
-                if arrival.source != .detail { new.validators = nil }
-                let record = ModelRecord(model: arrival.model, state: new)
-                current[key] = record
-                changed[key] = record
-                continue
+        var isChanged = [Bool](repeating: false, count: keys.count)
+        var firsts: [String: Int] = [:]
+        firsts.reserveCapacity(keys.count)
+        var index = 0
+        for part in parts {
+            for number in part.models.indices {
+                let place = firsts[keys[index]] ?? index
+                if place == index { firsts[keys[index]] = index }
+                index += 1
+                let merged = Self.merged(
+                    part.models[number],
+                    part.source,
+                    over: entries[place],
+                    keys[place],
+                    arriving,
+                    bookkeeping
+                )
+                guard let merged else { continue }
+                entries[place] = merged
+                if !isChanged[place] { changed.append(place) }
+                isChanged[place] = true
             }
-            // A later request's answer, or a later save, is there already.
-            let isKnown = old.state.generation == generation
-            if isKnown, old.state.revision > state.revision { continue }
-            let isInvalidated = bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key))
-            let record = Self.merged(arrival, over: old, arriving, isInvalidated: isInvalidated)
-            current[key] = record
-            changed[key] = record
         }
         return changed
     }
 
+    /// - Returns: `nil` if a later request's answer, or a later save, is there already.
     private static func merged(
-        _ arrival: Arrival,
-        over old: ModelRecord<Model>,
+        _ model: Model,
+        _ source: ModelSource,
+        over old: ModelRecord<Model>?,
+        _ key: String,
         _ arriving: EntryState,
-        isInvalidated: Bool
-    ) -> ModelRecord<Model> {
-        let model = Model.merge(arrival.model, over: old.model, from: arrival.source)
+        _ bookkeeping: Bookkeeping
+    ) -> ModelRecord<Model>? {
         var state = arriving
-        guard arrival.source != .detail else { return ModelRecord(model: model, state: state) }
-        // A validator belongs to the model's own answer: it holds as long as the model is as that answer had it.
-        state.validators = model == old.model ? old.state.validators : nil
-        if arrival.source != .pushed, !Model.isComplete(arrival.model) {
-            // Fields that did not come are as old as they were.
-            state.fetchedAt = old.state.fetchedAt
-            state.freshUntil = isInvalidated ? arriving.fetchedAt : old.state.freshUntil
+        guard let old else {
+            if source != .detail { state.validators = nil }
+            return ModelRecord(model: model, state: state)
         }
-        return ModelRecord(model: model, state: state)
+        let isKnown = old.state.generation == arriving.generation
+        if isKnown, old.state.revision > arriving.revision { return nil }
+        let merged = Model.merge(model, over: old.model, from: source)
+        guard source != .detail else { return ModelRecord(model: merged, state: state) }
+        // A validator belongs to the model's own answer: it holds as long as the model is as that answer had it.
+        state.validators = old.state.validators == nil || merged != old.model ? nil : old.state.validators
+        if source != .pushed, !Model.isComplete(model) {
+            // Fields that did not come are as old as they were.
+            let scopes = ModelEngine.scopes(of: old.model, key)
+            state.fetchedAt = old.state.fetchedAt
+            state.freshUntil =
+                bookkeeping.isInvalidated(old.state, in: scopes) ? arriving.fetchedAt : old.state.freshUntil
+        }
+        return ModelRecord(model: merged, state: state)
     }
 }

@@ -20,7 +20,9 @@ extension ModelEngine {
             let snapshot: ModelSnapshot<Model>? = snapshot
             if let snapshot { found[id] = snapshot.value }
             if isOffline || (mode != .reload && snapshot?.freshness.isFresh == true) { continue }
-            if mode == .staleWhileRevalidate, snapshot != nil {
+            if mode != .reload, let snapshot,
+                try await servesWhileLoading(type, id, snapshot.freshness, mode)
+            {
                 refresh(type, id)
             } else {
                 wanted.append(id)

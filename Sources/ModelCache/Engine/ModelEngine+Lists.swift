@@ -56,14 +56,14 @@ extension ModelEngine {
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
         guard freshness.isExpired else { return false }
-        guard let state = try await record(lists().records, list.listKey)?.state else { return false }
+        guard let state = try await record(lists().records, list.listKey)?.record.state else { return false }
         return state.isWithin(state.staleWhileRevalidate, at: clock.now)
     }
 
     private nonisolated(nonsending) func servedOnError<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
-        if let state = try await record(lists().records, list.listKey)?.state,
+        if let state = try await record(lists().records, list.listKey)?.record.state,
             !state.isWithin(state.staleIfError, at: clock.now)
         {
             return nil
@@ -95,7 +95,7 @@ extension ModelEngine {
         let table = try await lists()
         let bookkeeping = try await bookkeeping()
         let request = list.request(after: nil)
-        let old = try await record(table.records, list.listKey)
+        let old = try await record(table.records, list.listKey)?.record
         let conditional = old.flatMap { old in
             old.state.isRefused || old.modelName != List.Element.modelName ? nil : old.state.conditional(request)
         }
@@ -111,7 +111,7 @@ extension ModelEngine {
         var arrivals = Arrivals()
         arrivals.add(page.nested)
         arrivals.add(page.page.elements, from: .list)
-        let ids = page.page.elements.map(\.id.cacheKey)
+        let ids = page.page.elements.cacheKeys
         let next = page.page.next
         let state = EntryState(answer, bookkeeping, fresh: list.fresh)
         let empty = Self.emptyList(list, state)
@@ -227,7 +227,7 @@ extension ModelEngine {
 
     /// Loads the page behind the last element that is known.
     nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
-        guard let (record, _) = try await shown(list) else { return try await fetch(list, .automatic) }
+        guard let record = try await shown(list)?.entry.record else { return try await fetch(list, .automatic) }
         guard let cursor = record.next else {
             guard let snapshot = try await snapshot(list) else { return try await fetch(list, .automatic) }
             return snapshot
@@ -260,9 +260,9 @@ extension ModelEngine {
         var arrivals = Arrivals()
         arrivals.add(page.nested)
         arrivals.add(page.page.elements, from: .list)
-        let ids = page.page.elements.map(\.id.cacheKey)
+        let ids = page.page.elements.cacheKeys
         let next = page.page.next
-        let before = try await record(lists().records, list.listKey)
+        let before = try await record(lists().records, list.listKey)?.record
         guard before?.next == cursor else { return .elsewhere }
         let isAppended = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in

@@ -58,7 +58,7 @@ extension ModelEngine {
     }
 
     /// Whether a stale model is shown while it is loaded anew.
-    private nonisolated(nonsending) func servesWhileLoading<Model: CachedModel>(
+    nonisolated(nonsending) func servesWhileLoading<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
         _ freshness: Freshness,
@@ -227,7 +227,7 @@ extension ModelEngine {
                 let record = ModelRecord(model: former.model, state: state)
                 let change = table.records.change(key, to: record, tags: record.model.tags)
                 self.write([
-                    MergedGroup(names: [], count: 1) { table.records.write([change]) }
+                    MergedGroup(names: [], count: 1) { table.records.write(change) }
                 ])
                 self.bus.tell([ModelTable<Model>.name(key)])
                 return record

@@ -45,15 +45,15 @@ extension ModelEngine {
         let keys = changes.map(\.key)
         let former = try await records(lists.records, keys)
         try checkUsable()
-        var current = Dictionary(zip(keys, former)) { first, _ in first }
-        var written: [RecordTable<ListRecord>.Due] = []
+        var current = Dictionary(zip(keys, former.map { $0?.record })) { first, _ in first }
+        var written: [WaitingChanges.Due] = []
         for change in changes {
             let old = current[change.key] ?? nil
             var new = old
             change.change(&new)
             guard new != old else { continue }
             current[change.key] = .some(new)
-            written.append(lists.records.change(change.key, to: new, tags: change.tags))
+            written += lists.records.change(change.key, to: new.map(ListEntry.init), tags: change.tags)
         }
         let writes = written
         return MergedGroup(names: writes.map { ListTable.name($0.key) }, count: writes.count) {
@@ -77,7 +77,7 @@ extension ModelEngine {
                 guard bookkeeping.comparable(old.state) <= revision else { return nil }
                 let removal = table.records.change(key, to: nil)
                 let group = MergedGroup(names: [ModelTable<Model>.name(key)], count: 1) {
-                    table.records.write([removal])
+                    table.records.write(removal)
                 }
                 if !waits { self.write([group]) }
                 return group

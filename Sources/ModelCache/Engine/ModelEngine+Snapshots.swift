@@ -1,4 +1,5 @@
 import Foundation
+import TypedCache
 
 // Reading stored models and lists, with unconfirmed changes applied.
 
@@ -83,32 +84,23 @@ extension ModelEngine {
     nonisolated(nonsending) func snapshot<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
-        guard let (record, isChanging) = try await shown(list) else { return nil }
-        return try await snapshot(list, record, isChanging: isChanging)
+        guard let shown = try await shown(list) else { return nil }
+        return try await snapshot(list, shown)
     }
 
     nonisolated(nonsending) func snapshot<List: ModelList>(
         _ list: List,
-        _ record: ListRecord,
-        isChanging: Bool
+        _ shown: ShownList
     ) async throws(ModelCacheError) -> ListSnapshot<List> {
+        let record = shown.entry.record
         let table = try await table(List.Element.self)
-        let (records, layers) = try await table.layers.reading(record.ids) { () async throws(ModelCacheError) in
-            try await self.records(table.records, record.ids)
-        }
-        var elements: [List.Element] = []
-        elements.reserveCapacity(record.ids.count)
+        let keys = try wrappingCacheErrors { () throws(CacheError) in try shown.entry.keys.get() }
         var holes: [List.Element.ID] = []
-        for (key, base) in zip(record.ids, records) {
-            var value = base?.model
-            let changes = layers[key] ?? []
-            for change in changes { change(&value) }
-            if let value {
-                elements.append(value)
-            } else if changes.isEmpty, let id = List.Element.ID(cacheKey: key) {
-                // A model that is removed by an unconfirmed change is no hole.
-                holes.append(id)
-            }
+        let elements: [List.Element]
+        if let known = try Self.elementsInMemory(table, keys) {
+            elements = known
+        } else {
+            (elements, holes) = try await self.elements(table, record.ids, keys)
         }
         var freshness = freshness(of: record, list, try await bookkeeping())
         if freshness.isFresh, !holes.isEmpty { freshness = .stale(since: nil, because: .holes) }
@@ -118,27 +110,82 @@ extension ModelEngine {
             hasMore: record.next != nil,
             fetchedAt: record.state.fetchedAt == Self.never ? nil : record.state.fetchedAt,
             freshness: freshness,
-            isChanging: isChanging
+            isChanging: shown.isChanging
         )
+    }
+
+    /// The models of a list, if memory has them all as they are on disk, and no change shows over them.
+    private static func elementsInMemory<Element: CachedModel>(
+        _ table: ModelTable<Element>,
+        _ keys: PreparedKeys
+    ) throws(ModelCacheError) -> [Element]? {
+        try table.layers.readingWithout { () throws(ModelCacheError) in
+            var isWhole = false
+            // Into an array's memory: an `append` that is generic over models asks the runtime for the array's type at each
+            // element. As many as there are keys are initialized at most, and all that are counted.
+            let elements = try [Element](unsafeUninitializedCapacity: keys.indices.count) {
+                elements,
+                count throws(ModelCacheError) in
+                isWhole = try table.records.forEachInMemory(keys) { record in
+                    elements.initializeElement(at: count, to: record.model)
+                    count += 1
+                }
+            }
+            return isWhole ? elements : nil
+        }
+    }
+
+    /// The models of a list, with unconfirmed changes applied, and the identities of those that are missing.
+    private nonisolated(nonsending) func elements<Element: CachedModel>(
+        _ table: ModelTable<Element>,
+        _ ids: [String],
+        _ keys: PreparedKeys
+    ) async throws(ModelCacheError) -> (elements: [Element], holes: [Element.ID]) {
+        let (records, layers) = try await table.layers.reading(ids) { () async throws(ModelCacheError) in
+            try await self.records(table.records, keys)
+        }
+        var elements: [Element] = []
+        elements.reserveCapacity(ids.count)
+        var holes: [Element.ID] = []
+        // By index: code that is generic over models asks the runtime for the types of an iterator at each step.
+        for index in records.indices {
+            var value = records[index]?.model
+            let changes = layers.isEmpty ? [] : layers[ids[index]] ?? []
+            for change in changes { change(&value) }
+            if let value {
+                elements.append(value)
+            } else if changes.isEmpty, let id = Element.ID(cacheKey: ids[index]) {
+                // A model that is removed by an unconfirmed change is no hole.
+                holes.append(id)
+            }
+        }
+        return (elements, holes)
     }
 
     /// The time of a list that no answer has brought.
     static var never: Date { Date(timeIntervalSinceReferenceDate: 0) }
 
-    /// The entry of a list as it shows, and whether unconfirmed changes are part of it.
+    /// A list as it shows.
+    struct ShownList: Sendable {
+        let entry: ListEntry
+        /// Whether unconfirmed changes are part of it.
+        let isChanging: Bool
+    }
+
     nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List
-    ) async throws(ModelCacheError) -> (ListRecord, isChanging: Bool)? {
+    ) async throws(ModelCacheError) -> ShownList? {
         let table = try await lists()
         let key = list.listKey
         let (base, layers) = try await table.layers.reading([key]) { () async throws(ModelCacheError) in
             try await self.record(table.records, key)
         }
         // Another list may have had this key.
-        var shown = base?.modelName == List.Element.modelName ? base : nil
-        let changes = layers[key] ?? []
+        let entry = base?.record.modelName == List.Element.modelName ? base : nil
+        guard let changes = layers[key] else { return entry.map { ShownList(entry: $0, isChanging: false) } }
+        var shown = entry?.record
         for change in changes { change(&shown) }
-        return shown.map { ($0, isChanging: !changes.isEmpty) }
+        return shown.map { ShownList(entry: ListEntry($0), isChanging: true) }
     }
 
     func freshness(of record: ListRecord, _ list: some ModelList, _ bookkeeping: Bookkeeping) -> Freshness {

@@ -99,26 +99,24 @@ final class ModelEngine: Sendable {
     /// The entries of some models or lists, `nil` for those that are not there: one pass over memory, one over the disk.
     nonisolated(nonsending) func records<Record>(
         _ table: RecordTable<Record>,
+        _ keys: PreparedKeys
+    ) async throws(ModelCacheError) -> [Record?] {
+        let known = try table.known(keys)
+        if known.unknown.isEmpty { return known.entries }
+        return try await account.reading { () throws(ModelCacheError) in
+            var entries = known.entries
+            for place in known.unknown { entries[place] = try table.read(keys[place]) }
+            return entries
+        }
+    }
+
+    /// - Throws: `.storage`, if one of the texts cannot be a key.
+    nonisolated(nonsending) func records<Record>(
+        _ table: RecordTable<Record>,
         _ keys: [String]
     ) async throws(ModelCacheError) -> [Record?] {
-        var found: [Record?] = []
-        found.reserveCapacity(keys.count)
-        var missing: [Int] = []
-        for (index, key) in keys.enumerated() {
-            let known = try table.known(key)
-            found.append(known ?? nil)
-            if known == nil { missing.append(index) }
-        }
-        guard !missing.isEmpty else { return found }
-        let places = missing
-        let read = try await account.reading { () throws(ModelCacheError) in
-            var read: [Record?] = []
-            read.reserveCapacity(places.count)
-            for place in places { read.append(try table.read(keys[place])) }
-            return read
-        }
-        for (place, record) in zip(places, read) { found[place] = record }
-        return found
+        let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(keys) }
+        return try await records(table, keys)
     }
 
     nonisolated(nonsending) func record<Record>(

@@ -2,8 +2,28 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// The entry of a list: identities in order, without the models.
-struct ListRecord: Encoded, Codable, NamedInArchives, Equatable, Sendable {
+/// The entry of a list as tables hold it: an object, as a model's is, with its elements' keys ready to be looked for.
+final class ListEntry: Encoded, Codable, NamedInArchives, Equatable, Sendable {
+    let record: ListRecord
+    /// The keys of the elements; a failure if one of their identities cannot be a key.
+    let keys: Result<PreparedKeys, CacheError>
+
+    static var archivedName: String { "ModelCache.List" }
+
+    init(_ record: ListRecord) {
+        self.record = record
+        keys = Result { () throws(CacheError) in try PreparedKeys(record.ids) }
+    }
+
+    convenience init(from decoder: any Decoder) throws { self.init(try ListRecord(from: decoder)) }
+
+    func encode(to encoder: any Encoder) throws { try record.encode(to: encoder) }
+
+    static func == (left: ListEntry, right: ListEntry) -> Bool { left.record == right.record }
+}
+
+/// A list: identities in order, without the models.
+struct ListRecord: Codable, Equatable, Sendable {
     /// The identities of the elements, in order, each once.
     var ids: [String]
     /// Where the page behind the last element begins; `nil`: there is none.
@@ -14,8 +34,6 @@ struct ListRecord: Encoded, Codable, NamedInArchives, Equatable, Sendable {
     var tags: [String]
     /// Of the first page: later pages have no age of their own.
     var state: EntryState
-
-    static var archivedName: String { "ModelCache.List" }
 
     private enum CodingKeys: String, CodingKey {
         case ids, next, offset

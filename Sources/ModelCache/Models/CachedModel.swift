@@ -88,3 +88,13 @@ public struct ModelSource: Hashable, Sendable {
     /// The program itself, by ``ModelCache/ModelCache/save(_:)``.
     public static let pushed = ModelSource(base: .pushed)
 }
+
+extension Array where Element: CachedModel {
+    /// The keys of models, in their order. Without key paths, each step of which is a call by way of the runtime.
+    var cacheKeys: [String] {
+        var keys: [String] = []
+        keys.reserveCapacity(count)
+        for index in indices { keys.append(self[index].id.cacheKey) }
+        return keys
+    }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A reference to another model.
 ///
 /// ```swift
@@ -48,19 +50,27 @@ extension Link: Codable {
 /// The models that were found inside others while an answer was decoded, in the order of their ends: a model comes after
 /// those inside it.
 ///
-/// Unchecked: belongs to the one decoding that made it.
-final class NestedModels: @unchecked Sendable {
-    private(set) var models: [any CachedModel] = []
-    private var whole: Set<ObjectIdentifier> = []
+/// A model's own decoding may hand the body to several threads.
+final class NestedModels: Sendable {
+    private struct State {
+        var models: [any CachedModel] = []
+        var whole: Set<ObjectIdentifier> = []
+    }
+
+    private let state = Mutex(State())
+
+    var models: [any CachedModel] { state.withLock { $0.models } }
 
     func add<Target: CachedModel>(_ target: Target) {
-        whole.insert(ObjectIdentifier(Target.self))
-        models.append(target)
+        state.withLock { state in
+            state.whole.insert(ObjectIdentifier(Target.self))
+            state.models.append(target)
+        }
     }
 
     /// Whether a link of this answer held a whole model of this type.
     func expectsWhole<Target: CachedModel>(_ type: Target.Type) -> Bool {
-        whole.contains(ObjectIdentifier(type))
+        state.withLock { $0.whole.contains(ObjectIdentifier(type)) }
     }
 }
 

@@ -103,9 +103,9 @@ extension ModelEngine {
             Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
                 // First the list alone, so that no change of it is missed while it is read.
                 observe([name])
-                guard let (record, isChanging) = try await self.shown(list) else { return nil }
-                observe(Set(record.ids.map(ModelTable<List.Element>.name)).union([name]))
-                return try await self.snapshot(list, record, isChanging: isChanging)
+                guard let shown = try await self.shown(list) else { return nil }
+                observe(Set(shown.entry.record.ids.map(ModelTable<List.Element>.name)).union([name]))
+                return try await self.snapshot(list, shown)
             }
         }
     }

@@ -145,7 +145,7 @@ final class Account: Sendable {
             if tables.isEnded { throw CacheError.closed }
             let lists = ListTable(
                 try open(
-                    ListRecord.self,
+                    ListEntry.self,
                     "$lists",
                     memory: MemorySettings(byteLimit: .mebibytes(8)),
                     disk: DiskSettings(byteLimit: .mebibytes(64)),
@@ -239,10 +239,10 @@ struct AnyClock: CacheClock {
 
 /// All lists of an account.
 final class ListTable: Sendable {
-    let records: RecordTable<ListRecord>
+    let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
 
-    init(_ cache: Cache<ListRecord>) { records = RecordTable(cache) }
+    init(_ cache: Cache<ListEntry>) { records = RecordTable(cache) }
 
     func close() -> ModelCacheError? { closing(records.cache) }
 

@@ -130,12 +130,19 @@ final class CacheCore: Sendable {
     var now: TimeInterval { clock.now.timeIntervalSinceReferenceDate }
 
     /// Whether an entry in memory is fresh. Reads no clock where nothing expires; moves an idle deadline.
-    func isFresh(_ entry: MemoryEntry) -> Bool {
+    func isFresh(_ entry: MemoryEntry) -> Bool { isFresh(entry, at: now) }
+
+    func isFresh(_ entry: MemoryEntry, at now: @autoclosure () -> TimeInterval) -> Bool {
         if entry.deadline == .infinity { return true }
+        let now = now()
         guard let timing = entry.timing else { return now < entry.deadline }
-        let (isFresh, toMove) = timing.use(at: now)
-        if let toMove { moveDeadline(of: toMove, timing, entry.key) }
-        return isFresh
+        switch timing.use(at: now) {
+        case .expired: return false
+        case .fresh: return true
+        case .ahead:
+            if let onDisk = timing.entry { moveDeadline(of: onDisk, timing, entry.key) }
+            return true
+        }
     }
 
     /// Has the disk follow an idle deadline, before long.

@@ -4,14 +4,15 @@ import Synchronization
 
 /// The times of an entry in memory that has more of them than a deadline.
 ///
-/// An idle deadline moves with each reading, in memory exactly. On disk it follows when it lags by more than an eighth
+/// An idle deadline moves with each reading, in memory to a 65,536th of the idle time. On disk it follows when it lags by more than an eighth
 /// of the idle time, so that many readings write little; nothing is removed from disk before that eighth has passed as
 /// well.
 final class EntryTiming: Sendable {
     private struct State {
-        var deadline: TimeInterval
         /// The entry on disk, as far as it is known to be there still.
-        var entry: EntryInformation?
+        var entry: EntryInformation? { didSet { onDisk = entry?.expiresAt?.timeIntervalSinceReferenceDate } }
+        /// Its deadline, apart from its many other members, for each reading looks at it.
+        private(set) var onDisk: TimeInterval?
         var isMoving = false
         /// How often moving it has failed in a row, and how many readings do not try again.
         var failures = 0
@@ -21,7 +22,11 @@ final class EntryTiming: Sendable {
     private let idleTime: TimeInterval?
     /// How many seconds it took to load the value.
     let loadTime: TimeInterval
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    /// A `Double`'s bits, and whether the disk lags behind it: apart from the rest, so that most readings take no lock. Both
+    /// change under the lock.
+    private let deadlineBits: Atomic<UInt64>
+    private let isBehind = Atomic<Bool>(true)
 
     /// `nil` if there is nothing to keep but the deadline.
     init?(_ attributes: EntryAttributes, entry: EntryInformation? = nil) {
@@ -30,32 +35,52 @@ final class EntryTiming: Sendable {
         }
         idleTime = attributes.idleTime
         loadTime = attributes.loadTime
-        state = Mutex(State(deadline: deadline.timeIntervalSinceReferenceDate, entry: entry))
+        deadlineBits = Atomic(deadline.timeIntervalSinceReferenceDate.bitPattern)
+        state.withLock { $0.entry = entry }
     }
 
     /// Takes in what the store knows of the entry, once it is saved.
     func saved(_ entry: EntryInformation?) { state.withLock { $0.entry = entry } }
 
-    var deadline: TimeInterval { state.withLock { $0.deadline } }
+    private(set) var deadline: TimeInterval {
+        get { TimeInterval(bitPattern: deadlineBits.load(ordering: .relaxed)) }
+        set { deadlineBits.store(newValue.bitPattern, ordering: .relaxed) }
+    }
 
-    /// Whether the entry is fresh, which moves an idle deadline; and the entry on disk, if that has to be told.
-    func use(at now: TimeInterval) -> (isFresh: Bool, toMove: EntryInformation?) {
-        state.withLock { state in
-            guard now < state.deadline else { return (false, nil) }
-            guard let idleTime else { return (true, nil) }
+    /// What reading an entry comes to.
+    enum Use {
+        case expired
+        case fresh
+        /// Fresh, and the entry on disk has to be told; ``entry`` is that.
+        case ahead
+    }
+
+    /// Reads the entry, which moves an idle deadline.
+    func use(at now: TimeInterval) -> Use {
+        let known = deadline
+        guard now < known else { return .expired }
+        guard let idleTime else { return .fresh }
+        let way = now + idleTime - known
+        if way >= 0, way < idleTime / 65_536, !isBehind.load(ordering: .relaxed) { return .fresh }
+        return state.withLock { state in
+            guard now < deadline else { return .expired }
             // Set, not only moved forward: after the clock was set back, the idle time counts from now as well.
-            state.deadline = now + idleTime
-            guard let entry = state.entry, !state.isMoving, let onDisk = entry.expiresAt else { return (true, nil) }
-            let lag = abs(state.deadline - onDisk.timeIntervalSinceReferenceDate)
-            guard lag > idleTime * EntryAttributes.idleLag else { return (true, nil) }
+            deadline = now + idleTime
+            guard !state.isMoving, let onDisk = state.onDisk else { return .fresh }
+            let lag = abs(deadline - onDisk)
+            isBehind.store(lag > idleTime * EntryAttributes.idleLag, ordering: .relaxed)
+            guard lag > idleTime * EntryAttributes.idleLag else { return .fresh }
             if state.pauses > 0 {
                 state.pauses -= 1
-                return (true, nil)
+                return .fresh
             }
             state.isMoving = true
-            return (true, entry)
+            return .ahead
         }
     }
+
+    /// The entry on disk, as far as it is known to be there still.
+    var entry: EntryInformation? { state.withLock { $0.entry } }
 
     /// Whether this is of the save that an entry comes from.
     func isOf(_ entry: EntryInformation) -> Bool { state.withLock { $0.entry?.isSave(of: entry) ?? false } }
@@ -76,7 +101,7 @@ final class EntryTiming: Sendable {
         state.withLock { state in
             state.entry = entry
             state.failures = 0
-            if let entry, isAhead(of: entry, state.deadline) { return entry }
+            if let entry, isAhead(of: entry, deadline) { return entry }
             state.isMoving = false
             return nil
         }

@@ -55,6 +55,11 @@ struct EntryTable: @unchecked Sendable {
     /// Counts a hit on an entry that expires, but has not yet.
     func countHit(_ key: EntryKey) { stripe(of: key).pointee.slots.withLock { $0.hits += 1 } }
 
+    /// Counts hits on entries that expire, but have not yet, whatever their keys.
+    func countHits(_ count: Int) {
+        if count > 0 { stripe(0).pointee.slots.withLock { $0.hits += count } }
+    }
+
     var hits: Int {
         (0..<Self.stripeCount).reduce(0) { $0 + stripe($1).pointee.slots.withLock { $0.hits } }
     }

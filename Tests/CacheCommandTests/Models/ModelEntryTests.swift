@@ -43,7 +43,7 @@ import Testing
         workspace = try Workspace()
         let models = try await ModelCache(
             account: "42",
-            types: User.self,
+            types: [User.self],
             directory: URL(fileURLWithPath: workspace.root),
             transport: Server()
         )

@@ -57,8 +57,7 @@ struct ModelWorker {
     static func open(_ directory: URL, account: String = account, number: Int = 0) async throws -> ModelCache {
         try await ModelCache(
             account: account,
-            types: TorturedArticle.self,
-            TorturedAuthor.self,
+            types: [TorturedArticle.self, TorturedAuthor.self],
             directory: directory,
             transport: NumberedTransport(number: number)
         )
@@ -76,8 +75,7 @@ struct ModelWorker {
         let transport = CountingTransport(first: first)
         let models = try await ModelCache(
             account: Self.account,
-            types: TorturedArticle.self,
-            TorturedAuthor.self,
+            types: [TorturedArticle.self, TorturedAuthor.self],
             directory: directory,
             transport: transport
         )

@@ -50,6 +50,19 @@ struct ProductList: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/products/list/\(name)") }
 }
 
+/// A list whose answer's models are there already.
+struct DecodedList: ModelList {
+    let name: String
+    let products: [Product]
+
+    var listKey: String { "products/\(name)" }
+    func request(after cursor: PageCursor?) -> ModelRequest { .get("/products/list/\(name)") }
+    func page(in body: ModelBody) -> Page<Product> { Page(products) }
+
+    static func == (left: DecodedList, right: DecodedList) -> Bool { left.name == right.name }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
 /// Answers from memory.
 final class ProductServer: ModelTransport {
     private let answers: [String: Data]

@@ -11,6 +11,7 @@ struct ModelsSuite: Suite {
 
     func run(_ context: Context) throws {
         try merge(context)
+        try mergeDecoded(context)
         try readList(context)
         try changeOne(context)
         try start(context)
@@ -24,8 +25,7 @@ struct ModelsSuite: Suite {
         try wait {
             try await ModelCache(
                 account: "benchmark",
-                types: Product.self,
-                Maker.self,
+                types: [Product.self, Maker.self],
                 directory: folder,
                 transport: server
             )
@@ -43,8 +43,7 @@ struct ModelsSuite: Suite {
         let models = try wait {
             try await ModelCache(
                 account: "benchmark",
-                types: Product.self,
-                Maker.self,
+                types: [Product.self, Maker.self],
                 directory: folder,
                 transport: switching
             )
@@ -76,6 +75,37 @@ struct ModelsSuite: Suite {
         #endif
         try context.compare(
             work: "merge an answer of 1,000 models and their list",
+            parameters: [:],
+            subjects: subjects
+        )
+        try wait { try await models.close() }
+    }
+
+    /// 1,000 models that are decoded already, and the list of them: the same without the reading of JSON, which takes most
+    /// of the time and is the same for all.
+    private func mergeDecoded(_ context: Context) throws {
+        let count = 1_000
+        let products = (0..<2).map { version in (0..<count).map { Product.make($0, version: version) } }
+        let models = try open(context.makeFolder("merge-decoded"), ProductServer(lists: [:]))
+        var subjects = [
+            Subject("ModelCache, until the caller has them", isOurs: true) { index in
+                try wait {
+                    _ = try await models.fetch(DecodedList(name: "all", products: products[index % 2]), .reload)
+                }
+            }
+        ]
+        #if SQLITE
+            for layout in SQLiteModels.Layout.allCases {
+                let database = try SQLiteModels(context.makeFolder("merge-decoded-\(layout)"), layout)
+                subjects.append(
+                    Subject("SQLite, \(layout.rawValue)") { index in
+                        try database.save(products[index % 2], list: "all")
+                    }
+                )
+            }
+        #endif
+        try context.compare(
+            work: "merge 1,000 decoded models and their list",
             parameters: [:],
             subjects: subjects
         )
@@ -157,7 +187,7 @@ struct ModelsSuite: Suite {
         }
     }
 
-    /// From opening the account to the first list of 20 with its makers.
+    /// From opening the account to the first list of 20 with its makers, and dropping it.
     private func start(_ context: Context) throws {
         for count in context.isQuick ? [1_000, 10_000] : [1_000, 10_000, 100_000] {
             let folder = try context.makeFolder("start-\(count)")
