@@ -109,7 +109,7 @@ extension ModelCache {
         _ type: Model.Type,
         id: Model.ID
     ) async throws(ModelCacheError) {
-        let revision = try engine.nextRevision(try await engine.bookkeeping())
+        let revision = try await engine.nextRevision(try await engine.bookkeeping())
         try await engine.remove(type, id.cacheKey, revision, waits: true)
     }
 

@@ -57,11 +57,11 @@ public final class ModelCache: Sendable {
                 report: onFailure
             )
         )
-        let left = try await opened.reading { () throws(ModelCacheError) in
-            _ = try opened.bookkeeping()
-            return place.deleteErased()
+        _ = try await opened.reading { () throws(ModelCacheError) in try opened.bookkeeping() }
+        // Nobody has to wait for it, but ``flush()`` does.
+        opened.writer.add(0) {
+            if let failure = place.deleteErased() { onFailure(failure) }
         }
-        if let left { onFailure(left) }
     }
 
     /// A cache in memory alone, which ends with the object: for tests and previews.

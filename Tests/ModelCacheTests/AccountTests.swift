@@ -72,7 +72,8 @@ import TypedCache
         // As a process leaves it that was killed while it deleted.
         let left = stage.directory.url.appending(path: ".erased-\(UUID().uuidString)")
         try FileManager.default.moveItem(at: stage.directory.url.appending(path: "42"), to: left)
-        _ = try await stage.open(account: "other")
+        let other = try await stage.open(account: "other")
+        await other.flush()
         #expect(!FileManager.default.fileExists(atPath: left.path(percentEncoded: false)))
     }
 

@@ -131,6 +131,28 @@ import TypedCacheTesting
         #expect(try await models.fetch(User.self, id: 1).name == "Grace")
     }
 
+    @Test func theServersWindowIsForSeveralModelsAsForOne() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        for id in 1...2 {
+            stage.server.answerUser(id, "Ada", headers: ["Cache-Control": "max-age=60, stale-while-revalidate=600"])
+            _ = try await models.fetch(User.self, id: id)
+        }
+        stage.clock.advance(by: .seconds(90))
+        for id in 1...2 {
+            stage.server.answerUser(id, "Grace")
+            stage.server.hold("/users/\(id)")
+        }
+        #expect(try await models.fetch(User.self, ids: [1, 2]).values.map(\.name) == ["Ada", "Ada"])
+        for id in 1...2 { stage.server.release("/users/\(id)") }
+        await models.settle()
+        #expect(try await models.fetch(User.self, ids: [1, 2]).values.map(\.name) == ["Grace", "Grace"])
+        // Behind the window, it waits.
+        stage.clock.advance(by: .seconds(9_000))
+        stage.server.answer("/users?ids=1,2", .json(#"[{"id": 1, "name": "Eve", "bio": "b"}]"#))
+        #expect(try await models.fetch(User.self, ids: [1, 2])[1]?.name == "Eve")
+    }
+
     @Test func aChangeOfWhatWasInvalidatedMakesItNotFresh() async throws {
         let stage = try Stage()
         let models = try await stage.open()

@@ -8,6 +8,44 @@ import Testing
 @Suite struct ManyEntriesTests {
     private func city(_ population: Int) -> City { City(name: "city", population: population) }
 
+    private final class Note: Codable, Encoded, Sendable {}
+
+    /// What layers above ask memory for by many keys at once, beside the same by one key.
+    @Test(arguments: [ValueSharing.automatic, .decodedEachTime], seeds(0..<6))
+    func lookingForManyInMemoryIsLookingForEach(values: ValueSharing, seed: Int) throws {
+        let clock = TestClock()
+        var random = SeededGenerator(seed: UInt64(seed))
+        func open(_ name: String) throws -> Cache<Note> {
+            try Cache(name: name, disk: nil, values: values, clock: clock)
+        }
+        let (together, alone) = (try open("together"), try open("alone"))
+        let texts = (0..<12).map { "note \($0)" }
+        for step in 0..<60 {
+            let key = texts[Int.random(in: 0..<12, using: &random)]
+            let expiration: Expiration =
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: .never
+                case 1: .after(.seconds(30))
+                default: .afterIdle(.seconds(30))
+                }
+            for cache in [together, alone] { try cache.save(Note(), forKey: key, expiration: expiration) }
+            clock.advance(by: .random(in: 0..<12, using: &random))
+            let asked = try PreparedKeys(texts.shuffled(using: &random))
+            let expected = try asked.indices.map { try alone.fetchFromMemory(forKey: asked[$0]) != nil }
+            let found = try together.fetchFromMemory(forKeys: asked)
+            #expect(found.found.map { $0 != nil } == expected, "seed \(seed), step \(step)")
+            #expect(found.missing == asked.indices.filter { !expected[$0] })
+            let firsts = expected.firstIndex(of: false) ?? expected.count
+            var count = 0
+            #expect(try together.forEachInMemory(asked) { _ in count += 1 } == (firsts == expected.count))
+            #expect(count == firsts)
+            for index in 0..<firsts { _ = try alone.fetchFromMemory(forKey: asked[index]) }
+            #expect(together.statistics.memoryHits == alone.statistics.memoryHits)
+        }
+        try together.close()
+        #expect(throws: CacheError.self) { try together.fetchFromMemory(forKeys: PreparedKeys(texts)) }
+    }
+
     /// Random batches beside a dictionary, reopened now and then.
     @Test(arguments: [DiskSettings.Layout.packed, .files], seeds(0..<12))
     func behavesLikeADictionary(layout: DiskSettings.Layout, seed: Int) async throws {

@@ -49,7 +49,7 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         let groups = try await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                let revision = try self.nextRevision(bookkeeping)
+                let revision = try await self.nextRevision(bookkeeping)
                 var groups: [MergedGroup] = []
                 for step in draft.steps { groups.append(try await step.commit(number, revision, in: self)) }
                 return groups
@@ -64,7 +64,7 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         var arrivals = Arrivals()
         arrivals.add(models, from: .pushed)
-        let revision = try nextRevision(bookkeeping)
+        let revision = try await nextRevision(bookkeeping)
         let state = ArrivalState(lifetime: nil, revision: revision, receivedAt: clock.now)
         try await merge(arrivals, state, waits: true)
     }
@@ -72,7 +72,7 @@ extension ModelEngine {
     /// Makes models and lists stale, and waits until that is on disk.
     nonisolated(nonsending) func invalidate(_ scopes: [InvalidationScope]) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
-        let revision = try nextRevision(bookkeeping)
+        let revision = try await nextRevision(bookkeeping)
         try await account.reading { () throws(ModelCacheError) in
             try bookkeeping.invalidate(scopes, at: revision)
         }

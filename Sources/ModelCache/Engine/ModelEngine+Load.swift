@@ -244,7 +244,7 @@ extension ModelEngine {
         guard let transport else {
             throw ModelCacheError(.noTransport, "nothing is stored, and the cache was opened without a transport")
         }
-        let revision = try nextRevision(bookkeeping)
+        let revision = try await nextRevision(bookkeeping)
         let requestedAt = clock.now
         let response: ModelResponse
         do {

@@ -59,16 +59,20 @@ final class ModelEngine: Sendable {
         bus.end()
     }
 
-    /// The next revision.
-    func nextRevision(_ bookkeeping: Bookkeeping) throws(ModelCacheError) -> Revision {
-        try bookkeeping.next { bookkeeping in
-            account.writer.add(0) { [report] in
-                do throws(ModelCacheError) {
-                    try bookkeeping.reserve()
-                } catch {
-                    report(error)
+    /// The next revision. Suspends where the disk has to be told first: at the first one, and if that came too late.
+    nonisolated(nonsending) func nextRevision(_ bookkeeping: Bookkeeping) async throws(ModelCacheError) -> Revision {
+        while true {
+            let next = bookkeeping.next { bookkeeping in
+                account.writer.add(0) { [report] in
+                    do throws(ModelCacheError) {
+                        try bookkeeping.reserve()
+                    } catch {
+                        report(error)
+                    }
                 }
             }
+            if let next { return next }
+            try await account.reading { () throws(ModelCacheError) in try bookkeeping.reserve() }
         }
     }
 

@@ -180,11 +180,7 @@ final class Account: Sendable {
     nonisolated(nonsending) func reading<Result: Sendable>(
         _ body: @escaping @Sendable () throws(ModelCacheError) -> Result
     ) async throws(ModelCacheError) -> Result {
-        try await withUnsafeContinuation { continuation in
-            readers.async {
-                continuation.resume(returning: Swift.Result { () throws(ModelCacheError) in try body() })
-            }
-        }.get()
+        try await readers.run { Swift.Result { () throws(ModelCacheError) in try body() } }.get()
     }
 
     /// Closes all caches. Blocks on disk I/O.

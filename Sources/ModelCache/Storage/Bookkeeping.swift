@@ -54,7 +54,7 @@ final class Bookkeeping: Sendable {
 
     /// Blocks on disk I/O.
     ///
-    /// - Throws: `CacheError`, as opening and saving.
+    /// - Throws: `CacheError`, as fetching.
     init(_ cache: Cache<BookkeepingRecord>) throws(CacheError) {
         self.cache = cache
         var found: BookkeepingRecord?
@@ -69,41 +69,42 @@ final class Bookkeeping: Sendable {
         if record.reserved > UInt64(Int64.max) / 2 {
             record = BookkeepingRecord(generation: .random(in: 1...UInt64(Int64.max)))
         }
-        let last = Revision(record.reserved)
-        record.reserved += Self.reservation
-        try cache.save(object: record)
-        state = Mutex(State(record: record, last: last))
+        // None is left: more are reserved before the first is given, which a program that only reads does not wait for.
+        state = Mutex(State(record: record, last: Revision(record.reserved)))
     }
 
     var generation: UInt64 { state.withLock { $0.record.generation } }
 
-    /// The next revision.
+    /// The next revision; `nil` if none is left, and ``reserve()`` has to be called first.
     ///
-    /// Where half of those that are reserved were given, `extend` is to have ``reserve()`` called before long. Blocks on
-    /// disk I/O only if that came too late.
-    func next(_ extend: (Bookkeeping) -> Void) throws(ModelCacheError) -> Revision {
-        let (revision, isShort, isOut) = state.withLock { state in
-            let next = Revision(state.last.number + 1)
-            state.last = next
-            let left = state.record.reserved - min(next.number, state.record.reserved)
-            let isShort = left < Self.reservation / 2 && !state.isReserving
+    /// - Parameter extend: is to have ``reserve()`` called before long, where half of those that are reserved were given.
+    func next(_ extend: (Bookkeeping) -> Void) -> Revision? {
+        let (revision, isShort) = state.withLock { state -> (Revision?, Bool) in
+            guard state.last.number < state.record.reserved else { return (nil, false) }
+            state.last = Revision(state.last.number + 1)
+            let isShort = state.record.reserved - state.last.number < Self.reservation / 2 && !state.isReserving
             if isShort { state.isReserving = true }
-            return (next, isShort, next.number > state.record.reserved)
+            return (state.last, isShort)
         }
-        if isOut {
-            try reserve()
-        } else if isShort {
-            extend(self)
-        }
+        if isShort { extend(self) }
         return revision
     }
 
-    /// Reserves more revisions. Blocks on disk I/O.
+    /// Reserves more revisions, which are given once that is on disk. Blocks on disk I/O.
     func reserve() throws(ModelCacheError) {
-        try change { state in
-            state.isReserving = false
-            state.record.reserved = state.last.number + Self.reservation
+        var failure: CacheError?
+        saving.withLock { _ in
+            var record = state.withLock { $0.record }
+            record.reserved = state.withLock { $0.last.number } + Self.reservation
+            do throws(CacheError) {
+                try cache.save(object: record)
+                state.withLock { $0.record.reserved = record.reserved }
+            } catch {
+                failure = error
+            }
+            state.withLock { $0.isReserving = false }
         }
+        if let failure { throw ModelCacheError(failure) }
     }
 
     /// Makes scopes stale for everything that was asked for before `revision`. Blocks on disk I/O.

@@ -50,6 +50,6 @@ final class DiskWriter: Sendable {
     nonisolated(nonsending) func run<Result: Sendable>(
         _ body: @escaping @Sendable () -> Result
     ) async -> Result {
-        await withUnsafeContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+        await queue.run(body)
     }
 }

@@ -45,7 +45,7 @@ final class CacheCore: Sendable {
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
         // One place by whatever path: it is there by now, if it is anywhere.
-        place = directory?.standardizedFileURL.resolvingSymlinksInPath().path
+        place = directory.map(CacheDirectory.place)
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock

@@ -32,6 +32,15 @@ package enum CacheDirectory {
         return (try? check(name: name)) == nil ? "typed-cache" : name
     }
 
+    /// The path of a cache's directory without symbolic links: one for all ways to it.
+    static func place(_ directory: URL) -> String {
+        let path = directory.path(percentEncoded: false)
+        // By the system, which takes an eighth of the time of URL's own way.
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
     /// Opens the store of a cache, in a directory of the cache's own.
     ///
     /// - Parameter wrap: gives the store that stands in the place of the one on disk, below a queue of saves.

@@ -52,7 +52,13 @@ struct ModelsSuite: Suite {
             try JSONEncoder().encode((0..<count).map { Product.make($0, version: version) })
         }
         var subjects = [
-            Subject("ModelCache, until the caller has them", isOurs: true) { _ in
+            // One merge for each sample: the next one would wait for the disk to take this one.
+            Subject(
+                "ModelCache, until the caller has them",
+                isOurs: true,
+                limit: 1,
+                cleanup: { try wait { await models.flush() } }
+            ) { _ in
                 try wait { _ = try await models.fetch(ProductList(name: "all"), .reload) }
             },
             Subject("ModelCache, until they are on disk", isOurs: true) { _ in
@@ -88,11 +94,22 @@ struct ModelsSuite: Suite {
         let products = (0..<2).map { version in (0..<count).map { Product.make($0, version: version) } }
         let models = try open(context.makeFolder("merge-decoded"), ProductServer(lists: [:]))
         var subjects = [
-            Subject("ModelCache, until the caller has them", isOurs: true) { index in
+            Subject(
+                "ModelCache, until the caller has them",
+                isOurs: true,
+                limit: 1,
+                cleanup: { try wait { await models.flush() } }
+            ) { index in
                 try wait {
                     _ = try await models.fetch(DecodedList(name: "all", products: products[index % 2]), .reload)
                 }
-            }
+            },
+            Subject("ModelCache, until they are on disk", isOurs: true) { index in
+                try wait {
+                    _ = try await models.fetch(DecodedList(name: "all", products: products[index % 2]), .reload)
+                    await models.flush()
+                }
+            },
         ]
         #if SQLITE
             for layout in SQLiteModels.Layout.allCases {
@@ -187,7 +204,7 @@ struct ModelsSuite: Suite {
         }
     }
 
-    /// From opening the account to the first list of 20 with its makers, and dropping it.
+    /// From opening the account to the first list of 20 with its makers.
     private func start(_ context: Context) throws {
         for count in context.isQuick ? [1_000, 10_000] : [1_000, 10_000, 100_000] {
             let folder = try context.makeFolder("start-\(count)")
@@ -201,12 +218,14 @@ struct ModelsSuite: Suite {
                 _ = try await models.fetch(ProductList(name: "first"))
                 try await models.close()
             }
+            var kept: [ModelCache] = []
             try context.compare(
                 work: "open and read the first list of 20 with their makers",
                 parameters: ["models": "\(count)"],
                 subjects: [
-                    Subject("ModelCache", isOurs: true) { _ in
+                    Subject("ModelCache", isOurs: true, limit: 1, cleanup: { kept = [] }) { _ in
                         let opened = try open(folder)
+                        kept.append(opened)
                         let found = try wait {
                             guard let list = try await opened.stored(ProductList(name: "first")) else { return 0 }
                             let makers = try await opened.stored(Maker.self, ids: list.elements.map(\.maker.id))

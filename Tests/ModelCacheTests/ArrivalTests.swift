@@ -1,0 +1,123 @@
+import Foundation
+import ModelCacheTesting
+import Testing
+import TypedCache
+import TypedCacheTesting
+
+@testable import ModelCache
+
+/// A model that refers to others of its own type.
+private struct Reply: CachedModel {
+    static let modelName = "reply"
+    let id: Int
+    var text: String
+    var parent: Link<Reply>?
+
+    static func request(for id: Int) -> ModelRequest { .get("/replies/\(id)") }
+    var tags: Set<String> { [text] }
+}
+
+/// In which order the models of an answer come to disk.
+@Suite struct ArrivalTests {
+    /// The JSON of a reply with all that it answers, down to number 0.
+    private func json(_ id: Int) -> String {
+        let parent = id > 0 ? ", \"parent\": \(json(id - 1))" : ""
+        return "{\"id\": \(id), \"text\": \"\(id % 3)\"\(parent)}"
+    }
+
+    @Test func aModelComesBehindThoseThatItRefersTo() async throws {
+        let server = StubTransport()
+        let models = try await ModelCache.inMemory(types: [Reply.self], transport: server)
+        let depth = 60
+        let body = ModelBody(ModelResponse(body: Data(json(depth).utf8))) { JSONDecoder() }
+        let reply = try body.model(Reply.self)
+        var arrivals = Arrivals()
+        arrivals.add(body.nested)
+        arrivals.add([reply], from: .detail)
+        // Once more, and one of them with another text: each is written once, where it came first.
+        arrivals.add([Reply(id: 7, text: "new", parent: Link(6))], from: .list)
+        let state = ArrivalState(lifetime: nil, revision: Revision(1), receivedAt: .now)
+        let merged = try await arrivals.groups[0].merge(state, in: models.engine, try await models.engine.bookkeeping())
+        #expect(arrivals.groups.count == 1)
+        #expect(merged.names.map(\.key) == (0...depth).map(String.init))
+        #expect(merged.count == depth + 1)
+        #expect(merged.write() == nil)
+        #expect(try await models.stored(Reply.self, id: 7)?.value.text == "new")
+    }
+
+    @Test func changesAreWrittenInTheirOrderAndKeepTheirTags() throws {
+        let cache = try Cache<ModelRecord<Reply>>(name: "replies", disk: nil)
+        let table = RecordTable(cache)
+        let state = EntryState(generation: 1, revision: Revision(1), fetchedAt: .now)
+        let records = (0..<30).map { id in
+            let reply = Reply(id: id, text: "\(id % 3)")
+            return (key: "\(id)", record: ModelRecord(model: reply, state: state), tags: reply.tags)
+        }
+        let due = table.change(records)
+        #expect(due.map(\.key) == records.map(\.key))
+        #expect(try table.known("7")??.model.id == 7)
+        // Changed again before it is written: the first change is written, and the second one stays.
+        let again = table.change("7", to: nil)
+        #expect(table.write(due) == nil)
+        #expect(table.changeCount == 1)
+        #expect(try table.known("7") == .some(nil))
+        #expect(try cache.fetch(forKey: "7")?.model.id == 7)
+        #expect(table.write(again) == nil)
+        #expect(table.changeCount == 0)
+        #expect(try cache.fetch(forKey: "7") == nil)
+        #expect(try cache.removeAll(tagged: "0") == 10)
+        #expect(try cache.removeAll(tagged: "1") == 9)
+    }
+
+    @Test func knownEntriesAreThoseThatOneByOneLooksFind() throws {
+        let cache = try Cache<ModelRecord<Reply>>(name: "replies", disk: nil)
+        let table = RecordTable(cache)
+        let state = EntryState(generation: 1, revision: Revision(1), fetchedAt: .now)
+        func record(_ id: Int) -> ModelRecord<Reply> { ModelRecord(model: Reply(id: id, text: "t"), state: state) }
+        let keys = try PreparedKeys((0..<40).map(String.init))
+        for id in stride(from: 0, to: 40, by: 2) { #expect(table.write(table.change("\(id)", to: record(id))) == nil) }
+        for waits in [false, true] {
+            if waits {
+                _ = table.change("3", to: record(3))
+                _ = table.change("4", to: nil)
+            }
+            let known = try table.known(keys)
+            for index in keys.indices {
+                let alone = try table.known(keys[index])
+                #expect((alone ?? nil) === known.entries[index])
+                #expect(known.unknown.contains(index) == (alone == nil))
+            }
+            var count = 0
+            #expect(try !table.forEachInMemory(keys) { _ in count += 1 })
+            #expect(count == (waits ? 0 : 1))
+        }
+    }
+}
+
+/// Revisions, which must not be given twice.
+@Suite struct BookkeepingTests {
+    @Test func noRevisionIsGivenBeforeTheDiskKnowsOfIt() throws {
+        let directory = try TemporaryDirectory()
+        let faults = DiskFaults()
+        func open() throws -> Bookkeeping {
+            try Bookkeeping(Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files)))
+        }
+        let first = try open()
+        #expect(first.next { _ in } == nil)
+        faults.fail(.write)
+        #expect(throws: ModelCacheError.self) { try first.reserve() }
+        #expect(first.next { _ in } == nil)
+        faults.heal()
+        try first.reserve()
+        var given: Set<Revision> = []
+        var asked = 0
+        while let next = first.next({ _ in asked += 1 }) { #expect(given.insert(next).inserted) }
+        #expect(given.count > 1_000)
+        #expect(asked == 1)
+        // As after a crash: what was reserved is gone, whether it was given or not.
+        let second = try open()
+        try second.reserve()
+        let next = try #require(second.next { _ in })
+        #expect(given.allSatisfy { $0 < next })
+    }
+}
