@@ -37,7 +37,11 @@ private struct Reply: CachedModel {
         // Once more, and one of them with another text: each is written once, where it came first.
         arrivals.add([Reply(id: 7, text: "new", parent: Link(6))], from: .list)
         let state = ArrivalState(lifetime: nil, revision: Revision(1), receivedAt: .now)
-        let merged = try await arrivals.groups[0].merge(state, in: models.engine, try await models.engine.bookkeeping())
+        let merged = try await arrivals.groups[0].merge(
+            state,
+            in: models.engine,
+            try await models.engine.bookkeeping()
+        )
         #expect(arrivals.groups.count == 1)
         #expect(merged.names.map(\.key) == (0...depth).map(String.init))
         #expect(merged.count == depth + 1)
@@ -75,7 +79,9 @@ private struct Reply: CachedModel {
         let state = EntryState(generation: 1, revision: Revision(1), fetchedAt: .now)
         func record(_ id: Int) -> ModelRecord<Reply> { ModelRecord(model: Reply(id: id, text: "t"), state: state) }
         let keys = try PreparedKeys((0..<40).map(String.init))
-        for id in stride(from: 0, to: 40, by: 2) { #expect(table.write(table.change("\(id)", to: record(id))) == nil) }
+        for id in stride(from: 0, to: 40, by: 2) {
+            #expect(table.write(table.change("\(id)", to: record(id))) == nil)
+        }
         for waits in [false, true] {
             if waits {
                 _ = table.change("3", to: record(3))
@@ -100,7 +106,9 @@ private struct Reply: CachedModel {
         let directory = try TemporaryDirectory()
         let faults = DiskFaults()
         func open() throws -> Bookkeeping {
-            try Bookkeeping(Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files)))
+            try Bookkeeping(
+                Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files))
+            )
         }
         let first = try open()
         #expect(first.next { _ in } == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Deadlines that reading moves: exactly in memory, seldom and never too far on disk.
+/// Deadlines that reading moves: at once in memory, seldom and never too far on disk.
 @Suite struct IdleTests {
     private let directory = TestDirectory()
     private let clock = TestClock()

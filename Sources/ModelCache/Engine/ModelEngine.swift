@@ -60,7 +60,8 @@ final class ModelEngine: Sendable {
     }
 
     /// The next revision. Suspends where the disk has to be told first: at the first one, and if that came too late.
-    nonisolated(nonsending) func nextRevision(_ bookkeeping: Bookkeeping) async throws(ModelCacheError) -> Revision {
+    nonisolated(nonsending) func nextRevision(_ bookkeeping: Bookkeeping) async throws(ModelCacheError) -> Revision
+    {
         while true {
             let next = bookkeeping.next { bookkeeping in
                 account.writer.add(0) { [report] in

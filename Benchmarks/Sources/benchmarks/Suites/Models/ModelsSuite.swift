@@ -57,10 +57,9 @@ struct ModelsSuite: Suite {
                 "ModelCache, until the caller has them",
                 isOurs: true,
                 limit: 1,
-                cleanup: { try wait { await models.flush() } }
-            ) { _ in
-                try wait { _ = try await models.fetch(ProductList(name: "all"), .reload) }
-            },
+                cleanup: { try wait { await models.flush() } },
+                operation: { _ in try wait { _ = try await models.fetch(ProductList(name: "all"), .reload) } }
+            ),
             Subject("ModelCache, until they are on disk", isOurs: true) { _ in
                 try wait {
                     _ = try await models.fetch(ProductList(name: "all"), .reload)
@@ -98,12 +97,12 @@ struct ModelsSuite: Suite {
                 "ModelCache, until the caller has them",
                 isOurs: true,
                 limit: 1,
-                cleanup: { try wait { await models.flush() } }
-            ) { index in
-                try wait {
-                    _ = try await models.fetch(DecodedList(name: "all", products: products[index % 2]), .reload)
+                cleanup: { try wait { await models.flush() } },
+                operation: { index in
+                    let list = DecodedList(name: "all", products: products[index % 2])
+                    try wait { _ = try await models.fetch(list, .reload) }
                 }
-            },
+            ),
             Subject("ModelCache, until they are on disk", isOurs: true) { index in
                 try wait {
                     _ = try await models.fetch(DecodedList(name: "all", products: products[index % 2]), .reload)
