@@ -37,11 +37,8 @@ private struct Reply: CachedModel {
         // Once more, and one of them with another text: each is written once, where it came first.
         arrivals.add([Reply(id: 7, text: "new", parent: Link(6))], from: .list)
         let state = ArrivalState(lifetime: nil, revision: Revision(1), receivedAt: .now)
-        let merged = try await arrivals.groups[0].merge(
-            state,
-            in: models.engine,
-            try await models.engine.bookkeeping()
-        )
+        let bookkeeping = try await models.engine.bookkeeping()
+        let merged = try await arrivals.groups[0].prepare(state, in: models.engine, bookkeeping)()
         #expect(arrivals.groups.count == 1)
         #expect(merged.names.map(\.key) == (0...depth).map(String.init))
         #expect(merged.count == depth + 1)

@@ -13,9 +13,6 @@ final class Layers<Value: Sendable>: Sendable {
     }
 
     private let layers = Mutex<[String: [Layer]]>([:])
-    /// Even, and odd while a layer becomes part of its entry: whoever reads both must read them between two such steps.
-    private let version = Atomic<UInt64>(0)
-    private let settling = Mutex(())
 
     /// Puts a layer over an entry.
     ///
@@ -29,53 +26,24 @@ final class Layers<Value: Sendable>: Sendable {
         }
     }
 
-    /// Takes the layers of a change away from an entry, and has `commit` change the entry itself in the same step.
-    func remove(_ number: UInt64, over key: String, _ commit: () -> Void = {}) {
-        let removed = settling.withLock { _ in
-            version.add(1, ordering: .sequentiallyConsistent)
-            defer { version.add(1, ordering: .sequentiallyConsistent) }
-            commit()
-            return layers.withLock { layers -> [Layer] in
-                let former = layers[key] ?? []
-                let left = former.filter { $0.number != number }
-                layers[key] = left.isEmpty ? nil : left
-                return former
-            }
+    /// Takes the layers of a change away from an entry.
+    func remove(_ number: UInt64, over key: String) {
+        let removed = layers.withLock { layers -> [Layer] in
+            let former = layers[key] ?? []
+            let left = former.filter { $0.number != number }
+            layers[key] = left.isEmpty ? nil : left
+            return former
         }
         _ = removed
     }
 
-    /// Reads entries that have no layers over them.
-    ///
-    /// - Returns: `nil` if there are layers, or one became part of its entry meanwhile.
-    func readingWithout<Base>(_ read: () throws(ModelCacheError) -> Base?) throws(ModelCacheError) -> Base? {
-        let before = version.load(ordering: .sequentiallyConsistent)
-        guard before.isMultiple(of: 2), isEmpty else { return nil }
-        let base = try read()
-        return isEmpty && version.load(ordering: .sequentiallyConsistent) == before ? base : nil
-    }
-
-    /// Reads entries, and the layers over them as they were at that time.
-    ///
-    /// - Parameter read: is called again if a layer became part of its entry meanwhile.
-    nonisolated(nonsending) func reading<Base>(
-        _ keys: [String],
-        _ read: nonisolated(nonsending) () async throws(ModelCacheError) -> Base
-    ) async throws(ModelCacheError) -> (base: Base, layers: [String: [Change]]) {
-        while true {
-            let before = version.load(ordering: .sequentiallyConsistent)
-            if !before.isMultiple(of: 2) {
-                await Task.yield()
-                continue
-            }
-            let base = try await read()
-            let found = layers.withLock { layers -> [String: [Change]] in
-                guard !layers.isEmpty else { return [:] }
-                var found: [String: [Change]] = [:]
-                for key in keys { if let entry = layers[key] { found[key] = entry.map(\.change) } }
-                return found
-            }
-            if version.load(ordering: .sequentiallyConsistent) == before { return (base, found) }
+    /// The changes that lie over some entries, by key.
+    func changes(over keys: [String]) -> [String: [Change]] {
+        layers.withLock { layers in
+            guard !layers.isEmpty else { return [:] }
+            var found: [String: [Change]] = [:]
+            for key in keys { if let entry = layers[key] { found[key] = entry.map(\.change) } }
+            return found
         }
     }
 

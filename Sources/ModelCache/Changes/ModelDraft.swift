@@ -58,16 +58,26 @@ public struct ModelDraft: Sendable {
 /// One step of a draft.
 protocol DraftStep: Sendable {
     var name: EntryName { get }
-    /// Shows the step over its entry.
-    nonisolated(nonsending) func show(_ number: UInt64, in engine: ModelEngine) async throws(ModelCacheError)
-    /// Takes the step away.
-    nonisolated(nonsending) func undo(_ number: UInt64, in engine: ModelEngine) async throws(ModelCacheError)
-    /// Makes the step part of its entry. Runs in a turn of merges.
+    /// Opens the step's table.
+    ///
+    /// - Returns: shows the step over its entry. Does no I/O, as those below.
+    nonisolated(nonsending) func show(
+        _ number: UInt64,
+        in engine: ModelEngine
+    ) async throws(ModelCacheError) -> @Sendable () -> Void
+    /// - Returns: takes the step away.
+    nonisolated(nonsending) func undo(
+        _ number: UInt64,
+        in engine: ModelEngine
+    ) async throws(ModelCacheError) -> @Sendable () -> Void
+    /// Reads the step's entry. Runs in a turn of merges.
+    ///
+    /// - Returns: makes the step part of its entry.
     nonisolated(nonsending) func commit(
         _ number: UInt64,
         _ revision: Revision,
         in engine: ModelEngine
-    ) async throws(ModelCacheError) -> MergedGroup
+    ) async throws(ModelCacheError) -> PreparedMerge
 }
 
 struct ModelStep<Model: CachedModel>: DraftStep {
@@ -76,55 +86,68 @@ struct ModelStep<Model: CachedModel>: DraftStep {
 
     var name: EntryName { ModelTable<Model>.name(key) }
 
-    nonisolated(nonsending) func show(_ number: UInt64, in engine: ModelEngine) async throws(ModelCacheError) {
-        try await engine.table(Model.self).layers.add(number, over: key, change)
+    nonisolated(nonsending) func show(
+        _ number: UInt64,
+        in engine: ModelEngine
+    ) async throws(ModelCacheError) -> @Sendable () -> Void {
+        let table = try await engine.table(Model.self)
+        return { table.layers.add(number, over: key, change) }
     }
 
-    nonisolated(nonsending) func undo(_ number: UInt64, in engine: ModelEngine) async throws(ModelCacheError) {
-        try await engine.table(Model.self).layers.remove(number, over: key)
+    nonisolated(nonsending) func undo(
+        _ number: UInt64,
+        in engine: ModelEngine
+    ) async throws(ModelCacheError) -> @Sendable () -> Void {
+        let table = try await engine.table(Model.self)
+        return { table.layers.remove(number, over: key) }
     }
 
     nonisolated(nonsending) func commit(
         _ number: UInt64,
         _ revision: Revision,
         in engine: ModelEngine
-    ) async throws(ModelCacheError) -> MergedGroup {
+    ) async throws(ModelCacheError) -> PreparedMerge {
         let table = try await engine.table(Model.self)
         let bookkeeping = try await engine.bookkeeping()
-        let old = try await engine.record(table.records, key)
-        try engine.checkUsable()
+        let stored = try await engine.record(table.records, key)
+        let clock = engine.clock
+        return {
+            // Another step of the same draft may have changed it.
+            let old = table.records.waitingEntry(key) ?? stored
+            let record = merged(over: old, revision, bookkeeping, at: clock.now)
+            table.layers.remove(number, over: key)
+            return table.merged(key, to: record)
+        }
+    }
+
+    /// The entry with the step; `nil` if there is none.
+    private func merged(
+        over old: ModelRecord<Model>?,
+        _ revision: Revision,
+        _ bookkeeping: Bookkeeping,
+        at now: Date
+    ) -> ModelRecord<Model>? {
         var model = old?.model
         change(&model)
-        let now = engine.clock.now
-        let record = model.map { model in
-            var state = EntryState(
+        guard let model else { return nil }
+        guard let old else {
+            let state = EntryState(
                 ResponseLifetime(at: now),
                 generation: bookkeeping.generation,
                 revision: revision,
                 receivedAt: now,
                 fresh: Model.policy.fresh
             )
-            // The program knows what it has changed; the rest is as old as it was.
-            if let old {
-                let isInvalidated = bookkeeping.isInvalidated(
-                    old.state,
-                    in: ModelEngine.scopes(of: old.model, key)
-                )
-                state = old.state
-                state.generation = bookkeeping.generation
-                state.revision = revision
-                // The new revision is behind the invalidation.
-                if isInvalidated { state.freshUntil = now }
-                if model != old.model { state.validators = nil }
-            }
             return ModelRecord(model: model, state: state)
         }
-        var written: [WaitingChanges.Due] = []
-        table.layers.remove(number, over: key) {
-            written = table.records.change(key, to: record, tags: record?.model.tags ?? [])
-        }
-        let due = written
-        return MergedGroup(names: [name], count: 1) { table.records.write(due) }
+        // The program knows what it has changed; the rest is as old as it was.
+        var state = old.state
+        state.generation = bookkeeping.generation
+        state.revision = revision
+        // The new revision is behind the invalidation.
+        if bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key)) { state.freshUntil = now }
+        if model != old.model { state.validators = nil }
+        return ModelRecord(model: model, state: state)
     }
 }
 
@@ -135,41 +158,55 @@ struct ListStep: DraftStep {
 
     var name: EntryName { ListTable.name(key) }
 
-    nonisolated(nonsending) func show(_ number: UInt64, in engine: ModelEngine) async throws(ModelCacheError) {
-        try await engine.lists().layers.add(number, over: key, change)
+    nonisolated(nonsending) func show(
+        _ number: UInt64,
+        in engine: ModelEngine
+    ) async throws(ModelCacheError) -> @Sendable () -> Void {
+        let table = try await engine.lists()
+        return { table.layers.add(number, over: key, change) }
     }
 
-    nonisolated(nonsending) func undo(_ number: UInt64, in engine: ModelEngine) async throws(ModelCacheError) {
-        try await engine.lists().layers.remove(number, over: key)
+    nonisolated(nonsending) func undo(
+        _ number: UInt64,
+        in engine: ModelEngine
+    ) async throws(ModelCacheError) -> @Sendable () -> Void {
+        let table = try await engine.lists()
+        return { table.layers.remove(number, over: key) }
     }
 
     nonisolated(nonsending) func commit(
         _ number: UInt64,
         _ revision: Revision,
         in engine: ModelEngine
-    ) async throws(ModelCacheError) -> MergedGroup {
+    ) async throws(ModelCacheError) -> PreparedMerge {
         let table = try await engine.lists()
         let bookkeeping = try await engine.bookkeeping()
-        let old = try await engine.record(table.records, key)?.record
+        let stored = try await engine.record(table.records, key)
+        let clock = engine.clock
+        return {
+            let old = (table.records.waitingEntry(key) ?? stored)?.record
+            let record = merged(over: old, revision, bookkeeping, at: clock.now)
+            table.layers.remove(number, over: key)
+            let due = table.records.change(key, to: record.map(ListEntry.init), tags: tags)
+            return MergedGroup(names: [name], count: 1) { table.records.write(due) }
+        }
+    }
+
+    private func merged(
+        over old: ListRecord?,
+        _ revision: Revision,
+        _ bookkeeping: Bookkeeping,
+        at now: Date
+    ) -> ListRecord? {
         var record = old
-        try engine.checkUsable()
         change(&record)
         // An answer that was asked for before does not take the change back.
-        if record != old {
-            let scopes = [InvalidationScope(key: "l:\(key)")] + tags.map(InvalidationScope.tag)
-            if let old, bookkeeping.isInvalidated(old.state, in: scopes) {
-                record?.state.freshUntil = engine.clock.now
-            }
-            record?.state.generation = bookkeeping.generation
-            record?.state.revision = revision
-            record?.state.validators = nil
-        }
-        let changed = record.map(ListEntry.init)
-        var written: [WaitingChanges.Due] = []
-        table.layers.remove(number, over: key) {
-            written = table.records.change(key, to: changed, tags: tags)
-        }
-        let due = written
-        return MergedGroup(names: [name], count: 1) { table.records.write(due) }
+        guard record != old else { return record }
+        let scopes = [InvalidationScope(key: "l:\(key)")] + tags.map(InvalidationScope.tag)
+        if let old, bookkeeping.isInvalidated(old.state, in: scopes) { record?.state.freshUntil = now }
+        record?.state.generation = bookkeeping.generation
+        record?.state.revision = revision
+        record?.state.validators = nil
+        return record
     }
 }

@@ -38,13 +38,16 @@ struct ArrivalState: Sendable {
 
 /// The models of one type in an answer.
 protocol ArrivalGroup: Sendable {
-    /// Merges them over what is there.
-    nonisolated(nonsending) func merge(
+    /// Merges them over what is there. Runs in a turn of merges.
+    nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
         in engine: ModelEngine,
         _ bookkeeping: Bookkeeping
-    ) async throws(ModelCacheError) -> MergedGroup
+    ) async throws(ModelCacheError) -> PreparedMerge
 }
+
+/// Puts merged entries in the place of those that are there. Does no I/O; is called in the turn in which it was prepared.
+typealias PreparedMerge = @Sendable () -> MergedGroup
 
 /// The changed entries of one table, and how they are written to disk.
 struct MergedGroup: Sendable {
@@ -62,27 +65,25 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
 
     var parts: [Part]
 
-    nonisolated(nonsending) func merge(
+    nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
         in engine: ModelEngine,
         _ bookkeeping: Bookkeeping
-    ) async throws(ModelCacheError) -> MergedGroup {
+    ) async throws(ModelCacheError) -> PreparedMerge {
         let table = try await engine.table(Model.self)
         let keys = parts.flatMap { $0.models.cacheKeys }
         var entries = try await engine.records(table.records, keys)
         let changed = merged(over: &entries, keys, state, bookkeeping)
-        // After the disk was read: from here on nothing suspends, so that an ended cache changes nothing any more.
-        try engine.checkUsable()
-        var records: [(key: String, record: ModelRecord<Model>, tags: Set<String>)] = []
+        var records: [(key: String, record: ModelRecord<Model>?, tags: Set<String>)] = []
         records.reserveCapacity(changed.count)
-        for place in changed {
-            guard let record = entries[place] else { continue }
-            records.append((keys[place], record, record.model.tags))
-        }
-        let due = table.records.change(records)
+        for place in changed { records.append((keys[place], entries[place], entries[place]?.model.tags ?? [])) }
+        let merged = records
         let name = Model.modelName
-        return MergedGroup(names: changed.map { EntryName(model: name, key: keys[$0]) }, count: due.count) {
-            table.records.write(due)
+        return {
+            let due = table.records.change(merged)
+            return MergedGroup(names: due.map { EntryName(model: name, key: $0.key) }, count: due.count) {
+                table.records.write(due)
+            }
         }
     }
 

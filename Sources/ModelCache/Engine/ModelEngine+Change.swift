@@ -14,12 +14,11 @@ extension ModelEngine {
         then confirm: (inout ModelDraft, Outcome) -> Void
     ) async throws -> Outcome {
         let number = changeCount.add(1, ordering: .sequentiallyConsistent).newValue
-        var shown: [any DraftStep] = []
+        var shows: [@Sendable () -> Void] = []
+        for step in draft.steps { shows.append(try await step.show(number, in: self)) }
+        let steps = self.steps
+        steps.change { for show in shows { show() } }
         do {
-            for step in draft.steps {
-                try await step.show(number, in: self)
-                shown.append(step)
-            }
             bus.tell(Set(draft.steps.map(\.name)))
             let outcome = try await send()
             var confirmed = draft
@@ -27,21 +26,23 @@ extension ModelEngine {
             try await commit(confirmed, number)
             return outcome
         } catch {
-            await undo(shown, number)
+            await undo(draft.steps, number)
             throw error
         }
     }
 
-    private nonisolated(nonsending) func undo(_ steps: [any DraftStep], _ number: UInt64) async {
-        for step in steps {
+    private nonisolated(nonsending) func undo(_ shown: [any DraftStep], _ number: UInt64) async {
+        var undos: [@Sendable () -> Void] = []
+        for step in shown {
             do throws(ModelCacheError) {
-                try await step.undo(number, in: self)
+                undos.append(try await step.undo(number, in: self))
             } catch {
                 // A cache that has ended shows nothing.
                 if error.code != .closed { report(error) }
             }
         }
-        bus.tell(Set(steps.map(\.name)))
+        steps.change { for undo in undos { undo() } }
+        bus.tell(Set(shown.map(\.name)))
     }
 
     /// Makes a draft part of what is stored, and waits until it is on disk.
@@ -50,9 +51,9 @@ extension ModelEngine {
         let groups = try await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
                 let revision = try await self.nextRevision(bookkeeping)
-                var groups: [MergedGroup] = []
-                for step in draft.steps { groups.append(try await step.commit(number, revision, in: self)) }
-                return groups
+                var commits: [PreparedMerge] = []
+                for step in draft.steps { commits.append(try await step.commit(number, revision, in: self)) }
+                return try self.apply(commits)
             }
         }.get()
         bus.tell(Set(groups.flatMap(\.names)))

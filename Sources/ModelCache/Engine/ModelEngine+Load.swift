@@ -213,7 +213,6 @@ extension ModelEngine {
                 guard let former = try await self.record(table.records, key),
                     former.state.isConfirmed(by: answer, validators)
                 else { return nil }
-                try self.checkUsable()
                 // Nothing of such an answer may be kept.
                 guard answer.lifetime.isStored else { return former }
                 var state = former.state
@@ -225,11 +224,9 @@ extension ModelEngine {
                     fresh: Model.policy.fresh
                 )
                 let record = ModelRecord(model: former.model, state: state)
-                let change = table.records.change(key, to: record, tags: record.model.tags)
-                self.write([
-                    MergedGroup(names: [], count: 1) { table.records.write(change) }
-                ])
-                self.bus.tell([ModelTable<Model>.name(key)])
+                let groups = try self.apply([{ table.merged(key, to: record) }])
+                self.write(groups)
+                self.bus.tell(groups.flatMap(\.names))
                 return record
             }
         }.get()

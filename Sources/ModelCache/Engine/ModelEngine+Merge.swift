@@ -25,9 +25,12 @@ extension ModelEngine {
         await account.writer.room()
         let merged = await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                var groups: [MergedGroup] = []
-                for group in arrivals.groups { groups.append(try await group.merge(state, in: self, bookkeeping)) }
-                if !changes.isEmpty { groups.append(try await self.change(changes)) }
+                var merges: [PreparedMerge] = []
+                for group in arrivals.groups {
+                    merges.append(try await group.prepare(state, in: self, bookkeeping))
+                }
+                if !changes.isEmpty { merges.append(try await self.prepare(changes)) }
+                let groups = try self.apply(merges)
                 // In the turn, so that the disk has the order of the merges.
                 if !waits { self.write(groups) }
                 return groups
@@ -38,26 +41,35 @@ extension ModelEngine {
         if waits { try await written(groups) }
     }
 
-    private nonisolated(nonsending) func change(_ changes: [ListChange]) async throws(ModelCacheError)
-        -> MergedGroup
+    /// Applies merges in one step. Nothing suspends between the look whether the cache has ended and the change, so that
+    /// an ended cache changes nothing any more.
+    func apply(_ merges: [PreparedMerge]) throws(ModelCacheError) -> [MergedGroup] {
+        try checkUsable()
+        return steps.change { merges.map { $0() } }
+    }
+
+    private nonisolated(nonsending) func prepare(_ changes: [ListChange]) async throws(ModelCacheError)
+        -> PreparedMerge
     {
         let lists = try await lists()
         let keys = changes.map(\.key)
         let former = try await records(lists.records, keys)
-        try checkUsable()
         var current = Dictionary(zip(keys, former.map { $0?.record })) { first, _ in first }
-        var written: [WaitingChanges.Due] = []
+        var changed: [(key: String, record: ListEntry?, tags: Set<String>)] = []
         for change in changes {
             let old = current[change.key] ?? nil
             var new = old
             change.change(&new)
             guard new != old else { continue }
             current[change.key] = .some(new)
-            written += lists.records.change(change.key, to: new.map(ListEntry.init), tags: change.tags)
+            changed.append((change.key, new.map(ListEntry.init), change.tags))
         }
-        let writes = written
-        return MergedGroup(names: writes.map { ListTable.name($0.key) }, count: writes.count) {
-            lists.records.write(writes)
+        let entries = changed
+        return {
+            let due = lists.records.change(entries)
+            return MergedGroup(names: due.map { ListTable.name($0.key) }, count: due.count) {
+                lists.records.write(due)
+            }
         }
     }
 
@@ -73,14 +85,10 @@ extension ModelEngine {
         let removed = await turns.run { () async -> Result<MergedGroup?, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
                 guard let old = try await self.record(table.records, key) else { return nil }
-                try self.checkUsable()
                 guard bookkeeping.comparable(old.state) <= revision else { return nil }
-                let removal = table.records.change(key, to: nil)
-                let group = MergedGroup(names: [ModelTable<Model>.name(key)], count: 1) {
-                    table.records.write(removal)
-                }
-                if !waits { self.write([group]) }
-                return group
+                let groups = try self.apply([{ table.merged(key, to: nil) }])
+                if !waits { self.write(groups) }
+                return groups.first
             }
         }
         guard let group = try removed.get() else { return }

@@ -19,11 +19,12 @@ extension ModelEngine {
     ) async throws(ModelCacheError) -> [ModelSnapshot<Model>?] {
         let table = try await table(type)
         let bookkeeping = try await bookkeeping()
-        let (records, layers) = try await table.layers.reading(keys) { () async throws(ModelCacheError) in
-            try await self.records(table.records, keys)
-        }
-        return zip(keys, records).map { key, record in
-            snapshot(of: record, key, layers[key] ?? [], bookkeeping)
+        return try await steps.reading(turns) { () async throws(ModelCacheError) in
+            let records = try await self.records(table.records, keys)
+            let layers = table.layers.changes(over: keys)
+            return zip(keys, records).map { key, record in
+                self.snapshot(of: record, key, layers[key] ?? [], bookkeeping)
+            }
         }
     }
 
@@ -84,11 +85,13 @@ extension ModelEngine {
     nonisolated(nonsending) func snapshot<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
-        guard let shown = try await shown(list) else { return nil }
-        return try await snapshot(list, shown)
+        try await steps.reading(turns) { () async throws(ModelCacheError) in
+            guard let shown = try await self.shown(list) else { return nil }
+            return try await self.snapshot(list, shown)
+        }
     }
 
-    nonisolated(nonsending) func snapshot<List: ModelList>(
+    private nonisolated(nonsending) func snapshot<List: ModelList>(
         _ list: List,
         _ shown: ShownList
     ) async throws(ModelCacheError) -> ListSnapshot<List> {
@@ -119,20 +122,19 @@ extension ModelEngine {
         _ table: ModelTable<Element>,
         _ keys: PreparedKeys
     ) throws(ModelCacheError) -> [Element]? {
-        try table.layers.readingWithout { () throws(ModelCacheError) in
-            var isWhole = false
-            // Into an array's memory: an `append` that is generic over models asks the runtime for the array's type at each
-            // element. As many as there are keys are initialized at most, and all that are counted.
-            let elements = try [Element](unsafeUninitializedCapacity: keys.indices.count) {
-                elements,
-                count throws(ModelCacheError) in
-                isWhole = try table.records.forEachInMemory(keys) { record in
-                    elements.initializeElement(at: count, to: record.model)
-                    count += 1
-                }
+        guard table.layers.isEmpty else { return nil }
+        var isWhole = false
+        // Into an array's memory: an `append` that is generic over models asks the runtime for the array's type at each
+        // element. As many as there are keys are initialized at most, and all that are counted.
+        let elements = try [Element](unsafeUninitializedCapacity: keys.indices.count) {
+            elements,
+            count throws(ModelCacheError) in
+            isWhole = try table.records.forEachInMemory(keys) { record in
+                elements.initializeElement(at: count, to: record.model)
+                count += 1
             }
-            return isWhole ? elements : nil
         }
+        return isWhole ? elements : nil
     }
 
     /// The models of a list, with unconfirmed changes applied, and the identities of those that are missing.
@@ -141,9 +143,8 @@ extension ModelEngine {
         _ ids: [String],
         _ keys: PreparedKeys
     ) async throws(ModelCacheError) -> (elements: [Element], holes: [Element.ID]) {
-        let (records, layers) = try await table.layers.reading(ids) { () async throws(ModelCacheError) in
-            try await self.records(table.records, keys)
-        }
+        let records = try await self.records(table.records, keys)
+        let layers = table.layers.changes(over: ids)
         var elements: [Element] = []
         elements.reserveCapacity(ids.count)
         var holes: [Element.ID] = []
@@ -177,12 +178,10 @@ extension ModelEngine {
     ) async throws(ModelCacheError) -> ShownList? {
         let table = try await lists()
         let key = list.listKey
-        let (base, layers) = try await table.layers.reading([key]) { () async throws(ModelCacheError) in
-            try await self.record(table.records, key)
-        }
+        let base = try await record(table.records, key)
         // Another list may have had this key.
         let entry = base?.record.modelName == List.Element.modelName ? base : nil
-        guard let changes = layers[key] else { return entry.map { ShownList(entry: $0, isChanging: false) } }
+        guard let changes = table.layers.changes(over: [key])[key] else { return entry.map { ShownList(entry: $0, isChanging: false) } }
         var shown = entry?.record
         for change in changes { change(&shown) }
         return shown.map { ShownList(entry: ListEntry($0), isChanging: true) }

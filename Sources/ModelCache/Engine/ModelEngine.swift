@@ -15,6 +15,7 @@ final class ModelEngine: Sendable {
     let bus = ChangeBus()
     /// One answer after another is merged, for each is merged over what the one before has left.
     let turns = Turns()
+    let steps = Steps()
     let mode = Mutex(ConnectionMode.online)
     private let isEndedFlag = Atomic(false)
     private let isErasedFlag = Atomic(false)

@@ -105,7 +105,8 @@ extension ModelEngine {
                 observe([name])
                 guard let shown = try await self.shown(list) else { return nil }
                 observe(Set(shown.entry.record.ids.map(ModelTable<List.Element>.name)).union([name]))
-                return try await self.snapshot(list, shown)
+                // Once more, with its elements in one step: if it has others by now, the observer is told.
+                return try await self.snapshot(list)
             }
         }
     }

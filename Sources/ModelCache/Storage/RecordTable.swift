@@ -28,9 +28,15 @@ where Record.Wrapper.Value == Record {
 
     // MARK: Reading
 
+    /// The entry that waits to be written, or that it is to be removed; `nil` if nothing waits.
+    func waitingEntry(_ key: String) -> Record?? {
+        guard let entry = waiting[key] else { return nil }
+        return .some(entry.map(Self.record))
+    }
+
     /// The entry, as far as memory knows it without the disk; `nil` if the disk has to be read.
     func known(_ key: String) throws(ModelCacheError) -> Record?? {
-        if let entry = waiting[key] { return .some(entry.map(Self.record)) }
+        if let entry = waitingEntry(key) { return .some(entry) }
         let found = try wrappingCacheErrors { () throws(CacheError) in try cache.fetchFromMemory(forKey: key) }
         guard let record = found else { return nil }
         return .some(record)
@@ -88,7 +94,7 @@ where Record.Wrapper.Value == Record {
     }
 
     /// Changes several entries, in this order. All else is as for one.
-    func change(_ records: [(key: String, record: Record, tags: Set<String>)]) -> [WaitingChanges.Due] {
+    func change(_ records: [(key: String, record: Record?, tags: Set<String>)]) -> [WaitingChanges.Due] {
         waiting.add(records.map { ($0.key, $0.record, $0.tags) })
     }
 

@@ -182,6 +182,8 @@ private struct KilledChild {
         Foundation.kill(process.processIdentifier, SIGKILL)
         while let more = try output.fileHandleForReading.readToEnd(), !more.isEmpty { text += more }
         ended.wait()
+        // At once, for the process object outlives this: with some thousand of them open, Foundation's own sockets fail.
+        try output.fileHandleForReading.close()
         guard process.terminationReason == .uncaughtSignal else {
             throw TortureError("a process ended by itself with \(process.terminationStatus)")
         }

@@ -14,6 +14,7 @@ struct ModelsSuite: Suite {
         try mergeDecoded(context)
         try readList(context)
         try changeOne(context)
+        try tell(context)
         try start(context)
         try confirm(context)
     }
@@ -201,6 +202,37 @@ struct ModelsSuite: Suite {
             )
             try wait { try await loading.close() }
         }
+    }
+
+    /// From a change to the snapshot in its observer's hand, while the disk still has to be told.
+    private func tell(_ context: Context) throws {
+        let models = try open(context.makeFolder("tell"), ProductServer(lists: ["all": 0..<20]))
+        let samples = try wait {
+            _ = try await models.fetch(ProductList(name: "all"))
+            let updates = models.updates(of: ProductList(name: "all")).makeAsyncIterator()
+            _ = await updates.next(isolation: nil)
+            var samples: [Double] = []
+            for version in 1...(context.isQuick ? 200 : 2_000) {
+                let begun = ContinuousClock.now
+                let saving = Task { try await models.save(Product.make(7, version: version)) }
+                let snapshot = await updates.next(isolation: nil)
+                let time = ContinuousClock.now - begun
+                guard snapshot??.elements[7].stock == Product.make(7, version: version).stock else {
+                    throw BenchmarkError("an observer was told of another change")
+                }
+                samples.append(time / .microseconds(1))
+                try await saving.value
+            }
+            return samples
+        }
+        context.value(
+            work: "tell the observer of a list of 20 of a changed element",
+            subject: "ModelCache",
+            isOurs: true,
+            unit: "µs",
+            samples: samples
+        )
+        try wait { try await models.close() }
     }
 
     /// From opening the account to the first list of 20 with its makers.

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Makes a change of several entries one step: a reader sees all of it or nothing, whatever tables they are in.
+///
+/// Readers take no lock: they read once more if entries were changed meanwhile.
+final class Steps: Sendable {
+    /// Even; odd while entries are changed.
+    private let version = Atomic<UInt64>(0)
+    private let changing = Mutex(())
+    /// How often a reader is disturbed before it keeps merges away: a disk is slower than they are.
+    private static let attempts = 8
+
+    /// Changes entries in one step. Must not be called by `body`, which does no I/O.
+    func change<Result>(_ body: () -> sending Result) -> sending Result {
+        changing.withLock { _ in
+            version.add(1, ordering: .sequentiallyConsistent)
+            defer { version.add(1, ordering: .sequentiallyConsistent) }
+            return body()
+        }
+    }
+
+    /// Reads entries as they are between two steps.
+    ///
+    /// - Parameters:
+    ///   - turns: of merges; must not be the caller's own.
+    ///   - read: is called again if entries were changed meanwhile.
+    nonisolated(nonsending) func reading<Found>(
+        _ turns: Turns,
+        _ read: nonisolated(nonsending) () async throws(ModelCacheError) -> Found
+    ) async throws(ModelCacheError) -> Found {
+        for _ in 0..<Self.attempts {
+            if let found = try await undisturbed(read) { return found }
+        }
+        return try await turns.run { () async -> Result<Found, ModelCacheError> in
+            await Result.of { () async throws(ModelCacheError) in
+                // What is changed besides merges is shown and taken away by the program's own calls.
+                while true {
+                    if let found = try await self.undisturbed(read) { return found }
+                }
+            }
+        }.get()
+    }
+
+    private nonisolated(nonsending) func undisturbed<Found>(
+        _ read: nonisolated(nonsending) () async throws(ModelCacheError) -> Found
+    ) async throws(ModelCacheError) -> Found? {
+        let before = version.load(ordering: .sequentiallyConsistent)
+        guard before.isMultiple(of: 2) else {
+            await Task.yield()
+            return nil
+        }
+        let found = try await read()
+        return version.load(ordering: .sequentiallyConsistent) == before ? found : nil
+    }
+}
