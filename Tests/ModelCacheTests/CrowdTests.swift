@@ -43,7 +43,10 @@ import TypedCache
                         let name = "\(number).\(step)"
                         switch step % 3 {
                         case 0: try await models.save(users(pair, name))
-                        case 1: try await models.change { draft in users(pair, name).forEach { draft.save($0) } }
+                        case 1:
+                            try await models.change { draft in
+                                for user in users(pair, name) { draft.save(user) }
+                            }
                         default:
                             // Shown, and taken away again every second time.
                             let isRefused = step.isMultiple(of: 2)

@@ -145,7 +145,8 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         state.generation = bookkeeping.generation
         state.revision = revision
         // The new revision is behind the invalidation.
-        if bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key)) { state.freshUntil = now }
+        let scopes = ModelEngine.scopes(of: old.model, key)
+        if bookkeeping.isInvalidated(old.state, in: scopes) { state.freshUntil = now }
         if model != old.model { state.validators = nil }
         return ModelRecord(model: model, state: state)
     }

@@ -181,7 +181,9 @@ extension ModelEngine {
         let base = try await record(table.records, key)
         // Another list may have had this key.
         let entry = base?.record.modelName == List.Element.modelName ? base : nil
-        guard let changes = table.layers.changes(over: [key])[key] else { return entry.map { ShownList(entry: $0, isChanging: false) } }
+        guard let changes = table.layers.changes(over: [key])[key] else {
+            return entry.map { ShownList(entry: $0, isChanging: false) }
+        }
         var shown = entry?.record
         for change in changes { change(&shown) }
         return shown.map { ShownList(entry: ListEntry($0), isChanging: true) }
