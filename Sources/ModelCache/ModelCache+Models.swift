@@ -61,7 +61,7 @@ extension ModelCache {
         try await engine.fetch(Model.self, links.map(\.id), mode)
     }
 
-    // MARK: What is stored
+    // MARK: Reading stored models
 
     /// Returns a model as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
     ///
@@ -113,7 +113,7 @@ extension ModelCache {
         try await engine.remove(type, id.cacheKey, revision, waits: true)
     }
 
-    /// Changes models and lists in one step: who observes sees all of it or nothing.
+    /// Changes models and lists in one step: observers and reads see all of it or nothing.
     ///
     /// - Throws: as saving.
     public nonisolated(nonsending) func change(
@@ -138,12 +138,12 @@ extension ModelCache {
     /// changes beside it. It is in memory alone, and gone if the process ends.
     ///
     /// - Parameters:
-    ///   - edit: what changes.
+    ///   - edit: the changes.
     ///   - send: tells the server.
-    ///   - confirm: adds to the change what the server's answer says, in the same step: a model with the identity that the
+    ///   - confirm: adds changes that the server's answer brings, in the same step: a model with the identity that the
     ///     server has given, say, in the place of the one that was shown. Nothing by default.
-    /// - Returns: what `send` returns.
-    /// - Throws: what `send` throws, and then this change alone is taken back; ``ModelCacheError`` as saving.
+    /// - Returns: the result of `send`.
+    /// - Throws: errors of `send`, and then this change alone is taken back; ``ModelCacheError`` as saving.
     public nonisolated(nonsending) func change<Outcome>(
         _ edit: (inout ModelDraft) -> Void,
         sending send: nonisolated(nonsending) () async throws -> Outcome,
@@ -154,13 +154,13 @@ extension ModelCache {
         return try await engine.change(draft, sending: send, then: confirm)
     }
 
-    /// Makes models and lists stale, in all later launches as well, and what is being loaded.
+    /// Makes models and lists stale, in all later launches as well, and the answers to loads that are under way.
     ///
     /// A load that is under way gives its value to the tasks that wait for it, and is done once more.
     ///
     /// - Throws: ``ModelCacheError`` with code `.storage`, `.closed`. Where the disk has failed, they are stale in this
     ///   process.
-    /// - Complexity: O(1), whatever is stored.
+    /// - Complexity: O(1) in the number of stored models.
     public nonisolated(nonsending) func invalidate(_ scopes: InvalidationScope...) async throws(ModelCacheError) {
         try await engine.invalidate(scopes)
     }

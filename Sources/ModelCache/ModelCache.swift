@@ -10,9 +10,9 @@ import TypedCache
 /// let stored = try await models.stored(Article.self, id: id)          // never asks the server
 /// ```
 ///
-/// Each model exists once, whatever answers, lists and models refer to it: a change of it is seen everywhere. Reads are
-/// of two kinds. A fetch loads what is missing or stale, and fails if that fails and nothing may be shown instead;
-/// `stored` and `updates` give what is there, with its freshness, and never cause a request.
+/// Each model exists once, however many answers, lists and models refer to it: a change of it is seen everywhere. Reads
+/// are of two kinds. A fetch loads a missing or stale model, and fails if that fails and nothing may be shown instead;
+/// `stored` and `updates` give the stored model with its freshness, and never cause a request.
 ///
 /// An account is a directory. At most one process at a time should have it open: another one's changes are not noticed.
 /// All calls may be made from any task.
@@ -58,7 +58,7 @@ public final class ModelCache: Sendable {
             )
         )
         _ = try await opened.reading { () throws(ModelCacheError) in try opened.bookkeeping() }
-        // Nobody has to wait for it, but ``flush()`` does.
+        // No caller has to wait for it, but ``flush()`` does.
         opened.writer.add(0) {
             if let failure = place.deleteErased() { onFailure(failure) }
         }
@@ -131,6 +131,6 @@ public final class ModelCache: Sendable {
         } while !engine.loads.isIdle
     }
 
-    /// How many models and lists are observed, for tests of what ended observers leave behind.
+    /// How many models and lists are observed, for tests that ended observers leave nothing behind.
     package var observedCount: Int { engine.bus.observedCount }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TypedCache
 
-/// Why a model cache could not do what was asked.
+/// An error of a model cache.
 public struct ModelCacheError: Error, Sendable {
     /// The kind of failure. New codes may be added: always keep a `default` when switching.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -28,7 +28,7 @@ public struct ModelCacheError: Error, Sendable {
         public static let transport = Code(base: .transport)
         /// The server answered with another status; `status` has it.
         public static let status = Code(base: .status)
-        /// The answer is not what the model or list decodes; `cause` says why.
+        /// The model or list cannot decode the answer; `cause` says why.
         public static let decodingFailed = Code(base: .decodingFailed)
         /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.
@@ -42,7 +42,7 @@ public struct ModelCacheError: Error, Sendable {
     }
 
     public let code: Code
-    /// What went wrong and what can be done, for people. Never contains a model's fields.
+    /// The failure and its remedy, for people. Never contains a model's fields.
     public let message: String
     /// The server's status, for `.status`, `.notFound` and `.cursorRefused`.
     public let status: Int?

@@ -68,7 +68,7 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
 
     private func heard(_ task: Int) -> ContinuousClock.Instant? { state.withLock { $0.pending[task]?.heard } }
 
-    /// Ends a task from here. What the session says of it later is not listened to.
+    /// Ends a task from here. Later calls of the session about it are ignored.
     func end(_ task: URLSessionTask, _ failure: any Error) {
         let pending = state.withLock { state in
             state.expected.remove(task.taskIdentifier)

@@ -21,7 +21,7 @@ public struct HTTPTransportError: Error, Sendable, Hashable {
     }
 
     public let code: Code
-    /// What went wrong and what can be done, for people. Never contains a URL, a header or a body.
+    /// The failure and its remedy, for people. Never contains a URL, a header or a body.
     public let message: String
 
     init(_ code: Code, _ message: String) {

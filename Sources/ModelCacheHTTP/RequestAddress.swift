@@ -62,7 +62,7 @@ struct RequestAddress: Sendable {
 
     /// Escapes all other bytes.
     ///
-    /// - Parameter percent: whether what is escaped already stays as it is.
+    /// - Parameter percent: whether escaped characters stay as they are.
     private static func escaped(_ text: String, keeping kept: Set<UInt8>, percent: Bool = true) -> String {
         let bytes = Array(text.utf8)
         guard !bytes.allSatisfy(kept.contains) else { return text }

@@ -140,7 +140,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             )
             return ModelRecord(model: model, state: state)
         }
-        // The program knows what it has changed; the rest is as old as it was.
+        // The changed fields are the program's own; the others are as old as they were.
         var state = old.state
         state.generation = bookkeeping.generation
         state.revision = revision

@@ -38,7 +38,7 @@ struct ArrivalState: Sendable {
 
 /// The models of one type in an answer.
 protocol ArrivalGroup: Sendable {
-    /// Merges them over what is there. Runs in a turn of merges.
+    /// Merges them over the stored models. Runs in a turn of merges.
     nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
         in engine: ModelEngine,

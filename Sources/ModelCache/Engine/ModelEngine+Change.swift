@@ -7,7 +7,7 @@ extension ModelEngine {
     /// Shows a draft at once, and makes it part of the stored models and lists when `send` has returned, together with
     /// the steps that `confirm` adds.
     ///
-    /// - Throws: what `send` throws, and then the draft is taken away.
+    /// - Throws: errors of `send`, and then the draft is taken away.
     nonisolated(nonsending) func change<Outcome>(
         _ draft: ModelDraft,
         sending send: nonisolated(nonsending) () async throws -> Outcome,
@@ -45,7 +45,7 @@ extension ModelEngine {
         bus.tell(Set(shown.map(\.name)))
     }
 
-    /// Makes a draft part of what is stored, and waits until it is on disk.
+    /// Makes a draft part of the stored models and lists, and waits until it is on disk.
     nonisolated(nonsending) func commit(_ draft: ModelDraft, _ number: UInt64 = 0) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
         let groups = try await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in

@@ -65,7 +65,7 @@ extension ModelEngine {
         _ mode: FetchMode
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
-        // The server's window is for what has expired, not for what was invalidated or is another variant.
+        // The server's window is for expired models, not for invalidated ones or other variants.
         guard freshness.isExpired else { return false }
         let table = try await table(type)
         guard let state = try await record(table.records, id.cacheKey)?.state else { return false }

@@ -5,16 +5,15 @@ import TypedCache
 struct ListChange: Sendable {
     let key: String
     let tags: Set<String>
-    /// Is given the list, `nil` if it is not there, and leaves what it shall be; a list that is left as it is, is not
-    /// written.
+    /// Changes the list in place; `nil` stands for a list that is not there. An unchanged list is not written.
     let change: @Sendable (inout ListRecord?) -> Void
 }
 
 extension ModelEngine {
-    /// Merges models and list changes into what is there: observers see all of it at once, the disk has the models first.
+    /// Merges models and list changes into the stored ones: observers see all of it at once, the disk has the models first.
     ///
-    /// - Parameter waits: whether to suspend until all of it is on disk, and to throw what fails there; otherwise that is
-    ///   reported.
+    /// - Parameter waits: whether to suspend until all of it is on disk, and to throw the disk's failures; otherwise
+    ///   those are reported.
     nonisolated(nonsending) func merge(
         _ arrivals: Arrivals,
         lists changes: [ListChange] = [],
@@ -98,7 +97,7 @@ extension ModelEngine {
 
     // MARK: Writing
 
-    /// Has groups written, one after another, and reports what fails.
+    /// Has groups written, one after another, and reports failures.
     func write(_ groups: [MergedGroup]) {
         let count = groups.reduce(0) { $0 + $1.count }
         guard count > 0 else { return }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TypedCache
 
-/// The parts of a ``ModelCache``, and what they do together: reading.
+/// The parts of a ``ModelCache``, and reading, which they do together.
 ///
 /// Merging, loading and changing have a file each.
 final class ModelEngine: Sendable {
@@ -13,7 +13,7 @@ final class ModelEngine: Sendable {
     let report: @Sendable (ModelCacheError) -> Void
     let loads = InFlightLoads()
     let bus = ChangeBus()
-    /// One answer after another is merged, for each is merged over what the one before has left.
+    /// One answer after another is merged, for each is merged over the result of the one before.
     let turns = Turns()
     let steps = Steps()
     let mode = Mutex(ConnectionMode.online)
@@ -44,7 +44,7 @@ final class ModelEngine: Sendable {
         if isEnded { throw ModelCacheError.ended }
     }
 
-    /// Whether nothing may be written any more, what waits to be written included.
+    /// Whether nothing may be written any more, waiting entries included.
     var isErased: Bool { isErasedFlag.load(ordering: .sequentiallyConsistent) }
 
     /// Lets nothing go on, and has nothing written any more.

@@ -52,13 +52,13 @@ public struct FetchMode: Sendable, Hashable {
     public static let automatic = FetchMode(base: .freshOrLoaded)
     /// A stale value is returned at once, and loaded anew in the background.
     public static let staleWhileRevalidate = FetchMode(base: .staleWhileRevalidate)
-    /// The server is asked, whatever is stored. If that fails, so does the fetch.
+    /// The server is asked, also if a fresh value is stored. If that fails, so does the fetch.
     public static let reload = FetchMode(base: .reload)
 }
 
 /// Whether a model cache asks its server.
 public enum ConnectionMode: Sendable, Hashable {
     case online
-    /// Fetches return what is stored, fresh or stale, and throw `.offline` where nothing is.
+    /// Fetches return stored values, fresh or stale, and throw `.offline` where none is stored.
     case offline
 }

@@ -68,7 +68,7 @@ struct ResponseLifetime: Hashable, Sendable {
         return receivedAt.addingTimeInterval(max(0, seconds))
     }
 
-    /// What is stated by this answer's headers over those of a former one.
+    /// The lifetime that this answer's headers state, over those of a former one.
     func stated(over former: StatedLifetime?) -> StatedLifetime? {
         switch (stated, former) {
         case (nil, .until?): former

@@ -78,8 +78,8 @@ struct ListRecord: Codable, Equatable, Sendable {
 extension ListRecord {
     /// Puts a new first page in the place of the former one.
     ///
-    /// Where the page runs into elements that were there, the ones behind them stay, so that a reader who has scrolled
-    /// down loses nothing. Where it does not, a gap of unknown length is between them, and what was there goes.
+    /// Where the page runs into elements that were there, the ones behind them stay, so that a list that was
+    /// scrolled down loses nothing. Where it does not, a gap of unknown length is between them, and the former elements go.
     mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
         let page = Self.distinct(page)
         let fresh = Set(page)

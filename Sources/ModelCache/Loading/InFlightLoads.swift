@@ -8,7 +8,7 @@ final class InFlightLoads: Sendable {
         let number: UInt64
         let task: Task<Void, Never>?
         var waiters: [UInt64: CheckedContinuation<any Sendable, any Error>] = [:]
-        /// Whether it goes on without anyone who waits.
+        /// Whether it goes on when no task waits for it.
         var isDetached = false
     }
 
@@ -23,7 +23,7 @@ final class InFlightLoads: Sendable {
 
     /// Waits for the load of this name, and begins it if there is none.
     ///
-    /// - Throws: what `body` throws; `CancellationError` if the caller's task is cancelled; `.closed` if the cache ends.
+    /// - Throws: errors of `body`; `CancellationError` if the caller's task is cancelled; `.closed` if the cache ends.
     nonisolated(nonsending) func join<Output: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> Output

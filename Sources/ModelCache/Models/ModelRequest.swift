@@ -66,7 +66,7 @@ public struct ModelRequest: Sendable, Hashable {
     /// Whether the program has set a condition itself, or asks for a part.
     var hasCondition: Bool { Self.conditions.contains { headers[$0] != nil } }
 
-    /// The request without what a server may answer by "not modified".
+    /// The request without the headers that let a server answer "not modified".
     var unconditional: ModelRequest {
         var request = self
         request.headers["if-none-match"] = nil

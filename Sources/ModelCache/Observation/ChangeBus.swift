@@ -77,7 +77,7 @@ final class ChangeBus: Sendable {
         for observer in ended { observer.end() }
     }
 
-    /// For tests of what ended observers leave behind.
+    /// For tests that ended observers leave nothing behind.
     var observedCount: Int { state.withLock { $0.observers.count } }
 }
 

@@ -52,6 +52,6 @@ public final class LiveModel<Model: CachedModel>: Observable {
         await state.load { _ = try await engine.fetch(Model.self, id, mode) }
     }
 
-    /// Asks the server, whatever is stored, and returns when the answer shows, or ``error`` has the failure.
+    /// Asks the server, also if the stored model is fresh, and returns when the answer shows, or ``error`` has the failure.
     public func reload() async { await load(.reload) }
 }

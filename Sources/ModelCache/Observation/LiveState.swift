@@ -53,11 +53,11 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     private func end() {
         isRead = true
         isEnded = true
-        // A user who has signed out leaves nothing on the screen.
+        // After a user has signed out, nothing of the account stays on the screen.
         if engine.isErased { snapshot = empty }
     }
 
-    /// Runs a load, and shows what it has brought before it returns.
+    /// Runs a load, and shows its result before it returns.
     func load(_ body: () async throws -> Void) async {
         lastLoad += 1
         let number = lastLoad

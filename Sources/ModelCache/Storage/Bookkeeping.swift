@@ -6,7 +6,7 @@ import TypedCache
 /// An account's counter of revisions and its invalidations.
 struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
     /// Made anew with each new record. Entries of another generation are stale, and any answer replaces them: their
-    /// revisions, and what was invalidated since, are not known.
+    /// revisions, and the invalidations since, are not known.
     var generation: UInt64
     /// Revisions up to this one may have been given.
     var reserved: UInt64
@@ -37,7 +37,7 @@ struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
     }
 }
 
-/// Gives revisions, and knows what is invalidated.
+/// Gives revisions, and knows the scopes that are invalidated.
 ///
 /// Revisions are reserved on disk by the thousand, so that none is given twice, also after a crash.
 final class Bookkeeping: Sendable {

@@ -6,7 +6,7 @@ import Synchronization
 /// An answer's models are written before the list that names them, so a process that is killed in between leaves a list
 /// whose models are there: the older one.
 final class DiskWriter: Sendable {
-    /// The most entries that wait; who brings more waits until there is room.
+    /// The most entries that wait; a merge that brings more waits until there is room.
     private static let limit = 16_384
 
     private struct State {

@@ -101,7 +101,7 @@ where Record.Wrapper.Value == Record {
     /// Writes changes to disk, also those that were changed again meanwhile: later changes of other entries may rely on
     /// them being there. In their order, but for removals, which come last. Blocks on disk I/O.
     ///
-    /// - Returns: the first failure. What the disk refuses stays in memory.
+    /// - Returns: the first failure. Entries that the disk refuses stay in memory.
     func write(_ due: [WaitingChanges.Due]) -> CacheError? {
         if writeTogether(due) {
             waiting.end(due)

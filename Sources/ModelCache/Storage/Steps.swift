@@ -33,7 +33,7 @@ final class Steps: Sendable {
         }
         return try await turns.run { () async -> Result<Found, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                // What is changed besides merges is shown and taken away by the program's own calls.
+                // Merges wait meanwhile; unconfirmed changes that the program shows or takes away still disturb.
                 while true {
                     if let found = try await self.undisturbed(read) { return found }
                 }
