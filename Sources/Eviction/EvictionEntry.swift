@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What a policy knows of an entry. Whoever has a policy decide makes a subclass of it, with what it holds.
+/// An entry as a policy knows it. The owner of a policy makes a subclass of it, with the contents of its entries.
 ///
-/// Unchecked: what may change is atomic, or belongs to the policy, under whose guard it is.
+/// Unchecked: every mutable field is atomic, or belongs to the policy and shares its guard.
 ///
-/// What a hit does is inlinable, so that it costs no call in the modules above. The class is open because no other
-/// access lets them have subclasses; no product of the package has this module.
+/// The code of a hit is inlinable, so that it costs no call in the modules above. The class is open because no other
+/// access level lets them have subclasses; no product of the package has this module.
 open class EvictionEntry: @unchecked Sendable {
-    // What a hit needs comes first, so that it lies close together.
+    // The fields that a hit needs come first, so that they lie close together.
     @usableFromInline let counter = Atomic<UInt8>(0)
-    /// Where the policy keeps what it knows of this entry.
+    /// The index of this entry's node in the policy.
     final var place: Int32 = -1
     /// The hash of its key.
     package final let hash: UInt64

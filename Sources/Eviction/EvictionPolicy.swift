@@ -1,8 +1,8 @@
-/// Decides what a full tier gives up.
+/// Decides which entries a full tier gives up.
 ///
-/// A policy is a plain value without locks: whoever holds it guards it. It knows entries, not their keys' text,
-/// so that finding an entry needs no policy: a hit marks its entry, and no more. It never runs user code, and
-/// hands back what it gives up, so that values are released outside any lock. The same calls and the same uses
+/// A policy is a plain value without locks: its owner guards it. It knows entries, not their keys' text, so that
+/// finding an entry needs no policy: a hit marks its entry, and no more. It never runs user code, and hands back
+/// the entries that it gives up, so that values are released outside any lock. The same calls and the same uses
 /// lead to the same victims.
 package protocol EvictionPolicy {
     /// - Parameters:

@@ -1,11 +1,11 @@
-/// What is known of an entry that was given up lately.
+/// The record of an entry that was given up lately.
 struct Ghost {
     enum Origin: UInt8 {
         case small
         case main
     }
 
-    /// A part of its key's hash: two that share it do no harm but a wrong guess.
+    /// A part of its key's hash: two keys that share it lead to a wrong guess at most.
     fileprivate let tag: UInt32
     /// When it was last known to be used, in insertions.
     let usedAt: UInt32
@@ -30,11 +30,12 @@ struct Ghosts {
     private var ring: [Ghost?] = []
     /// One more than the place in `ring`, or zero for none.
     private var index: [UInt32] = []
-    /// How many were ever forgotten, and ever added. A power of two of places makes the remainders the places.
+    /// How many were ever forgotten, and ever added. `ring` has a power of two of places, so that the remainders are
+    /// places in it.
     private var start = 0
     private var end = 0
 
-    /// Adds one, and forgets the oldest ones, so that `limit` are left.
+    /// Adds one, and forgets the oldest ones, so that at most `limit` are left.
     ///
     /// - Parameter limit: at least one.
     mutating func add(_ ghost: Ghost, limit: Int) {
@@ -47,7 +48,7 @@ struct Ghosts {
         put(place, ghost.tag)
     }
 
-    /// The ghost of a key with this hash, which is used up by that.
+    /// Removes and returns the ghost of a key with this hash; `nil` if there is none.
     mutating func take(_ hash: UInt64) -> Ghost? { take(tag: Ghost.tag(hash)) }
 
     private mutating func take(tag: UInt32) -> Ghost? {
@@ -80,7 +81,7 @@ struct Ghosts {
         index[position] = UInt32(place + 1)
     }
 
-    /// Empties a position, and moves up what was put further back because of it.
+    /// Empties a position, and moves up the ghosts that were put further back because of it.
     private mutating func empty(_ position: Int) {
         let mask = index.count - 1
         var hole = position

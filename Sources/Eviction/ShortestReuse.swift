@@ -1,4 +1,4 @@
-/// Keeps what comes back soonest, by how long each key took to come back before.
+/// Keeps the entries that come back soonest, by how long each key took to come back before.
 ///
 /// Time is counted in insertions. New entries enter the small queue. At its end those that were used twice go on
 /// to the main queue, those that were used once go round once more, and the others go, and leave a ghost behind. A
@@ -6,16 +6,16 @@
 ///
 /// The main queue is in the order in which its entries were last looked at. Its oldest one is looked at where
 /// room is needed: if it was used, half of its uses are forgotten and it goes round once more. If not, it has
-/// been idle since it was last looked at, and whatever has a reuse distance of less than two fifths of that takes
+/// been idle since it was last looked at, and an entry with a reuse distance of less than two fifths of that takes
 /// its place. All others have been idle for less time, so the oldest one decides, and nothing is searched. A loop
 /// that is longer than memory thus leaves the main queue as it is, and hits there in each round. An entry that
 /// was idle for 16 insertions for each entry in memory gives way to any other.
 ///
-/// Which share of memory the small queue has is decided by what the ghosts show. A key that comes back soon after
-/// it was given up would have been a hit, had the small queue been a little longer: each place more gives one
-/// divided by the length that was missing. One that comes back after a longer distance would be a hit once in
-/// each such distance, had it a place in the main queue. The share moves by the difference of the two, so that
-/// it comes to rest where one more place is worth as much in either.
+/// The ghosts decide which share of memory the small queue has. A key that comes back soon after it was given up
+/// would have been a hit, had the small queue been a little longer: each place more gives one divided by the
+/// length that was missing. One that comes back after a longer distance would be a hit once in each such distance,
+/// had it a place in the main queue. The share moves by the difference of the two, so that it comes to rest where
+/// one more place is worth as much in either.
 ///
 /// A hit changes one byte of its own entry. Every operation is O(1), choosing a victim on average: each extra
 /// step was paid for by a hit. An entry takes 36 bytes here, and its two ghosts 48, or twice that right after
@@ -50,14 +50,14 @@ package struct ShortestReuse: EvictionPolicy {
     private static var none: Int32 { -1 }
     /// How many times longer than a reuse distance an entry must have been idle to give way to it.
     private static var patience: Double { 2.5 }
-    /// After how many insertions for each entry in memory an idle entry gives way to any other.
+    /// An entry that was idle for this many insertions for each entry in memory gives way to any other.
     private static var mostIdle: Int { 16 }
     /// How many ghosts there are for each entry.
     private static var ghostsPerEntry: Int { 2 }
     private static var shares: ClosedRange<Double> { 0.01...0.9 }
-    /// What share of memory must have been missing at most for an entry to count as given up too soon.
+    /// The largest share of memory that may have been missing for an entry to count as given up too soon.
     private static var nearShare: Double { 0.1 }
-    /// Up to how many entries the share moves by smaller steps, for there chance has more weight.
+    /// With fewer entries than this, the share moves by smaller steps, since chance has more weight.
     private static var fewEntries: Double { 500 }
 
     private let countLimit: Int
@@ -89,8 +89,8 @@ package struct ShortestReuse: EvictionPolicy {
         }
         var queue = Queue.small
         if hasRoom(for: cost) {
-            // Until memory is full, the main queue takes what the small one has no room for. So does an entry that
-            // is saved over go back to the main queue, for it left room there.
+            // Until memory is full, the main queue takes the entries for which the small one has no room. So an entry
+            // that is saved over goes back to the main queue, since it left room there.
             if small.count > 0, !smallHasRoom(for: cost), mainHasRoom(for: cost) { queue = .main }
         } else if let ghost {
             adjustShare(to: ghost)
@@ -119,8 +119,8 @@ package struct ShortestReuse: EvictionPolicy {
         while self.count > max(0, count) || self.cost > max(0, cost) { removed.append(evict()) }
     }
 
-    /// Gives each entry to `body`: those of the small queue, then those of the main one, the oldest first. Inserted in
-    /// this order, they come to stand about as they do here.
+    /// Gives each entry to `body`: those of the small queue, then those of the main one, the oldest first. Inserted
+    /// into another policy in this order, they come to stand about as they do here.
     package func forEachEntry(_ body: (EvictionEntry) -> Void) {
         for ends in [small, main] {
             var place = ends.oldest
@@ -190,10 +190,10 @@ package struct ShortestReuse: EvictionPolicy {
         }
     }
 
-    /// Whether the oldest entry of the main queue has been idle for more than so many insertions; before, what was
-    /// used goes round.
+    /// Whether the oldest entry of the main queue has been idle for more than `idle` insertions. Entries that were used
+    /// go round first.
     ///
-    /// - Parameter idle: `nil` to have the oldest entry that was not used, idle or not.
+    /// - Parameter idle: `nil` accepts the oldest entry that was not used, however long it has been idle.
     private mutating func mainGivesWay(to idle: Int?) -> Bool {
         // Entries that other threads use all the time must not keep it going round: after its uses are halved
         // twice, none is left.
@@ -262,7 +262,7 @@ package struct ShortestReuse: EvictionPolicy {
         return entry
     }
 
-    /// Puts an entry at the new end of a queue, as one whose uses have been seen.
+    /// Puts an entry at the new end of a queue, and clears its uses, which the policy has seen.
     private mutating func move(_ place: Int32, to queue: Queue) {
         unlink(place)
         nodes[Int(place)].queue = queue

@@ -2,7 +2,7 @@ import Foundation
 
 /// Why an archive could not be written or read.
 public struct ArchiveError: Error, Sendable {
-    /// What kind of failure it is. New codes may be added: always keep a `default` when switching.
+    /// The kind of a failure. New codes may be added: always keep a `default` when switching.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
             case
@@ -42,11 +42,11 @@ public struct ArchiveError: Error, Sendable {
         public var description: String { base.rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong, for people. Never contains archived values.
+    /// A description of the failure, for people. Never contains archived values.
     public let message: String
-    /// Where in the archive, in bytes from its start; `nil` if no place is to blame.
+    /// The place of the failure in the archive, in bytes from its start; `nil` if no place is to blame.
     public let offset: Int?
     /// The keys that lead from the root to the failure, outermost first.
     public let keyPath: [String]

@@ -1,7 +1,7 @@
-/// How much an archive may ask of whoever reads it.
+/// How much memory and work an archive may cost its reader.
 ///
-/// Everything is checked before memory is taken. The defaults let every archive of up to 1 GiB pass that was
-/// written in earnest, and stop those that refer to the same parts over and over.
+/// Everything is checked before memory is taken. The defaults accept every archive of up to 1 GiB that was written
+/// in earnest, and stop archives that refer to the same parts over and over.
 public struct ArchiveLimits: Sendable {
     /// The archive's length in bytes. 1 GiB by default.
     public var byteCount: Int
@@ -29,7 +29,7 @@ public struct ArchiveLimits: Sendable {
         self.decodedBytesPerByte = decodedBytesPerByte
     }
 
-    /// What every archive may ask for, however small it is.
+    /// The budget that every archive has, however small it is.
     private static let free = 1 << 16
 
     func references(in byteCount: Int) -> Int { Self.budget(referencesPerByte, byteCount, Self.free) }

@@ -2,7 +2,8 @@
     import Foundation
 #endif
 
-/// Runs `body`; on Apple platforms, the Foundation objects that it made and that nothing refers to are freed at its end.
+/// Runs `body`; on Apple platforms, the Foundation objects that it made and that nothing refers to are freed at its
+/// end.
 ///
 /// A thread of the program's own may have no pool that is ever emptied.
 @inline(__always)

@@ -1,7 +1,7 @@
 /// A C type as Objective-C's `@encode` writes it, as far as values of it can be archived.
 ///
-/// Where a pointer to a value is followed, the caller has promised by the type's name what lies there: that is
-/// the contract of `NSCoder`'s methods that take such names.
+/// Where a pointer to a value is followed, the caller has promised by the type's name that a value of that type
+/// lies there: that is the contract of `NSCoder`'s methods that take such names.
 enum RawValueType: UInt8 {
     case int8 = 0x63  // c
     case uint8 = 0x43  // C

@@ -7,8 +7,8 @@ import KeyedArchive
 extension Cache {
     /// - Precondition: the entry was made by ``MemoryForm`` of this cache.
     func value(of entry: MemoryEntry) throws(CacheError) -> Value {
-        // Unchecked casts, 5 ns instead of 60: the tier belongs to this cache, and what is put into it is made by the
-        // same rule.
+        // Unchecked casts, 5 ns instead of 60: the tier belongs to this cache, and its entries are made by the same
+        // rule.
         if sharesValues { return unsafeDowncast(entry, to: ValueEntry<Value>.self).value }
         return try core.naming(entry.key) { () throws(CacheError) in
             try Self.decode(unsafeDowncast(entry, to: ArchiveEntry.self).archive)
@@ -35,7 +35,7 @@ extension Cache {
         }
     }
 
-    /// Decodes what was read, and has memory keep it.
+    /// Decodes an entry that was read from disk, and has memory keep it.
     func finish(_ read: DiskRead?, _ key: EntryKey) throws(CacheError) -> Value? {
         guard let read else { return nil }
         let value: Value
@@ -62,7 +62,7 @@ extension Cache {
         let archive: [UInt8]
         do throws(ArchiveError) {
             let archived = try KeyedArchiver.archive(value.encoder)
-            // What cannot be fetched again is not saved.
+            // A value that could not be fetched again is not saved.
             if archived.mayBeRefused { try Value.Wrapper.check(archived.bytes, for: Value.self) }
             archive = archived.bytes
         } catch {

@@ -135,12 +135,12 @@ extension Cache {
 
     /// Removes every entry that has expired and is in no stale window any more.
     ///
-    /// That happens by itself once a minute, and none of them is ever used; this is for who wants their room at once.
-    /// Blocks on disk I/O.
+    /// The cache does this by itself once a minute, and never uses such an entry; call this to get their space back at
+    /// once. Blocks on disk I/O.
     ///
     /// - Returns: how many there were.
     /// - Throws: ``CacheError`` with code `.io`; entries may be left then.
-    /// - Complexity: O(*n*) in the number of entries whose time has come.
+    /// - Complexity: O(*n*) in the number of entries that are due for removal.
     @discardableResult
     public func removeExpired() throws(CacheError) -> Int { try core.removeExpired() }
 
@@ -175,7 +175,7 @@ extension Cache {
 
     // MARK: Waiting
 
-    /// Waits until all that was deferred is on disk: saves of a cache that writes behind, and idle deadlines that
+    /// Waits until all deferred writes are on disk: saves of a cache that writes behind, and idle deadlines that
     /// reading has moved.
     ///
     /// Blocks on disk I/O.
@@ -187,7 +187,7 @@ extension Cache {
         try core.flush()
     }
 
-    /// Waits until all that was deferred is on disk.
+    /// Waits until all deferred writes are on disk.
     ///
     /// Suspends meanwhile. All else is as for the synchronous twin.
     public nonisolated(nonsending) func flush() async throws(CacheError) {

@@ -9,15 +9,15 @@ extension Cache {
     /// ```
     ///
     /// An entry that has expired but is within a stale window is fresh again then. The entry keeps its date, its tags,
-    /// its stale windows and its idle duration. Blocks on disk I/O; nothing is decoded. Counts as no fetch. A value that
-    /// memory alone has, because the disk refused it, gets the deadline there.
+    /// its stale windows and its idle duration. Blocks on disk I/O; nothing is decoded. Counts as no fetch. A value
+    /// that memory alone has, because the disk refused it, gets the deadline there.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
     ///   - expiration: when the entry expires from now on; its stale windows are ignored.
     /// - Returns: whether there was such an entry.
-    /// - Throws: ``CacheError`` with code `.invalidKey`, `.invalidExpiration`, `.unsupportedVersion`, or `.io`: then the
-    ///   former deadline counts.
+    /// - Throws: ``CacheError`` with code `.invalidKey`, `.invalidExpiration`, `.unsupportedVersion`, or `.io`: then
+    ///   the former deadline counts.
     /// - Complexity: O(*n*) in the entry's bytes, which are read and written with the new deadline.
     @discardableResult
     public func extend(forKey key: some CacheKey, expiration: Expiration) throws(CacheError) -> Bool {
@@ -48,8 +48,8 @@ extension Cache {
     /// Returns the value for `key` with its dates, also if it has expired but is within a stale window; `nil` if there
     /// is none.
     ///
-    /// Blocks on disk I/O: memory does not know the dates, and a value that memory alone has is not seen. Loads nothing,
-    /// counts as no fetch, and moves no idle deadline.
+    /// Blocks on disk I/O: memory does not know the dates, and a value that memory alone has is not seen. Loads
+    /// nothing, counts as no fetch, and moves no idle deadline.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` as a fetch.

@@ -4,8 +4,8 @@ import Foundation
 extension Cache {
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired.
     ///
-    /// Looks in memory, then on disk; may block on disk I/O. An entry whose bytes were damaged counts as none:
-    /// it is taken out of the way, counted in ``statistics``, and told as an event.
+    /// Looks in memory, then on disk; may block on disk I/O. A damaged entry counts as none: it is taken out of the
+    /// way, counted in ``statistics``, and told as an event.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`; `.typeMismatch` if the entry holds another type;
@@ -42,17 +42,17 @@ extension Cache {
 
     private var unusable: CacheError { CacheError(usage.failure).named(cache: name) }
 
-    /// What memory has for a key, fresh or not.
+    /// The entry that memory has for a key, fresh or not; `nil` if there is none.
     func find(_ key: EntryKey) throws(CacheError) -> MemoryEntry? {
         try checkUsable()
         if followsOthers { try core.followOthers() }
         return memory.table.hit(key)
     }
 
-    /// Whether what memory has is fresh; then the hit is recorded.
+    /// Whether an entry from memory is fresh; if so, the hit is recorded.
     func isHit(_ found: MemoryEntry) -> Bool {
         if found.deadline != .infinity {
-            // Else the disk is asked, for what is there may be newer than what memory knew.
+            // Otherwise the caller reads the disk, where the entry may be newer than the one in memory.
             guard core.isFresh(found) else { return false }
             memory.table.countHit(found.key)
         }
@@ -99,7 +99,7 @@ extension Cache {
 
     // MARK: Several keys, and the one object
 
-    /// Returns the values saved for some keys, by key; keys that have none or whose entry has expired are left out.
+    /// Returns the values saved for some keys, by key; keys without an entry, or with an expired one, are left out.
     ///
     /// May block on disk I/O.
     ///
@@ -114,7 +114,7 @@ extension Cache {
         return names.named(values)
     }
 
-    /// Returns the values saved for some keys, by key; keys that have none or whose entry has expired are left out.
+    /// Returns the values saved for some keys, by key; keys without an entry, or with an expired one, are left out.
     ///
     /// Suspends only where the disk has to be read, once for all keys. All else is as for the synchronous twin.
     public nonisolated(nonsending) func fetch<Key: CacheKey>(

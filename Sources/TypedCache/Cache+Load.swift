@@ -8,11 +8,12 @@ extension Cache {
     /// let city = try await cities.fetch(forKey: "362") { try await api.city(362) }
     /// ```
     ///
-    /// However many ask for a key at once, one producer runs, in a task of its own; all get its value or its error.
-    /// Cancelling one who waits harms no other; when all of them are cancelled, so is the producer's task. The value is
-    /// saved before it is returned, unless the key was saved, removed, or everything removed while it was loaded: that
-    /// counts. If it cannot be saved it is returned all the same, and the failure is reported. A producer that fetches
-    /// its own key in turn, directly or by the producers of other keys, would wait for itself: that fetch throws.
+    /// However many callers ask for a key at once, one producer runs, in a task of its own; all callers get its value
+    /// or its error. Cancelling a caller that waits does not affect the others; when all of them are cancelled, so is
+    /// the producer's task. The value is saved before it is returned, unless the key was saved or removed, or
+    /// everything was removed, while it was loaded: then that change stands. A value that cannot be saved is returned
+    /// all the same, and the failure is reported. A producer that fetches its own key, directly or through the
+    /// producers of other keys, would wait for itself: that fetch throws.
     ///
     /// Suspends where the disk has to be read, and while the value is loaded; a hit in memory does not suspend.
     ///
@@ -23,10 +24,11 @@ extension Cache {
     ///     cache's own default.
     ///   - tags: groups that a loaded entry belongs to.
     ///   - producer: gives the value.
-    /// - Throws: what `producer` throws, unless a value may be served that has expired; `CancellationError` if the
+    /// - Throws: the producer's error, unless an expired value may be served instead; `CancellationError` if the
     ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.invalidExpiration`,
-    ///   `.invalidTag`, `.encodingFailed` if the loaded value cannot be archived, and `.recursiveLoad`. An entry of another type, or that the type's own decoding
-    ///   refuses, is loaded anew, see ``LoadOptions/replacesOtherTypes``.
+    ///   `.invalidTag`, `.encodingFailed` if the loaded value cannot be archived, and `.recursiveLoad`. An entry of
+    ///   another type, or one that the type's own decoding refuses, is loaded anew, see
+    ///   ``LoadOptions/replacesOtherTypes``.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
         options: LoadOptions = LoadOptions(),
@@ -55,8 +57,8 @@ extension Cache {
     ///   - options: how a missing value is loaded.
     ///   - expiration: how long loaded values may be used; `nil` for the cache's own default.
     ///   - tags: groups that loaded entries belong to.
-    ///   - producer: is given the keys that are missing, and returns their values by key; what it leaves out is left
-    ///     out of the result, what else it gives is ignored.
+    ///   - producer: is given the missing keys, and returns their values by key; a key that it leaves out is left out
+    ///     of the result, and values for other keys are ignored.
     /// - Returns: the values, by key.
     /// - Throws: as for one key.
     public nonisolated(nonsending) func fetch<Key: CacheKey>(
@@ -75,7 +77,7 @@ extension Cache {
         return try await load(names, plan)
     }
 
-    /// - Parameter hit: what memory has, fresh or not.
+    /// - Parameter hit: the entry that memory has, fresh or not; `nil` if there is none.
     nonisolated(nonsending) func load(
         _ key: EntryKey,
         _ hit: MemoryEntry?,
@@ -110,7 +112,8 @@ extension Cache {
         return names.named(values)
     }
 
-    /// The value of what memory has, if that is fresh, and if its type takes it: what it refuses is asked of the disk.
+    /// The value of an entry from memory; `nil` if the entry is not fresh, or its type's decoding refuses it: then the
+    /// caller reads the disk.
     func hitValue(_ found: MemoryEntry) throws(CacheError) -> Value? {
         do throws(CacheError) {
             let value = try value(of: found)
@@ -121,18 +124,18 @@ extension Cache {
         }
     }
 
-    /// What there is of some keys without loading.
+    /// The values of some keys that were found without loading, and the keys that have to be loaded.
     struct Found {
         var values: [String: Value] = [:]
-        /// Those that have expired, but may be served if loading fails.
+        /// Expired values that may be served if loading fails.
         var stale: [String: Value] = [:]
         var missing: [EntryKey] = []
     }
 
     /// Looks for some keys in memory, then on disk, where all that are left are read in one go.
     ///
-    /// - Parameter plan: starts to load anew what is served as stale or soon expires; if there is one, misses are counted
-    ///   when it loads.
+    /// - Parameter plan: starts to load values anew that are served as stale or expire soon; if there is one, misses
+    ///   are counted when it loads.
     nonisolated(nonsending) func fetchAll(
         _ keys: [EntryKey],
         allowsStale: Bool,
@@ -173,7 +176,7 @@ extension Cache {
         _ plan: LoadPlan<Value>?
     ) throws(CacheError) {
         var failure: CacheError?
-        // Every reading is ended, whatever one of them throws.
+        // Every read is ended, even if one of them throws.
         for (key, read) in zip(keys, reads) {
             do throws(CacheError) {
                 guard let read = try read.get() else {
@@ -198,7 +201,8 @@ extension Cache {
                     core.record(.servedStale, key)
                     due.append(.init(key: key, deadline: attributes.expiresAt))
                 } else {
-                    // Else still there for those who may have read it before its idle time was over.
+                    // Beyond both windows, the entry is still on disk because a read may have moved its idle deadline
+                    // further than the disk knows.
                     if age < attributes.staleIfError { found.stale[key.text] = value }
                     found.missing.append(key)
                 }

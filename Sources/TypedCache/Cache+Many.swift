@@ -1,32 +1,34 @@
 import ArchiveStore
 import Foundation
 
-// Many entries by one call: the disk is locked and waited for once for some hundred of them.
+// Many entries by one call: the disk is locked and waited for once for a batch of them.
 
 extension Cache {
-    /// Saves many values, each in place of what was there for its key.
+    /// Saves many values, each in place of the entry that its key had.
     ///
     /// ```swift
     /// try cities.save(contentsOf: records.lazy.map { ($0.id, City($0)) }, tags: ["atlas"])
     /// ```
     ///
-    /// As a save of each, in their order, but what is done once for a save is done once for a batch of them: with
-    /// ``DiskSettings/Durability/power``, the device is waited for after each batch. A batch is 1,000 entries, or fewer
-    /// whose archives are 4 MiB together; so of a lazy sequence, however long, not more lies in memory at a time.
+    /// As a save of each value, in their order, but the work that a save does once is done once for a batch of them:
+    /// with ``DiskSettings/Durability/power``, the call waits for the device after each batch. A batch is 1,000
+    /// entries, or fewer if their archives are 4 MiB together; so of a lazy sequence, however long, no more than that
+    /// is in memory at a time.
     ///
-    /// All of them are tried, whatever becomes of others; a program that is killed may have saved any of them. Of two for
-    /// one key, the later one counts. Blocks on disk I/O.
+    /// All entries are tried, even if others fail; a program that is killed may have saved any of them. Of two entries
+    /// for one key, the later one counts. Blocks on disk I/O.
     ///
     /// - Parameters:
-    ///   - entries: keys of 1 to 1,024 UTF-8 bytes, and values; gone through once, on the caller's thread. The sequence may
-    ///     use the cache.
+    ///   - entries: keys of 1 to 1,024 UTF-8 bytes, and values; gone through once, on the caller's thread. The
+    ///     sequence may use the cache.
     ///   - expiration: how long each entry may be used, counted from when it is archived; `nil` for the cache's own
     ///     default.
     ///   - tags: groups that all the entries belong to: up to 10 of 1 to 256 UTF-8 bytes.
-    /// - Throws: ``CacheError`` with code `.invalidExpiration` or `.invalidTag`, and then nothing was done; `.closed` if the
-    ///   cache is closed, and then later entries were not tried; else, after all were tried, the error of the first entry
-    ///   that failed, with its key and in its message how many others did: `.invalidKey`, `.encodingFailed`, `.tooLarge`
-    ///   and `.io` as for a save. What was saved before for a key whose last value failed is gone; all others are saved.
+    /// - Throws: ``CacheError`` with code `.invalidExpiration` or `.invalidTag`, and then nothing was done; `.closed`
+    ///   if the cache is closed, and then later entries were not tried; else, after all were tried, the error of the
+    ///   first entry that failed, with its key and in its message how many others did: `.invalidKey`,
+    ///   `.encodingFailed`, `.tooLarge` and `.io` as for a save. If the last value for a key failed, the entry that
+    ///   the key had before is gone; all others are saved.
     /// - Complexity: O(*n*) in the values' archives.
     public func save<Key: CacheKey>(
         contentsOf entries: some Sequence<(Key, Value)>,
@@ -37,7 +39,7 @@ extension Cache {
         try saveAll(entries.lazy.map { key, value in self.member(value, key, expiration, tags) })
     }
 
-    /// Saves what can be saved; throws the first failure.
+    /// Saves the members that can be saved; throws the first failure.
     func saveAll(_ members: some Sequence<Result<BatchMember, CacheError>>) throws(CacheError) {
         var batch = Batch<BatchMember>()
         for member in members {
@@ -48,7 +50,7 @@ extension Cache {
         try batch.failures.check()
     }
 
-    /// Saves many values, each in place of what was there for its key.
+    /// Saves many values, each in place of the entry that its key had.
     ///
     /// Archives values on the caller's thread, and suspends while a batch of them is saved. Not ordered with other
     /// asynchronous calls that are under way, even for the same keys. All else is as for the synchronous twin.
@@ -73,9 +75,9 @@ extension Cache {
     ///
     /// - Parameter keys: each of 1 to 1,024 UTF-8 bytes; gone through once.
     /// - Returns: how many entries there were, expired or not.
-    /// - Throws: ``CacheError`` with code `.closed` if the cache is closed; else, after all were tried, the error of the
-    ///   first key that failed, with that key and in its message how many others did: `.invalidKey`, or `.io`, and then
-    ///   its entry is not used by this process any more, but is still on disk.
+    /// - Throws: ``CacheError`` with code `.closed` if the cache is closed; else, after all were tried, the error of
+    ///   the first key that failed, with that key and in its message how many others did: `.invalidKey`, or `.io`, and
+    ///   then its entry is not used by this process any more, but is still on disk.
     /// - Complexity: O(*n*) in the number of keys.
     @discardableResult
     public func remove<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> Int {
@@ -123,7 +125,7 @@ extension Cache {
         return try await core.queues.trying { () throws(CacheError) in try core.remove(keys) }
     }
 
-    /// Refuses what no entry could be saved with.
+    /// Refuses an expiration or tags that no entry can be saved with.
     private func check(_ expiration: Expiration?, _ tags: Set<String>) throws(CacheError) {
         try checkUsable()
         _ = try core.naming { () throws(CacheError) in
@@ -138,7 +140,7 @@ extension Cache {
 
     /// An entry that is to be saved, or why it cannot be archived.
     ///
-    /// - Returns: a failure for what is no key.
+    /// - Returns: a failure for an invalid key.
     func member(
         _ value: Value,
         _ key: some CacheKey,
@@ -162,7 +164,7 @@ extension BatchMember {
     }
 }
 
-/// Some of what one call is about, and what has failed of all that came before.
+/// One batch of a call's elements, and the failures of the call so far.
 private struct Batch<Element> {
     private static var mostElements: Int { 1_000 }
     private static var mostBytes: Int { 4 << 20 }
@@ -188,7 +190,7 @@ private struct Batch<Element> {
         return elements
     }
 
-    /// Takes in what became of a batch, and gives its count.
+    /// Adds the failures of a batch, and returns its count.
     mutating func end(_ outcome: (count: Int, failures: [CacheError])) -> Int {
         failures.add(outcome.failures)
         return outcome.count

@@ -6,14 +6,14 @@ extension Cache {
 
     /// Gives up the least useful entries in memory, until those that are left take no more than `limit`.
     ///
-    /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. Values that memory alone has are gone:
-    /// those that the disk refused, and all of a cache that has no disk. The limits of memory stay as they are:
-    /// it fills again with what is asked for. Does no disk I/O, and may be called on any thread that may use the
-    /// cache.
+    /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. Values that memory alone has are
+    /// gone: those that the disk refused, and all of a cache that has no disk. The limits of memory stay as they are:
+    /// it fills again as entries are saved and fetched. Does no disk I/O, and may be called on any thread that may use
+    /// the cache.
     ///
     /// On Apple platforms this happens by itself where the system asks for memory: to half of the bytes at a warning,
-    /// to nothing where it is critical. On Linux nothing asks, so a server calls this where it notices that memory
-    /// gets scarce, by what its control group says in `memory.events`, say, or by `/proc/pressure/memory`:
+    /// to nothing where it is critical. On Linux the system does not ask, so a server calls this where it notices that
+    /// memory gets scarce, by `memory.events` of its control group, say, or by `/proc/pressure/memory`:
     ///
     /// ```swift
     /// cache.trimMemory(toBytes: .mebibytes(16))

@@ -24,8 +24,8 @@ extension Cache {
         try saveAll(entries.lazy.map { self.member($0.value, $0.key, nil, $0.tags) })
     }
 
-    /// Returns the archive of the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks on
-    /// disk I/O.
+    /// Returns the archive of the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks
+    /// on disk I/O.
     ///
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     package func archive(forKey key: String) throws(CacheError) -> [UInt8]? {
@@ -77,8 +77,9 @@ extension Cache where Value: AnyObject {
         return (found, missing)
     }
 
-    /// Calls `body` with the objects that memory has for some keys, in their order, up to the first key for which it has
-    /// none or that has expired. All else is as for ``fetchFromMemory(forKeys:)``, but that there is no array of them.
+    /// Calls `body` with the objects that memory has for some keys, in their order, up to the first key for which it
+    /// has none or an expired one. All else is as for ``fetchFromMemory(forKeys:)``, except that there is no array of
+    /// them.
     ///
     /// - Returns: whether memory had all of them.
     package func forEachInMemory(_ keys: PreparedKeys, _ body: (Value) -> Void) throws(CacheError) -> Bool {
@@ -99,8 +100,8 @@ extension Cache where Value: AnyObject {
 
     /// Looks for keys in memory, with one look at the clock for all of them.
     private struct Hits {
-        // What a hit needs, taken out of the cache once: each reference to an object that others refer to weakly takes
-        // several times as long as one to another object.
+        // The fields that a hit reads, taken out of the cache once: counting a reference to an object takes several
+        // times as long if there are weak references to it.
         private let table: EntryTable
         private let core: CacheCore
         private let listeners: Listeners?

@@ -2,8 +2,8 @@ import ArchiveStore
 import Foundation
 
 extension Cache {
-    /// Changes the value for `key` in one step: nothing that others save or remove meanwhile is lost, be they other
-    /// threads or other processes.
+    /// Changes the value for `key` in one step: no save or removal that another thread or process makes meanwhile is
+    /// lost.
     ///
     /// ```swift
     /// try counters.modify(forKey: "visits") { counter in
@@ -16,13 +16,13 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - expiration: how long the entry may be used from now on; `nil` keeps what the entry has, its deadline
-    ///     included. Where there is no entry that has not expired, `nil` is the cache's own default.
+    ///   - expiration: how long the entry may be used from now on; `nil` keeps the entry's own expiration, its
+    ///     deadline included. Where there is no fresh entry, `nil` is the cache's own default.
     ///   - tags: groups that the entry belongs to from now on; `nil` keeps those that it has.
-    ///   - change: is given the value, `nil` if there is none or it has expired, and leaves what shall be saved; `nil`
-    ///     removes the entry. May be called several times, so it should do nothing else.
-    /// - Returns: what the last call of `change` returned.
-    /// - Throws: what `change` throws, as it is, and then nothing was changed; ``CacheError`` as a fetch and a save
+    ///   - change: is given the value, `nil` if there is none or it has expired, and sets it to the value to save; if
+    ///     it sets it to `nil`, the entry is removed. May be called several times, so it should do nothing else.
+    /// - Returns: the result of the last call of `change`.
+    /// - Throws: the error of `change`, as it is, and then nothing was changed; ``CacheError`` as a fetch and a save
     ///   throw: if the new value cannot be saved, the old one is gone.
     public func modify<Outcome>(
         forKey key: some CacheKey,
@@ -127,7 +127,7 @@ extension Cache {
 }
 
 extension CacheCore {
-    /// What is on disk for a key, expired or not. Blocks on disk I/O.
+    /// The entry on disk for a key, expired or not; `nil` if there is none that may be read. Blocks on disk I/O.
     func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
         try checkUsable()
         memory.settleOthers(key)
@@ -140,7 +140,7 @@ extension CacheCore {
         }
     }
 
-    /// Saves or removes an entry if what is on disk is still what was read. Blocks on disk I/O.
+    /// Saves or removes an entry if the entry on disk, or its absence, is still as it was read. Blocks on disk I/O.
     ///
     /// - Parameter new: `nil` to remove.
     /// - Returns: whether it was still the same.
@@ -150,7 +150,7 @@ extension CacheCore {
         if memory.withLock({ $0.isBarred(key) || $0.isUnsaved(key) }) {
             _ = try remove(key)
         } else {
-            // Memory may have what another process has removed.
+            // Memory may have an entry that another process has removed.
             depart(key)
         }
         return true

@@ -12,13 +12,14 @@ extension Cache {
     /// - Parameters:
     ///   - name: one path component of 1 to 200 UTF-8 bytes without `/`, `\`, `:`, invisible characters or a
     ///     leading dot.
-    ///   - directory: what holds the cache's directory; by default the user's cache directory with a folder
-    ///     named after the program.
+    ///   - directory: the directory that holds the cache's own; by default a folder named after the program, in the
+    ///     user's cache directory.
     ///   - memory: how much is kept in memory; 64 MiB by default.
-    ///   - disk: how much is kept on disk, and what a save guarantees; no limit, and the end of the process by
-    ///     default. `nil`: the cache is in memory alone, touches no file, and ends with this object; two of them are
-    ///     separate, whatever their names. Its limits are those of `memory`: a save that costs more than the limit of bytes
-    ///     is refused with `.tooLarge`. It keeps the archive of each value, beside the value where values are shared.
+    ///   - disk: how much is kept on disk, and how durable a save is; by default without a limit, and saves survive
+    ///     the end of the process. `nil`: the cache is in memory alone, touches no file, and ends with this object;
+    ///     two of them are separate, even with one name. Its limits are those of `memory`: a save that costs more than
+    ///     the limit of bytes is refused with `.tooLarge`. It keeps the archive of each value, beside the value where
+    ///     values are shared.
     ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
     ///   - cost: the bytes that a value counts for in the limit of `memory`; by default as many as its archive has
     ///     before compression. Is called once for each value that is saved, loaded or read from disk, on the thread
@@ -87,7 +88,7 @@ extension Cache {
         return try await Cache(opening, at: opening.placeInBackground(), isSendable: false)
     }
 
-    /// Opens a cache whose calls of the disk go through another store, or makes it. Does disk I/O.
+    /// Opens a cache that reads and writes its disk through another store, or makes it. Does disk I/O.
     ///
     /// - Parameter wrap: gives the store that stands in the place of the one on disk.
     /// - Throws: as the public initializer.
@@ -126,7 +127,7 @@ extension Cache {
             name: opening.name,
             directory: place.directory,
             store: place.store,
-            // Without a disk, the store has the limits: memory holds what it does.
+            // Without a disk, the store has the limits, and memory holds the same entries.
             memory: opening.disk == nil ? .unlimited : opening.memory,
             disk: opening.disk ?? DiskSettings(),
             sharesValues: opening.values.isChosen(for: Value.self, isSendable: isSendable),

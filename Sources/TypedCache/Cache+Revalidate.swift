@@ -10,10 +10,12 @@ extension Cache {
     /// ```
     ///
     /// An expired entry is there as long as its stale windows keep it. The producer answers with a new value, which is
-    /// saved, or that the value is unchanged: then its entry gets a new deadline, and the fetch returns it. For that the
-    /// disk writes the entry again as it is. A value that is loaded ahead of its deadline is given to the producer as well.
+    /// saved, or that the value is unchanged: then its entry gets a new deadline, and the fetch returns it. For that
+    /// the disk writes the entry again as it is. A value that is loaded ahead of its deadline is given to the producer
+    /// as well.
     ///
-    /// All else is as for a producer that is given nothing: however many ask at once, one producer of either kind runs.
+    /// All else is as for a producer that is given nothing: however many callers ask at once, one producer of either
+    /// kind runs.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.

@@ -2,7 +2,7 @@ import ArchiveStore
 import Foundation
 
 extension Cache {
-    /// Saves a value for `key`, in place of what was there.
+    /// Saves a value for `key`, in place of the entry that it had.
     ///
     /// Blocks on disk I/O: once this returns, the value is in a file, and every later fetch by any process
     /// finds it; unless the cache writes behind.
@@ -14,7 +14,7 @@ extension Cache {
     ///   - tags: groups that the entry belongs to, for `removeAll(tagged:)`: up to 10 of 1 to 256 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.invalidExpiration` or `.invalidTag`, and then nothing was
     ///   done; `.encodingFailed` if the value cannot be archived, `.tooLarge` if its archive is above 1 GiB or its
-    ///   entry above the cache's limit on disk, `.io` if the file system fails. Then what was saved for `key` before
+    ///   entry above the cache's limit on disk, `.io` if the file system fails. Then the entry that `key` had before
     ///   is gone too.
     /// - Complexity: O(*n*) in the value's archive.
     public func save(
@@ -35,7 +35,7 @@ extension Cache {
         try core.write(new)
     }
 
-    /// Saves a value for `key`, in place of what was there.
+    /// Saves a value for `key`, in place of the entry that it had.
     ///
     /// Archives the value on the caller's thread, then suspends until it is saved. Saves and removals of one key are
     /// done in the order in which they were called. All else is as for the synchronous twin.

@@ -1,13 +1,14 @@
 import ArchiveStore
 import Foundation
 
-// Entries chosen by what is known of them without their values.
+// Entries looked at and chosen by their keys, dates, sizes and tags, without their values.
 
 extension Cache {
-    /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
+    /// The key, dates, sizes and tags of the entry for `key`, without its value; `nil` if there is none or it has
+    /// expired.
     ///
-    /// Blocks on disk I/O: memory does not know the dates and sizes, and a value that memory alone has is not seen. Counts
-    /// as no fetch, and moves no idle deadline.
+    /// Blocks on disk I/O: memory does not know the dates and sizes, and a value that memory alone has is not seen.
+    /// Counts as no fetch, and moves no idle deadline.
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
@@ -16,7 +17,8 @@ extension Cache {
         try core.freshInformation(entryKey(key)).map(CacheEntry.init)
     }
 
-    /// What is known of the entry for `key`, without its value; `nil` if there is none or it has expired.
+    /// The key, dates, sizes and tags of the entry for `key`, without its value; `nil` if there is none or it has
+    /// expired.
     ///
     /// Suspends while the disk is read. All else is as for the synchronous twin.
     public nonisolated(nonsending) func entry(forKey key: some CacheKey) async throws(CacheError) -> CacheEntry? {
@@ -75,8 +77,8 @@ extension Cache {
 extension Cache {
     /// Removes every entry that is chosen and has not expired.
     ///
-    /// Runs `isChosen` where it was called from, and suspends while the disk is read and written. All else is as for the
-    /// synchronous twin.
+    /// Runs `isChosen` where it was called from, and suspends while the disk is read and written. All else is as for
+    /// the synchronous twin.
     @discardableResult
     public nonisolated(nonsending) func removeAll(
         where isChosen: (CacheEntry) -> Bool

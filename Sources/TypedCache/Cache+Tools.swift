@@ -2,12 +2,12 @@ import ArchiveStore
 import Foundation
 import Synchronization
 
-// What tools need that look into a cache without knowing the types in it.
+// For tools that look into a cache without knowing the types in it.
 
 extension Cache {
     /// Opens a cache that is there already, or makes it if `create` says so.
     ///
-    /// - Parameter root: what holds the cache's directory; `nil` for the one of the program named `program`.
+    /// - Parameter root: the directory that holds the cache's own; `nil` for the one of the program named `program`.
     /// - Throws: as the public initializer; `.io` with `ENOENT` if there is no such cache.
     package convenience init(
         name: String,
@@ -32,8 +32,8 @@ extension Cache {
         )
     }
 
-    /// Sees whether ``save(_:forKey:expiration:tags:)`` would take a value, limits of size aside: archives it and checks
-    /// the archive in the same way. No disk I/O.
+    /// Sees whether ``save(_:forKey:expiration:tags:)`` would take a value, limits of size aside: archives it and
+    /// checks the archive in the same way. No disk I/O.
     ///
     /// - Throws: `.invalidKey`, `.invalidExpiration`, `.invalidTag`, `.encodingFailed`.
     package static func check(
@@ -64,7 +64,7 @@ extension Cache {
     }
 }
 
-/// What is known of an entry without decoding it.
+/// An entry's key, dates and sizes, which are known without decoding its value.
 package struct CacheEntryInformation: Sendable {
     package let key: String
     package let storedAt: Date
@@ -73,7 +73,7 @@ package struct CacheEntryInformation: Sendable {
     package let isExpired: Bool
     /// The archive's length before compression, in bytes.
     package let archiveByteCount: Int
-    /// What the entry takes on disk, in bytes.
+    /// The space that the entry takes on disk, in bytes.
     package let storedByteCount: Int
 
     fileprivate init(_ entry: EntryInformation, now: Date) {
@@ -86,7 +86,7 @@ package struct CacheEntryInformation: Sendable {
     }
 }
 
-/// Reads what may be an entry's file, for tools.
+/// Reads a file that may hold an entry, for tools.
 package enum CacheEntryFile {
     /// The archive in an entry's file; `nil` if the bytes are no entry.
     ///

@@ -1,7 +1,7 @@
 import ArchiveStore
 import Foundation
 
-// What tools need that check, move and tidy up a cache without knowing the types in it.
+// For tools that check, move and tidy up a cache without knowing the types in it.
 
 extension Cache {
     /// In how many parts the entries can be gone through.
@@ -17,7 +17,7 @@ extension Cache {
     }
 
     /// Reads an entry, expired or not, and gives its archive to `body` in pieces, until that returns `false`. Changes
-    /// nothing, whatever it finds. Blocks on disk I/O.
+    /// nothing, even if the entry is damaged. Blocks on disk I/O.
     ///
     /// - Returns: `nil` if there is no entry.
     /// - Throws: `.corrupted` for a damaged entry, which stays where it is, `.unsupportedVersion`, `.tooLarge`, `.io`;
@@ -34,13 +34,14 @@ extension Cache {
         }
     }
 
-    /// Saves an archive as it is, with all that is to be known of it.
+    /// Saves an archive as it is, with its attributes.
     ///
     /// - Parameters:
     ///   - attributes: their tags in any order.
-    ///   - replaces: whether an entry gives way that is there and has not expired.
+    ///   - replaces: whether an entry that has not expired is replaced.
     /// - Returns: whether it was saved.
-    /// - Throws: `.invalidKey`, `.invalidTag`, `.tooLarge`, `.io`; what was there before is then still there.
+    /// - Throws: `.invalidKey`, `.invalidTag`, `.tooLarge`, `.io`; the entry that the key had before is then still
+    ///   there.
     package func save(
         archive: [UInt8],
         forKey key: String,
@@ -71,7 +72,7 @@ extension Cache {
         try core.remove(EntryKey(entry.key), ifStill: entry)
     }
 
-    /// Removes every entry whose bytes are not those that were saved, and returns their number.
+    /// Removes every damaged entry, and returns their number.
     package func removeDamagedEntries() throws(CacheError) -> Int {
         do throws(StoreError) {
             return try core.store.removeDamagedEntries()
@@ -80,7 +81,7 @@ extension Cache {
         }
     }
 
-    /// Gives back what entries take that were removed or saved over, and returns how many bytes that were.
+    /// Gives back the space of entries that were removed or saved over, and returns how many bytes that was.
     package func compact() throws(CacheError) -> Int {
         do throws(StoreError) {
             return try core.store.compact()
@@ -89,12 +90,12 @@ extension Cache {
         }
     }
 
-    /// How many bytes all files in the cache's directory hold, whatever they are for.
+    /// How many bytes all files in the cache's directory hold, also those that hold no entries.
     ///
     /// - Complexity: O(*n*) in the number of files.
     package func byteCountOfFiles() -> Int {
         guard let directory else { return 0 }
-        // No link is followed, and what is gone when its turn comes takes nothing.
+        // No link is followed, and a file that is removed meanwhile counts as empty.
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var count = 0
         while files?.nextObject() != nil {

@@ -16,19 +16,20 @@ import Synchronization
 /// save that fails leaves nothing behind under its key: the old value is gone, never taken for the new one.
 ///
 /// Entries are keyed archives, compressed, in files in a directory of the cache's own. A program may open a cache in
-/// several places: they agree. Several processes may use it at once; what one has in memory notices
-/// what another one writes only if ``DiskSettings/followsOtherProcesses`` says so.
+/// several places: these objects agree. Several processes may use it at once; the memory of one process notices
+/// changes by another process only if ``DiskSettings/followsOtherProcesses`` says so.
 ///
-/// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a listing is
-/// a cursor that does both, see ``CacheCursor``. A hit in memory neither blocks nor suspends. All calls may be made from any thread.
+/// Each call that may block on the disk has an asynchronous twin of the same name, which suspends instead; a listing
+/// is a cursor that does both, see ``CacheCursor``. A hit in memory neither blocks nor suspends. All calls may be made
+/// from any thread.
 ///
 /// A cache belongs to the process that opened it: in a child process that was forked, every call throws
 /// ``CacheError`` with code `.forked`, and the child opens the cache itself. After ``close()``, every call throws
 /// `.closed`.
 ///
-/// Where `Value` is Sendable, memory hands out one value to all fetches. Other values are decoded for each fetch, so that
-/// no caller can change what another caller gets. ``sharesValues`` tells which kind a cache is, and ``ValueSharing``
-/// chooses it.
+/// Where `Value` is Sendable, memory hands out one value to all fetches. Other values are decoded for each fetch, so
+/// that no caller can change the value that another caller gets. ``sharesValues`` tells whether a cache shares its
+/// values, and ``ValueSharing`` chooses it.
 public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// The key of a cache of one object: `save(object:)` and `fetchObject()`.
     public static var objectKey: String { "$object" }
@@ -39,7 +40,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     public let directory: URL?
 
     let core: CacheCore
-    // What a hit in memory needs, at hand.
+    // The fields that a hit in memory reads, kept here as well as in `core` or the settings.
     let memory: SharedMemory
     let listeners: Listeners
     let usage: StoreUsage
@@ -84,13 +85,13 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         defaultExpiration = expiration
     }
 
-    /// What this cache has done since it was opened.
+    /// The number of events of each kind since this cache was opened.
     public var statistics: CacheStatistics { memory.statistics }
 
-    /// What this cache does from now on, as it does it: a stream of its own for each one who asks.
+    /// The events of this cache from now on, as they happen: a new stream each time this is read.
     ///
-    /// Events that nobody has taken wait, 4,096 at most; then the oldest ones are dropped. Costs next to nothing while
-    /// no stream is there.
+    /// A stream holds up to 4,096 events that its reader has not taken; then the oldest ones are dropped. Costs next
+    /// to nothing while there is no stream.
     public var events: AsyncStream<CacheEvent> { listeners.stream() }
 }
 

@@ -19,7 +19,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
     private var part = 0
     private var elements: [Element] = []
 
-    /// - Parameter element: what the listing gives for an entry; `nil` to leave it out.
+    /// - Parameter element: makes the listing's element from an entry; `nil` leaves the entry out.
     init(_ core: CacheCore, element: @escaping @Sendable (CacheEntry) -> Element?) {
         self.core = core
         self.element = element

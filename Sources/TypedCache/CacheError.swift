@@ -2,9 +2,9 @@ import ArchiveStore
 import Foundation
 import KeyedArchive
 
-/// Why a cache could not do what was asked.
+/// An error that a cache throws or reports.
 public struct CacheError: Error, Sendable {
-    /// What kind of failure it is. New codes may be added: always keep a `default` when switching.
+    /// A kind of failure. New codes may be added: always keep a `default` when switching.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
             case invalidName, invalidKey, invalidExpiration, invalidTag, typeMismatch, encodingFailed,
@@ -29,7 +29,7 @@ public struct CacheError: Error, Sendable {
         public static let encodingFailed = Code(base: .encodingFailed)
         /// The entry is of the type asked for, but the type's own decoding refused it.
         public static let decodingFailed = Code(base: .decodingFailed)
-        /// The file system failed: the message says where, and what the system said.
+        /// The file system failed: the message says where, and gives the system's reason.
         public static let io = Code(base: .io)
         /// The bytes of an entry were damaged. Reported, not thrown by fetches: for them it is a miss.
         public static let corrupted = Code(base: .corrupted)
@@ -43,7 +43,8 @@ public struct CacheError: Error, Sendable {
         public static let closed = Code(base: .closed)
         /// The process was forked after the cache was opened; nothing was done. A child process opens the cache itself.
         public static let forked = Code(base: .forked)
-        /// A producer fetches a key that its own load has to wait for: its own key, or one whose producer waits for it.
+        /// A producer fetches a key that its own load has to wait for: its own key, or the key of a producer that
+        /// waits for this one.
         ///
         /// A task that the producer starts without waiting for it counts as a part of the producer, unless it is
         /// detached.
@@ -54,11 +55,11 @@ public struct CacheError: Error, Sendable {
         public var description: String { base.rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong and what can be done, for people, without the cache and the key. Never contains cached values.
+    /// The problem and its remedy, for people, without the cache and the key. Never contains cached values.
     public let message: String
-    /// The name of the cache whose call failed; `nil` in what tools of the package throw.
+    /// The name of the cache that failed; `nil` in errors that the package's tools throw.
     public private(set) var cache: String?
     /// The key that the call was about, whole; `nil` if it was about none or several.
     public private(set) var key: String?

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What an entry is saved under.
+/// A key that an entry is saved under.
 ///
-/// Keys are strings of 1 to 1,024 UTF-8 bytes, any characters, compared byte by byte. Other types say which
-/// string they are:
+/// Keys are strings of 1 to 1,024 UTF-8 bytes, any characters, compared byte by byte. Other types give the string that
+/// stands for them:
 ///
 /// ```swift
 /// enum Place: String, CacheKey { case home, work }
@@ -35,7 +35,7 @@ extension CacheKey where Self: RawRepresentable, RawValue == String {
     public var cacheKey: String { rawValue }
 }
 
-/// A key's bytes: what makes two keys one.
+/// A key's bytes: two keys with the same bytes are one.
 ///
 /// `String`'s own equality takes some different byte sequences as the same text. The first bytes stand in the key
 /// itself, so that comparing two keys of usual length does not reach for their text, which lies elsewhere in

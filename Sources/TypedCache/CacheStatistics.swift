@@ -1,4 +1,4 @@
-/// What a cache has done since it was opened: how many events there were of each kind.
+/// The number of events of each kind since a cache was opened.
 public struct CacheStatistics: Sendable, Hashable {
     /// Fetches answered from memory with a fresh value.
     public internal(set) var memoryHits = 0
@@ -8,7 +8,8 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var staleHits = 0
     /// Fetches that found nothing, or nothing that may be used.
     public internal(set) var misses = 0
-    /// Fetches that found nothing, or nothing that may be used, and waited for a producer that another fetch had started.
+    /// Fetches that found nothing, or nothing that may be used, and waited for a producer that another fetch had
+    /// started.
     public internal(set) var joins = 0
     /// Values that a producer gave.
     public internal(set) var loads = 0
@@ -24,9 +25,10 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var memoryEvictions = 0
     /// Entries that were given up on disk to make room.
     public internal(set) var diskEvictions = 0
-    /// Entries removed by a call for them, for their tag or by a choice, and those of keys whose save failed.
+    /// Entries removed by a call, by key, by tag or by a condition, and those removed because a save for their key
+    /// failed.
     public internal(set) var removals = 0
-    /// Entries in memory whose key another value was saved for.
+    /// Entries in memory that another value for their key replaced.
     public internal(set) var replacements = 0
     /// How often all entries were removed.
     public internal(set) var clearances = 0
@@ -70,7 +72,7 @@ public struct CacheStatistics: Sendable, Hashable {
 }
 
 extension CacheStatistics {
-    /// What was counted between two moments: those of the later one, less those of the earlier one.
+    /// The events between two moments: the counts of the later one, less those of the earlier one.
     ///
     /// ```swift
     /// let before = cache.statistics
@@ -101,7 +103,7 @@ extension CacheStatistics {
 }
 
 extension CacheStatistics: CustomStringConvertible {
-    /// One line for a log: what there was any of, and the share of hits.
+    /// One line for a log: the share of hits, and all counts that are not zero.
     public var description: String {
         let counts = [
             ("memory hits", memoryHits), ("disk hits", diskHits), ("stale hits", staleHits), ("misses", misses),

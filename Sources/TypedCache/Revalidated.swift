@@ -26,8 +26,8 @@ public struct Revalidated<Value> {
     /// The expired value is still the right one: its entry gets a new deadline, and keeps its value, its date and its
     /// tags.
     ///
-    /// - Parameter expiration: when the entry expires from now on; `nil`: as the fetch says. Its deadline alone is used:
-    ///   stale windows and an idle duration stay those that the entry was saved with.
+    /// - Parameter expiration: when the entry expires from now on; `nil`: as the fetch says. Its deadline alone is
+    ///   used: stale windows and an idle duration stay those that the entry was saved with.
     public static func unchanged(expiration: Expiration? = nil) -> Revalidated {
         Revalidated(answer: .unchanged, expiration: expiration)
     }

@@ -8,10 +8,10 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - name: the cache's name.
-    ///   - directory: what holds the cache's directory: a ``TemporaryDirectory``, say.
+    ///   - directory: the directory that holds the cache's own: that of a ``TemporaryDirectory``, say.
     ///   - faults: says which calls of the disk fail; may be changed later.
     ///   - memory: how much is kept in memory.
-    ///   - disk: how much is kept on disk, and what a save guarantees.
+    ///   - disk: how much is kept on disk, and how durable a save is.
     ///   - values: whether memory hands out one value to all fetches.
     ///   - expiration: how long entries may be used that are saved without an expiration.
     ///   - clock: where the time comes from.

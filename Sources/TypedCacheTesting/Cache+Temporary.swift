@@ -13,14 +13,14 @@ import TypedCache
 /// - Parameters:
 ///   - type: the type of the values.
 ///   - memory: how much is kept in memory.
-///   - disk: how much is kept on disk, and what a save guarantees; `nil`: the cache is in memory alone.
+///   - disk: how much is kept on disk, and how durable a save is; `nil`: the cache is in memory alone.
 ///   - values: whether memory hands out one value to all fetches.
 ///   - expiration: how long entries may be used that are saved without an expiration.
 ///   - clock: where the time comes from.
 ///   - observer: is told everything that the cache does.
 ///   - body: is given the cache.
-/// - Returns: what `body` returns.
-/// - Throws: what `body` throws, and errors of opening the cache.
+/// - Returns: the result of `body`.
+/// - Throws: the error of `body`, and errors of opening the cache.
 public func withTemporaryCache<Value: Encoded, Outcome>(
     of type: Value.Type,
     memory: MemorySettings = MemorySettings(),

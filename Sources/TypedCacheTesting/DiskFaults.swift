@@ -15,13 +15,13 @@ import Synchronization
 /// A call that fails does nothing on disk and is answered as the system answers such a failure: with code `.io`
 /// and the error number in `CacheError.errorNumber`. May be changed from any thread, at any time.
 public final class DiskFaults: Sendable {
-    /// What a cache asks of its disk. New kinds may be added.
+    /// A kind of call that a cache makes to its disk. New kinds may be added.
     public struct Call: Sendable, Hashable {
         private enum Base { case read, write, remove, list }
 
         private let base: Base
 
-        /// Reading an entry, or what is known of it.
+        /// Reading an entry, or its information without its value.
         public static let read = Call(base: .read)
         /// Saving an entry, or moving its deadline.
         public static let write = Call(base: .write)
@@ -68,7 +68,7 @@ public final class DiskFaults: Sendable {
         plan.withLock { $0.kinds[call] = failure }
     }
 
-    /// Has one call fail, of whatever kind.
+    /// Has one call fail, of any kind.
     ///
     /// - Parameters:
     ///   - number: 1 is the next call, 2 the one after it; a number below 1 is the next call.

@@ -8,7 +8,7 @@ struct Atlas {
 
     private let cache: Cache<City>
 
-    /// - Parameter root: what holds the cache's directory; `nil` for the program's own.
+    /// - Parameter root: the directory that holds the cache's directory; `nil` for the program's own.
     init(root: URL?) throws {
         cache = try Cache<City>(name: "cities", directory: root)
     }
@@ -61,7 +61,7 @@ struct Atlas {
         }
     }
 
-    /// What is wrong with the city that the cache has in the place of `city`; `nil` if nothing is.
+    /// The difference of the cached city from `city`, or that there is none in the cache; `nil` if both are the same.
     private func fault(of city: City) throws -> String? {
         guard let cached = try cache.fetch(forKey: city.geonameid) else {
             return "\(city.geonameid) is not in the cache"

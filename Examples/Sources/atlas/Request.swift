@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a command line asks for.
+/// A parsed command line.
 struct Request {
     enum Question {
         case largest(country: String, count: Int)
@@ -15,7 +15,7 @@ struct Request {
         """
 
     let question: Question
-    /// What holds the cache's directory; `nil` for the program's own.
+    /// The directory that holds the cache's directory; `nil` for the program's own.
     let root: URL?
 
     /// - Parameter arguments: the command line without the program's name.

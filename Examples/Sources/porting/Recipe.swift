@@ -35,7 +35,7 @@ extension Recipe: WrapperEncoder, Encoded {
     var encoder: Recipe { self }
 }
 
-/// An ingredient, whose amount was a whole number.
+/// An ingredient; in the former app its amount was a whole number.
 final class Ingredient: NSObject, NSCoding, FormerlyNamed {
     static let formerNames = ["porting.OldIngredient"]
 

@@ -6,7 +6,7 @@ public enum Fuzzer {
     // Written once, before libFuzzer begins; it calls back on the same thread.
     nonisolated(unsafe) private static var attempt: (Data) throws -> Void = { _ in }
 
-    /// Tries inputs until libFuzzer's options say that it is enough. What `attempt` throws is a find, as a trap is.
+    /// Tries inputs until libFuzzer's options say that it is enough. An error of `attempt` is a find, as a trap is.
     public static func run(_ attempt: @escaping (Data) throws -> Void) -> Never {
         self.attempt = attempt
         var count = CommandLine.argc

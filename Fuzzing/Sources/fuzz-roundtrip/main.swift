@@ -1,5 +1,5 @@
 import ArchiveTrials
 import FuzzKit
 
-// What can be read is archived again, and read equal.
+// Every input that can be read is archived again, and read equal.
 Fuzzer.run { try Trial.roundTrip($0) }

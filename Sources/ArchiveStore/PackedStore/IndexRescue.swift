@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Gives the parts of an index whose snapshot turns out to be damaged, from the segments' records.
+/// Rebuilds the parts of an index whose snapshot turns out to be damaged, from the segments' records.
 ///
-/// All of them are read at the first call, and kept: a part that nobody has needed until now has not changed since.
+/// The first call reads all records and keeps them: a part that was not loaded until now has not changed since.
 final class IndexRescue: Sendable {
     private let folder: StoreFolder
     private let settings: StoreSettings
@@ -31,7 +31,7 @@ final class IndexRescue: Sendable {
                 log = opened
                 return table(part, of: opened)
             } catch {
-                // Told to whoever misses something; the next call opens the log anew.
+                // A caller that misses an entry gets this error; the next call opens the log anew.
                 shared.loadingFailure.withLock { $0 = error }
                 shared.isIncomplete.store(true, ordering: .relaxed)
                 shared.isBroken.store(true, ordering: .relaxed)

@@ -12,7 +12,7 @@
 ///      4   4  checksum           CRC-32 of bytes 8 to the first part
 ///      8   2  version            UInt16, 1
 ///     10   2  dictionaries       UInt16, N, their number
-///     12   8  position           UInt32 segment, UInt32 offset: what comes after that is not in here, or not for sure
+///     12   8  position           UInt32 segment, UInt32 offset: later records may or may not be in here
 ///     20   8  serial             UInt64, the last one
 ///     28   4  previous length    UInt32, of the record before the position
 ///     32   8  previous hash      of its key
@@ -21,8 +21,8 @@
 ///          …  slots              32 bytes each, part after part: digest of the key, place and flags (see
 ///                                `IndexSlot`), UInt32 length of the record, UInt32 deadline
 ///
-/// Numbers are big-endian. Nothing is lost if it is missing or damaged: it is found again in the segments. A record that
-/// it names is checked when it is read.
+/// Numbers are big-endian. If the file is missing or damaged, nothing is lost: the index is rebuilt from the segments.
+/// A record that it names is checked when it is read.
 final class IndexSnapshot: Sendable {
     static let fileName = "index"
     private static let magic: UInt32 = 0x5443_5049
@@ -106,7 +106,7 @@ final class IndexSnapshot: Sendable {
     /// The slots of a part whose segments are not given up; `nil` if they are damaged.
     func table(part: Int, floor: UInt32) -> IndexTable? {
         let (count, checksum, offset) = parts[part]
-        // In pieces, lest a length that is none ask for all memory.
+        // In pieces, so that a damaged length does not ask for all memory.
         var table = IndexTable(capacity: min(count, Self.slotsAtOnce))
         var actual: UInt32 = 0
         var done = 0
@@ -129,7 +129,7 @@ final class IndexSnapshot: Sendable {
 
     private static let slotsAtOnce = 1 << 14
 
-    /// Adds slots to a table, and says whether they are such as can be in that part.
+    /// Adds slots to a table; returns false if one of them cannot be in that part.
     private static func add(
         _ bytes: UnsafeRawBufferPointer,
         to table: inout IndexTable,
@@ -150,23 +150,23 @@ final class IndexSnapshot: Sendable {
 
     // MARK: Writing
 
-    /// How long the snapshot of so many slots is.
+    /// The length in bytes of a snapshot with `slotCount` slots.
     static func byteCount(slotCount: Int, dictionaries: [PresetDictionary]) -> Int {
         let dictionaries = dictionaries.prefix(mostDictionaries).reduce(0) { $0 + 4 + $1.bytes.count }
         return directoryByteCount + dictionaries + slotCount * IndexSlot.encodedByteCount
     }
 
-    /// What is in a snapshot besides the slots.
+    /// The position of the log at a snapshot: its place, the last serial, and the record before it.
     struct Position: Sendable {
         let place: RecordPlace
         let serial: UInt64
         let previous: PreviousRecord?
     }
 
-    /// Writes the snapshot of an index to a draft in one part after another, so that nobody waits for all of them.
+    /// Writes the snapshot of an index to a draft, one part at a time, so that no caller waits for all of them.
     ///
-    /// - Parameter position: where the log was before this was called. What was changed since may be in the snapshot
-    ///   or not: who reads it goes on from the position.
+    /// - Parameter position: the log's position before this call. Later changes may be in the snapshot or not: a
+    ///   process that opens it follows the log from this position.
     static func write(
         _ index: PackedIndex,
         _ position: Position,

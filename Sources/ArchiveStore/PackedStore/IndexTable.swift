@@ -1,12 +1,12 @@
-/// Where the entry of a key is, in 32 bytes. The key itself is in the record.
+/// The place of a key's entry, in 32 bytes. The key itself is in the record.
 struct IndexSlot: Sendable, Equatable {
-    /// The first half of the key's digest, which records tell as well.
+    /// The first half of the key's digest, which is in the records as well.
     let hash: UInt64
-    /// The other half; 0 where only the first is known, of a record that was lost.
+    /// The other half; 0 for a lost record, of which only the first half is known.
     private let check: UInt64
     /// 28 bits of the segment's number, 32 of the offset, 4 for `uses` and `isTagged`.
     private var packedPlace: UInt64
-    /// Of the whole record; never 0.
+    /// Length of the whole record; never 0.
     let byteCount: UInt32
     /// See ``Record/deadline(_:)``.
     let deadline: UInt32
@@ -48,7 +48,7 @@ struct IndexSlot: Sendable, Equatable {
     /// Whether the entry has tags.
     var isTagged: Bool { packedPlace & Self.tagBit != 0 }
 
-    /// How often the entry was fetched since somebody looked whether it is wanted.
+    /// Number of fetches since eviction last looked at the entry, up to ``mostUses``.
     var uses: UInt8 {
         get { UInt8(packedPlace & 3) }
         set { packedPlace = packedPlace & ~3 | UInt64(min(newValue, Self.mostUses)) }
@@ -68,7 +68,7 @@ struct IndexSlot: Sendable, Equatable {
         (hash, check, packedPlace, UInt64(byteCount) << 32 | UInt64(deadline))
     }
 
-    /// `nil` if no slot is like that.
+    /// `nil` if no slot has these words.
     init?(words: (UInt64, UInt64, UInt64, UInt64)) {
         hash = words.0
         check = words.1
@@ -81,15 +81,15 @@ struct IndexSlot: Sendable, Equatable {
 
 /// Slots by hash: open addressing, linear probing. A slot takes 40 to 80 bytes with the free ones beside it.
 ///
-/// Where a slot stands depends on a number that is drawn anew in each process, so that nobody can choose keys that crowd
-/// one place.
+/// The position of a slot depends on a random number of each process, so that no caller can choose keys that crowd one
+/// position.
 struct IndexTable: Sendable {
     private static let multiplier = UInt64.random(in: .min ... .max) | 1
 
     private var slots: [IndexSlot] = []
     private var shift: UInt64 = 64
     private(set) var count = 0
-    /// Of all records.
+    /// Bytes of all records.
     private(set) var byteCount = 0
 
     /// - Parameter capacity: for how many slots there is room from the start.
@@ -112,13 +112,13 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// Puts a slot in the place of its key's, or beside all others if there is none.
+    /// Replaces the slot of the same key, or adds the slot if there is none.
     mutating func set(_ slot: IndexSlot) {
         guard let position = position(slot.digest) else { return insert(slot) }
         replace(position, with: slot)
     }
 
-    /// - Precondition: there is none of its key.
+    /// - Precondition: there is no slot of its key.
     mutating func insert(_ slot: IndexSlot) {
         if (count + 1) * 5 > slots.count * 4 { grow() }
         put(slot)
@@ -126,7 +126,7 @@ struct IndexTable: Sendable {
         byteCount += Int(slot.byteCount)
     }
 
-    /// Puts a slot in the place of another one with the same hash; says whether that was there.
+    /// Replaces the slot with the same hash at `place`; returns whether there was one.
     mutating func replace(_ place: RecordPlace, with slot: IndexSlot) -> Bool {
         guard let position = position(slot.hash, place) else { return false }
         replace(position, with: slot)
@@ -153,7 +153,7 @@ struct IndexTable: Sendable {
         if uses < IndexSlot.mostUses { slots[position].uses = uses + 1 }
     }
 
-    /// Forgets the uses of an entry, and says how many there were; `nil` if it is not there.
+    /// Resets the uses of an entry, and returns how many there were; `nil` if there is no such entry.
     mutating func takeUses(_ hash: UInt64, _ place: RecordPlace) -> UInt8? {
         guard let position = position(hash, place) else { return nil }
         defer { slots[position].uses = 0 }
@@ -205,7 +205,7 @@ struct IndexTable: Sendable {
         slots[position] = slot
     }
 
-    /// Empties a position, and moves up what was put further on because of it.
+    /// Empties a position, and moves back the slots that were displaced because of it.
     private mutating func empty(_ position: Int) {
         let mask = slots.count - 1
         var hole = position

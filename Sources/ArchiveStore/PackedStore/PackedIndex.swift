@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Where every entry is, in parts by hash that are loaded when they are first needed.
+/// The places of all entries, in parts by hash that are loaded when they are first needed.
 ///
-/// A part is loaded under its lock, which reads a few KiB of the snapshot; everything else under it is memory only.
+/// Loading a part reads a few KiB of the snapshot under the part's lock; all other work under it is in memory only.
 final class PackedIndex: Sendable {
     static let partCount = 256
 
@@ -18,7 +18,7 @@ final class PackedIndex: Sendable {
     private let parts: [Part]
     /// `nil` once every part is loaded, so that a snapshot that was removed gives its blocks back.
     private let source: Mutex<Source?>
-    // Of the parts that are loaded.
+    // Sums over the loaded parts.
     private let countOfLoaded = Atomic<Int>(0)
     private let byteCountOfLoaded = Atomic<Int>(0)
 
@@ -31,16 +31,16 @@ final class PackedIndex: Sendable {
 
     static func part(_ hash: UInt64) -> Int { Int(hash >> 56) }
 
-    /// Has `body` run with the part that has a hash, while nobody else uses that.
+    /// Runs `body` with the part that holds a hash, under that part's lock.
     func withPart<Result>(_ hash: UInt64, _ body: (inout IndexTable) -> Result) -> Result {
         withPart(number: Self.part(hash), body)
     }
 
     func withPart<Result>(number: Int, _ body: (inout IndexTable) -> Result) -> Result {
         parts[number].table.withLock { table in
-            // What is new here counts from now on.
+            // The counts that the sums include already.
             let known = table.map { ($0.count, $0.byteCount) } ?? (0, 0)
-            // Taken out meanwhile, lest the array in it be copied.
+            // Taken out meanwhile, so that a change does not copy its array.
             var loaded = table.take() ?? load(number)
             defer {
                 count(loaded, since: known)
@@ -64,7 +64,7 @@ final class PackedIndex: Sendable {
 
     private let hasLoadedAll = Atomic<Bool>(false)
 
-    /// Loads what was not needed yet.
+    /// Loads the parts that were not needed yet.
     func loadAll() {
         if hasLoadedAll.load(ordering: .relaxed) { return }
         for number in parts.indices { withPart(number: number) { _ in } }
@@ -73,7 +73,7 @@ final class PackedIndex: Sendable {
 
     private func endLoading() {
         hasLoadedAll.store(true, ordering: .relaxed)
-        // Its file is closed outside of the lock.
+        // The snapshot's file is closed outside of the lock.
         let source = source.withLock { $0.take() }
         _ = consume source
     }
@@ -107,10 +107,10 @@ final class PackedIndex: Sendable {
     /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
     func slot(_ digest: KeyDigest) -> IndexSlot? { withPart(digest.high) { $0.slot(digest) } }
 
-    /// Puts a slot in the place of its key's.
+    /// Replaces the slot of the same key, or adds the slot if there is none.
     func set(_ slot: IndexSlot) { withPart(slot.hash) { $0.set(slot) } }
 
-    /// Puts a slot in the place of the one at `former`, if that is still there.
+    /// Replaces the slot at `former`, if that is still there.
     func replace(_ former: RecordPlace, with slot: IndexSlot) {
         withPart(slot.hash) { _ = $0.replace(former, with: slot) }
     }

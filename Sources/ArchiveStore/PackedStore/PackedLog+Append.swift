@@ -9,13 +9,13 @@ import Foundation
 #endif
 
 extension PackedLog {
-    /// How long segments become, unless one record is longer: a part of what all may take, so that giving one up gives up
-    /// little, and no more than can be gone through without a pause.
+    /// The length up to which segments grow, unless one record is longer. It is a part of the bytes that all segments
+    /// may take, so that giving one up loses little, and short enough to be read without a pause.
     func segmentByteCount(_ writer: borrowing Writer) -> Int {
         guard let limit = settings.byteLimit else {
             return min(max(byteCount(writer) / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
         }
-        // With room for a few heads: where it was begun by a store of another limit, the dictionary may be long.
+        // With room for a few heads: if a store with another limit began the segment, the dictionary may be long.
         let least = headerByteCount + Record.headByteCount * 4
         return min(max(limit / Self.segmentsPerLimit, least), Self.largestSegmentByteCount)
     }
@@ -27,17 +27,17 @@ extension PackedLog {
     /// The bytes of all segments.
     func byteCount(_ writer: borrowing Writer) -> Int {
         let tail = tail.withLock { $0 }
-        // Sealed, it may be counted among the others already.
+        // A sealed tail may be in `sealedByteCount` already.
         guard let tail, writer.sizes[tail.segment.number] == nil else { return writer.sealedByteCount }
         return writer.sealedByteCount + tail.end
     }
 
-    /// What new entries are compressed with.
+    /// The dictionary that new entries are compressed with.
     var dictionary: PresetDictionary? { tail.withLock { $0?.segment.dictionary } }
 
     /// Appends a record, whole or not at all.
     ///
-    /// - Parameter takesSerial: whether it gets a new one, or keeps the one that it has.
+    /// - Parameter takesSerial: whether the record gets a new serial, or keeps the one that it has.
     /// - Precondition: this is called by ``changing(_:)``.
     func append(
         _ draft: inout RecordDraft,
@@ -46,7 +46,7 @@ extension PackedLog {
     ) throws(StoreError) -> RecordPlace {
         try writeLosses(&writer)
         let tail = try tail(for: draft.byteCount, &writer)
-        // Above all before it, even if nothing is left that tells what those were: places rise.
+        // Above all earlier serials, even if no record with one of them is left: places rise.
         let number = UInt64(tail.segment.number) << 32 | UInt64(tail.end)
         let serial = takesSerial ? max(writer.serial + 1, number) : nil
         let place = setPlace(&draft, serial: serial, in: tail.segment, at: tail.end, after: writer.previous)
@@ -98,7 +98,7 @@ extension PackedLog {
         do {
             try tail.segment.file.write(content, at: tail.end)
         } catch {
-            // What is there of it would be cut by the next one who appends, but it takes room until then.
+            // The next process that appends would cut the partial record, but it takes space until then.
             _ = Result { () throws(SystemError) in try tail.segment.file.truncate(to: tail.end) }
             throw failure(error, in: tail.segment, "appending to a segment")
         }
@@ -106,7 +106,7 @@ extension PackedLog {
         self.tail.withLock { $0?.end = tail.end + content.count }
     }
 
-    /// Cuts off what a process left that was killed while it wrote.
+    /// Cuts off the partial record of a process that was killed while it wrote.
     func cutRest() throws(StoreError) {
         guard let tail = tail.withLock({ $0 }) else { return }
         do {
@@ -122,7 +122,7 @@ extension PackedLog {
         guard error.number == EBADF || error.number == EINVAL else {
             return StoreError(error, path: path, action: action)
         }
-        // Allowed by now, it is opened anew.
+        // If writing is allowed by now, the segment is opened anew.
         shared.isBroken.store(true, ordering: .relaxed)
         guard let refusal = root.refusalToWrite(Segment.fileName(tail.number)) else { return stale() }
         return StoreError(refusal, path: path, action: action)
@@ -130,13 +130,13 @@ extension PackedLog {
 
     // MARK: Segments
 
-    /// The segment that so many bytes more are appended to.
+    /// The segment to append `byteCount` more bytes to; a new one if the tail has no room.
     private func tail(for byteCount: Int, _ writer: inout Writer) throws(StoreError) -> Tail {
         if hasRoom(for: byteCount, writer), let tail = tail.withLock({ $0 }) { return tail }
         return try beginSegment(dictionary: dictionary, &writer)
     }
 
-    /// Whether records of so many bytes are appended to the tail.
+    /// Whether records of `byteCount` bytes are appended to the tail.
     func hasRoom(for byteCount: Int, _ writer: borrowing Writer) -> Bool {
         guard let tail = tail.withLock({ $0 }), !writer.isSealed else { return false }
         let isEmpty = tail.end <= (tail.segment.headerByteCount ?? 0)
@@ -145,8 +145,8 @@ extension PackedLog {
 
     /// Ends the tail, and begins another one.
     ///
-    /// The next one is there as a draft before the tail gets its seal, and has its name after that: so nobody who finds
-    /// a seal waits for long for what comes next, and nobody appends to what is not the last.
+    /// The next segment is written as a draft before the tail gets its seal, and gets its name after that. So a process
+    /// that finds a seal does not wait long for the next segment, and none appends to a segment that is not the last.
     @discardableResult
     func beginSegment(dictionary: PresetDictionary?, _ writer: inout Writer) throws(StoreError) -> Tail {
         let former = tail.withLock { $0 }
@@ -163,7 +163,7 @@ extension PackedLog {
         let draft = try session.write(header, synchronized: isDurable).name
         do throws(StoreError) {
             if let former {
-                // Who sealed it may have died before there was a next one.
+                // The process that sealed it may have died before it began the next one.
                 if writer.isSealed, writer.sizes[former.segment.number] == nil {
                     writer.setSize(former.end, of: former.segment.number)
                 } else if !writer.isSealed {
@@ -187,7 +187,7 @@ extension PackedLog {
         return Tail(segment: segment, end: segment.headerByteCount ?? 0)
     }
 
-    /// Removes all segments, so that numbers begin at 1 again in another log: there are as many as 28 bits can tell.
+    /// Removes all segments, so that numbers begin at 1 again in another log: all 28-bit numbers are used up.
     private func beginAnew(_ writer: inout Writer) throws(StoreError) -> Tail {
         writer.strays += try segments.numbers().sorted(by: >)
         try removeStrays(&writer)

@@ -1,10 +1,10 @@
 /// Writing anew the entries of a segment that is given up.
 extension PackedLog {
-    /// Appends the entries that a plan keeps, with one write, or in pieces where the volume has no room for all of them.
+    /// Appends the entries that a plan keeps with one write, or in pieces where the volume has no room for all of them.
     ///
-    /// With pieces, the blocks before the first entry that is left are given back before each, so that all of them need
-    /// no more room than one. That leaves a hole at the start of the first segment, where a reader of the log finds
-    /// nothing, as if the segment were gone: every entry that was there stands at another place by then.
+    /// In pieces, the blocks before the first remaining entry are given back before each piece, so that all pieces need
+    /// no more room than one. That leaves a hole at the start of the first segment. A reader of the log finds nothing
+    /// there, as if the segment were gone: by then every entry of the hole is at another place too.
     func carry(_ plan: Plan, outOf number: UInt32, _ writer: inout Writer) throws(StoreError) {
         var rest = plan.drafts[...]
         var mostBytes = Int.max
@@ -22,13 +22,13 @@ extension PackedLog {
                 try punch(number, before: kept)
                 continue
             }
-            // At once, as others see it, whatever becomes of the rest.
+            // Updated at once: other processes see this piece, whether the rest fails or not.
             for ((slot, draft), place) in zip(zip(kept, piece), places) {
                 index.replace(slot.place, with: slot.moved(to: place, byteCount: draft.byteCount))
                 writer.carriedByteCount += draft.byteCount
             }
             rest = rest.dropFirst(piece.count)
-            // What took the place of the dead must not go with the power either.
+            // The records that replace the old ones must survive a power failure, too.
             try synchronize()
             if !rest.isEmpty { try punch(number, before: plan.kept[rest.startIndex...]) }
         }
@@ -47,15 +47,15 @@ extension PackedLog {
         return Array(drafts[..<max(end ?? drafts.endIndex, drafts.startIndex + 1)])
     }
 
-    /// Gives back the blocks of the first segment, whose entries stand elsewhere by now, if there is a reserve.
+    /// Gives back the blocks of the first segment if there is a reserve. Its entries stand elsewhere by now.
     ///
-    /// What is left is a hole as ``carry(_:outOf:_:)`` makes them, up to the seal.
+    /// Leaves a hole as ``carry(_:outOf:_:)`` does, up to the seal.
     func punchWhereLittleIsFree(_ number: UInt32, _ writer: borrowing Writer) throws(StoreError) {
         guard try reserveGoal() > 0 else { return }
         try punch(number, to: size(number, writer) - Record.headByteCount)
     }
 
-    /// Gives back the blocks of the first segment before the entries in it that are left.
+    /// Gives back the blocks of the first segment before the first remaining entry.
     private func punch(_ number: UInt32, before kept: ArraySlice<IndexSlot>) throws(StoreError) {
         guard let first = kept.map(\.place.offset).min() else { return }
         try punch(number, to: Int(first))
@@ -65,7 +65,7 @@ extension PackedLog {
         guard let segment = try segments.segment(number) else { return }
         let start = segment.headerByteCount ?? SegmentHeader.byteCount
         guard start < end else { return }
-        // What took the place of the dead must not go with the power.
+        // The records that replace the dead ones must survive a power failure.
         try synchronizeAnew()
         do throws(SystemError) {
             try segment.punch(start..<end)

@@ -3,24 +3,24 @@ import Dispatch
 extension PackedLog {
     /// Whether the directory's lock is kept between changes.
     ///
-    /// To take it and give it back is a fifth of what a save takes. So who makes many changes one after another keeps it
-    /// from one to the next, for a millisecond at most; then it is given back and taken for each change again, some
-    /// times, so that those who wait come in.
+    /// Taking and releasing the lock costs a fifth of a save. So a process that makes many changes in a row keeps the
+    /// lock from one to the next, for a millisecond at most. Then the lock is released, and taken for each change again
+    /// a few times, so that waiting processes get their turn.
     struct Lease: Sendable {
         fileprivate var isHeld = false
-        /// When changes were counted last, by the coarse clock, and how many there were then.
+        /// The coarse time at which changes were last counted, and their number then.
         fileprivate var countedAt: UInt64 = 0
         fileprivate var changeCount = 0
-        /// When others have changed the log last.
+        /// When another process last changed the log, by the coarse clock.
         fileprivate var othersAt: UInt64 = 0
 
         fileprivate static let duration = DispatchTimeInterval.milliseconds(1)
-        /// How many changes there must be within one tick of the coarse clock.
+        /// How many changes there must be within one tick of the coarse clock to keep the lock.
         fileprivate static let manyChanges = 8
-        /// For how many nanoseconds after a change of others the lock is left to them.
+        /// For how many nanoseconds after another process's change the lock is left to others.
         fileprivate static let courtesy: UInt64 = 100_000_000
 
-        /// Counts a change, and says whether there were many.
+        /// Counts a change; returns whether there were many and the lock may be kept.
         fileprivate mutating func takesLock(at now: UInt64) -> Bool {
             if now != countedAt {
                 countedAt = now
@@ -31,44 +31,44 @@ extension PackedLog {
         }
     }
 
-    /// Has `body` change the log while nobody else does, in this process or another.
+    /// Runs `body` to change the log, excluding all other threads and processes.
     ///
-    /// The one lock under which a packed store writes. What is written is at most a record, or where room is made a
-    /// segment; archives are compressed and read outside of it.
+    /// The one lock under which a packed store writes. A call writes at most a record, or a segment where room is made;
+    /// archives are compressed and read outside of the lock.
     func changing<Result: Sendable>(
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
-        // Outlives the locks: to close a file that was removed may take long.
+        // Outlives the locks: closing a removed file may take long.
         var closed: [Segment] = []
         return try lease.withLock { lease throws(StoreError) in
             try lock(lease)
             defer { unlock(&lease) }
             return try locked(closing: &closed) { writer throws(StoreError) in
-                // Whoever had the mutex before may have found it so.
+                // The former holder of the mutex may have found the log broken.
                 if shared.isBroken.load(ordering: .relaxed) { throw stale() }
                 writer.longByteCount = nil
                 if try !isUpToDate(writer) {
                     let former = end
                     try follow(&writer)
                     if end != former { lease.othersAt = Self.coarseTime }
-                    // What is appended to must be what others find.
+                    // Records must be appended to the file that other processes find.
                     if try isRemoved() { throw stale() }
                     try cutRest()
                     try removeStrays(&writer)
                 }
-                // Behind a seal there is nothing to be seen that readers could go by: they follow.
+                // Behind a seal there is no length that readers could go by: they follow the log.
                 defer { if !writer.isSealed { show() } }
                 return try body(&writer)
             }
         }
     }
 
-    /// Has those who only look wait until this change is complete. Appending does that by itself.
+    /// Makes readers wait until this change is complete. Appending does that by itself.
     func hide() { tail.withLock { $0?.shownEnd = nil } }
 
-    /// Lets those who only look go by what the index says.
+    /// Lets readers use the index as it is.
     func show() {
         tail.withLock { tail in
             let end = tail?.end
@@ -76,7 +76,7 @@ extension PackedLog {
         }
     }
 
-    /// Whether the tail is where it was left, and nothing was appended to it. One `statx`.
+    /// Whether the tail's file still exists, and nothing was appended to it. One `statx`.
     private func isUpToDate(_ writer: borrowing Writer) throws(StoreError) -> Bool {
         guard let tail = tail.withLock({ $0 }), !writer.isSealed, writer.strays.isEmpty,
             writer.losses.isEmpty, !writer.hasStrangeSnapshot
@@ -106,7 +106,7 @@ extension PackedLog {
 
     private func unlock(_ lease: inout Lease) {
         if lease.isHeld { return }
-        // Nothing would give it back later in a forked process.
+        // In a forked process, nothing would release the lock later.
         guard StoreUsage.hasQueues, lease.takesLock(at: Self.coarseTime) else { return unlockNow() }
         lease.isHeld = true
         leases.asyncAfter(deadline: .now() + Lease.duration) { [self] in endLease() }
@@ -124,7 +124,7 @@ extension PackedLog {
         do {
             try root.unlock()
         } catch {
-            // Its end gives the lock back as well, and nothing else would.
+            // The end of this log releases the lock as well, and nothing else would.
             shared.isBroken.store(true, ordering: .relaxed)
         }
     }

@@ -1,11 +1,11 @@
 extension PackedLog {
-    /// From how many entries on a dictionary is tried.
+    /// The fewest entries for which a dictionary is tried.
     static var fewEntries: Int { 64 }
-    /// After how many records at least a better one is tried.
+    /// The fewest new records after which a better dictionary is tried.
     private static var fewRecords: Int { 1 << 13 }
-    /// How many entries a dictionary is made of.
+    /// The most entries that a dictionary is made from.
     private static var sampleCount: Int { 128 }
-    /// By how much of what is left a new dictionary must be better than the one there is.
+    /// The least gain of a new dictionary over the current one, as a part of the bytes that samples take without one.
     private static var leastGain: Double { 0.1 }
 
     /// The most bytes of a dictionary in the header of every segment; 0 where these are short.
@@ -46,11 +46,11 @@ extension PackedLog {
                 DictionaryTrainer.saving(of: new, on: samples) - DictionaryTrainer.saving(of: current, on: samples)
             guard gain >= Self.leastGain else { return false }
         }
-        // Two that have one name could not be told apart.
+        // Two dictionaries with one identifier could not be told apart.
         guard let dictionary = segments.dictionary(new.bytes), segments.isKnown(dictionary) else { return false }
         try changing { writer throws(StoreError) in
             guard self.dictionary === current else { return }
-            // The seal and the header come out of what is left for making room.
+            // The seal and the header take from the room that is kept for making room.
             guard self.byteCount(writer) + roomForUpkeep(writer) <= self.byteLimit(writer) else { return }
             try beginSegment(dictionary: dictionary, &writer)
         }
@@ -72,7 +72,7 @@ extension PackedLog {
         let chosen = stride(from: 0, to: latest.count, by: step).prefix(Self.sampleCount).map { latest[$0] }
         var samples: [[UInt8]] = []
         for slot in chosen {
-            // What cannot be read is told to whoever fetches it.
+            // A fetch of an unreadable entry reports it.
             guard let found = try? read(slot, .whole) else { continue }
             if let archive = try? archive(of: found.record, found.bytes, limit: limit) { samples.append(archive) }
         }

@@ -2,37 +2,37 @@ import Dispatch
 import Synchronization
 
 extension PackedLog {
-    /// What is known to be on the device, and who waits for it.
+    /// Group commit: the part of the log known to be on the device, and the callers that wait for more.
     ///
-    /// One at a time has the system write to the device, for all who have appended until then; the others wait, and are
-    /// woken all at once. Those who were just served mostly save again: so whoever is next waits for them a little before
-    /// it begins, else it would be for half of them each time.
+    /// One caller at a time, the leader, has the system write to the device for all callers that have appended until
+    /// then. The others wait, and are woken all at once. Callers just served usually save again, so the next leader
+    /// waits briefly for them; otherwise each write to the device would serve only half of them.
     struct Commits: Sendable {
-        /// What was appended before is on the device.
+        /// All records before this place are on the device.
         fileprivate var end = RecordPlace(segment: 0, offset: 0)
-        /// What was appended between these may never be there.
+        /// Records between these places may never be on the device.
         fileprivate var failure: (start: RecordPlace, end: RecordPlace, error: StoreError)?
-        /// Whether the names of all segments are.
+        /// Whether the names of all segments are on the device.
         fileprivate var hasNames = false
 
-        /// Whether somebody is at it.
+        /// Whether there is a leader.
         fileprivate var isBusy = false
-        /// What wakes the others.
+        /// Semaphores that wake the waiting callers.
         fileprivate var waiting: [DispatchSemaphore] = []
-        /// How many of them have just saved, or removed.
+        /// How many of the waiting callers have just saved, or removed.
         fileprivate var saverCount = 0
-        /// How many savers there were together the last time.
+        /// How many savers there were in the last turn, with its leader.
         fileprivate var expectedCount = 0
-        /// Wakes whoever is at it once as many have come as there were the last time.
+        /// Wakes the leader once as many savers have come as there were in the last turn.
         fileprivate var gathering: DispatchSemaphore?
-        /// How long it took the last time, in nanoseconds.
+        /// How long the last write to the device took, in nanoseconds.
         fileprivate var duration = 0
 
-        /// What part of that time is waited for others at most, and for how many nanoseconds.
+        /// Limits of the leader's wait for other savers: `duration` divided by this, and this many nanoseconds.
         fileprivate static let patience = 2
         fileprivate static let longestPatience = 50_000_000
 
-        /// Enough have come.
+        /// Wakes the leader: enough savers have come.
         fileprivate mutating func endGathering() {
             gathering?.signal()
             gathering = nil
@@ -46,13 +46,13 @@ extension PackedLog {
         }
     }
 
-    /// Waits until what was just appended up to a place is on the device, if the store is durable.
+    /// Waits until the records just appended up to a place are on the device, if the store is durable.
     func synchronize(upTo end: RecordPlace) throws(StoreError) { try synchronize(upTo: end, isSaver: true) }
 
-    /// Waits until what was appended so far is on the device, if the store is durable.
+    /// Waits until all records appended so far are on the device, if the store is durable.
     func synchronize() throws(StoreError) { try synchronize(upTo: end, isSaver: false) }
 
-    /// As above, but whatever became of what was appended before: whoever appended that was told.
+    /// As above, but regardless of earlier failures: the callers that appended those records were told.
     func synchronizeAnew() throws(StoreError) { try synchronize(upTo: nil, isSaver: false) }
 
     private func synchronize(upTo end: RecordPlace?, isSaver: Bool) throws(StoreError) {
@@ -61,20 +61,21 @@ extension PackedLog {
         defer { endTurn(isSaver: isSaver) }
         guard let latest = tail.withLock({ $0 }) else { return }
         let latestEnd = RecordPlace(segment: latest.segment.number, offset: UInt32(clamping: latest.end))
-        // Whoever finds another segment says so before that is the tail.
+        // A caller that finds another segment calls `forgetNames()` before that is the tail.
         let hasNames = commits.withLock { commits in
             defer { commits.hasNames = true }
             return commits.hasNames
         }
         let start = DispatchTime.now().uptimeNanoseconds
         do throws(SystemError) {
-            // Others need not have waited for the names of those that they began.
+            // Other processes may not have waited for the names of segments that they began.
             if !hasNames { try root.synchronize() }
-            // What is in earlier segments was waited for when they were sealed, or found to be.
+            // Earlier segments were synchronized when they were sealed, or when their seals were found.
             try latest.segment.file.synchronizeData()
         } catch {
-            // The system may forget what it could not write: trying again would prove nothing. That may be of what was
-            // appended meanwhile, too. The tail is still the same: its seal would be waited for.
+            // The system may drop data that it could not write, so a retry would prove nothing. That may include
+            // records that were appended meanwhile. The tail is still the same: its seal would have waited for this
+            // turn.
             throw fail(error, in: latest.segment, upTo: self.end)
         }
         let duration = DispatchTime.now().uptimeNanoseconds - start
@@ -87,13 +88,13 @@ extension PackedLog {
     /// Waits until a segment is on the device, up to where it ends, if the store is durable.
     func synchronize(_ segment: Segment, upTo end: Int) throws(StoreError) {
         guard settings.durability == .power else { return }
-        // At the same time as others, one might be told of a failure, and the other that all is well.
+        // With two calls at the same time, one might get the failure and the other success.
         guard try takeTurn(upTo: nil, isSaver: false) else { return }
         defer { endTurn(isSaver: false) }
         do throws(SystemError) {
             try segment.file.synchronizeData()
         } catch {
-            // All who have appended to it are told, for the system tells it once.
+            // Every caller that appended to the segment gets the error, because the system reports it only once.
             let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: end))
             throw fail(error, in: segment, upTo: place)
         }
@@ -112,7 +113,7 @@ extension PackedLog {
         }
     }
 
-    /// There are segments that others began.
+    /// Notes that other processes began segments whose names may not be on the device.
     func forgetNames() {
         commits.withLock { $0.hasNames = false }
     }
@@ -120,7 +121,7 @@ extension PackedLog {
     private func fail(_ error: SystemError, in segment: Segment, upTo end: RecordPlace) -> StoreError {
         let failure = StoreError(error, path: segments.path(segment.number), action: "waiting for a segment")
         commits.withLock { commits in
-            // Some whom the former one is for may not have asked yet.
+            // Some callers that the former failure concerns may not have asked yet.
             let former = commits.failure
             commits.failure = (former?.start ?? commits.end, max(end, former?.end ?? end), failure)
             commits.hasNames = false
@@ -134,7 +135,7 @@ extension PackedLog {
         case begin(gathering: DispatchSemaphore?, nanoseconds: Int)
     }
 
-    /// Waits until nobody else is at it, and says whether there is anything left to do up to a place.
+    /// Waits until there is no other leader; returns whether anything is left to write up to a place.
     ///
     /// - Parameter isSaver: whether to wait for other savers then. Not while the log is locked: they could not come.
     private func takeTurn(upTo end: RecordPlace?, isSaver: Bool) throws(StoreError) -> Bool {
@@ -150,7 +151,7 @@ extension PackedLog {
                     let semaphore = DispatchSemaphore(value: 0)
                     commits.waiting.append(semaphore)
                     if isSaver { commits.saverCount += 1 }
-                    // Who has the log locked keeps the others from coming.
+                    // A caller that has the log locked keeps the other savers from coming.
                     if !isSaver || commits.saverCount + 1 >= commits.expectedCount { commits.endGathering() }
                     return .wait(semaphore)
                 }

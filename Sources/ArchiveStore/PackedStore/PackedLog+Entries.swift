@@ -7,13 +7,13 @@
 #endif
 
 extension PackedLog {
-    /// An entry's record, where it is, and its bytes.
+    /// An entry's record, its slot, and its bytes.
     ///
-    /// A class, for it is large and goes through many hands: to copy it took a twentieth of a fetch.
+    /// A class, because it is large and passed on often: copying it took a twentieth of a fetch.
     final class Found {
         let slot: IndexSlot
         let record: Record
-        /// All of them, or of the head only.
+        /// All bytes of the record, or those of the head only.
         let bytes: [UInt8]
 
         init(slot: IndexSlot, record: Record, bytes: [UInt8]) {
@@ -34,7 +34,7 @@ extension PackedLog {
 
     /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
     ///
-    /// - Parameter key: what it is expected to be of, which is not copied then.
+    /// - Parameter key: the key that the record is expected to have, which is not copied then.
     /// - Throws: `.corrupted` if it is damaged, `.io`.
     func read(_ slot: IndexSlot, _ extent: Extent, key: [UInt8] = []) throws(StoreError) -> Found? {
         let number = slot.place.segment
@@ -44,7 +44,7 @@ extension PackedLog {
             let offset = Int(slot.place.offset)
             var count = Int(slot.byteCount)
             if case .head(let expected) = extent { count = min(count, expected) }
-            // A damaged index could say anything.
+            // A damaged index could give any length.
             if count > Self.fewBytes { count = min(count, max(0, try segment.file.byteCount() - offset)) }
             bytes = try segment.file.read(count, at: offset)
         } catch {
@@ -61,7 +61,7 @@ extension PackedLog {
             guard record.kind == .entry else { throw .damaged }
             return Found(slot: slot, record: record, bytes: bytes)
         } catch {
-            // The head is longer than it was taken to be.
+            // The head is longer than expected.
             if error == .incomplete, case .head(let expected) = extent, expected < Record.largestHeadByteCount {
                 return try read(slot, .head)
             }
@@ -69,7 +69,7 @@ extension PackedLog {
         }
     }
 
-    /// As ``read(_:_:)``, but if the entry was moved meanwhile, from where it is now.
+    /// As ``read(_:_:)``, but if the entry was moved meanwhile, reads it at its new place.
     func readOrFollow(_ slot: IndexSlot, _ extent: Extent) throws(StoreError) -> Found? {
         var damage: StoreError?
         do throws(StoreError) {
@@ -103,12 +103,12 @@ extension PackedLog {
         )
     }
 
-    /// The slots whose keys have a hash.
+    /// The slots of all keys with a hash.
     func slots(_ hash: UInt64) -> [IndexSlot] { index.withPart(hash) { $0.all(hash) } }
 
     /// The entry of a key; `nil` if there is none.
     ///
-    /// - Throws: `.corrupted` if what may be it is damaged, with where that is.
+    /// - Throws: `.corrupted` with the place, if a record that may be the entry is damaged.
     func find(_ key: StoreKey, _ digest: KeyDigest, _ extent: Extent) throws(StoreError) -> Found? {
         let (found, gone) = try look(for: key, digest, extent)
         if gone == nil { return found }
@@ -116,7 +116,7 @@ extension PackedLog {
         return try looking { writer throws(StoreError) in try find(key, digest, extent, &writer) }
     }
 
-    /// As above, for whoever changes the log.
+    /// As above, for a caller that changes the log.
     func find(
         _ key: StoreKey,
         _ digest: KeyDigest,
@@ -126,7 +126,7 @@ extension PackedLog {
         while true {
             let (found, gone) = try look(for: key, digest, extent)
             guard let gone else { return found }
-            // Somebody has deleted the file, or removed the entry where it stands.
+            // The segment's file was deleted, or the entry was removed in place.
             index.remove(gone.hash, gone.place)
             writer.noteChange(gone.hash)
         }
@@ -139,18 +139,18 @@ extension PackedLog {
     ) throws(StoreError) -> (found: Found?, gone: IndexSlot?) {
         let slot = index.slot(digest)
         if let slot, let found = try read(slot, extent, key: key.bytes) {
-            // Else it is of an index that is not the log's, or of another key with the same digest.
+            // Otherwise the slot is from an index of another log, or of another key with the same digest.
             if found.record.key == key.bytes { return (found, nil) }
             return (nil, nil)
         }
-        // Nothing is there where the index could not be loaded.
+        // If a part of the index could not be loaded, its entries only seem to be missing.
         try checkIndex()
         return (nil, slot)
     }
 
     // MARK: Removing
 
-    /// Removes the entry of a key, after making room to write that down; says whether it was not given up by that.
+    /// Removes the entry of a key, after making room for the removal; returns false if that gave up the entry already.
     ///
     /// - Parameter now: as in ``makeRoom(for:now:_:_:)``.
     func remove(
@@ -167,7 +167,7 @@ extension PackedLog {
         return true
     }
 
-    /// As above, where there is room: appends a removal, or makes one of the entry's own record where the volume is full.
+    /// As above, where there is room: appends a removal, or on a full volume turns the entry's own record into one.
     func remove(_ slot: IndexSlot, key: [UInt8], _ writer: inout Writer) throws(StoreError) {
         var removal = RecordDraft.removal(key: key, hash: slot.hash)
         do throws(StoreError) {
@@ -180,14 +180,14 @@ extension PackedLog {
         writer.noteChange(slot.hash)
     }
 
-    /// Has an entry's record say that its key was removed. Takes no room; who reads it finds nothing there, and who
-    /// reads the log takes it for what it says.
+    /// Turns an entry's record into a removal, which takes no room. A fetch finds no entry there, and a reader of the
+    /// log takes the record for a removal.
     private func removeInPlace(_ slot: IndexSlot, _ writer: borrowing Writer) throws(StoreError) {
         guard let found = try read(slot, .head), let segment = try segments.segment(slot.place.segment) else {
             return
         }
-        // It tells of the entry, and nothing behind its position says that the entry is gone. Who opens the log would
-        // not know that there is room to be made.
+        // The snapshot has the entry, and no record behind its position says that the entry is gone. A process that
+        // opens the log would not know that there is room to be made.
         if !settings.isLimited { try removeSnapshot() }
         hide()
         do {
@@ -196,16 +196,16 @@ extension PackedLog {
         } catch {
             throw StoreError(error, path: segments.path(segment.number), action: "removing an entry")
         }
-        // It is removed, whether that gives room or not.
+        // The entry is removed, whether the hole gives room or not.
         _ = Result { () throws(SystemError) in try segment.punch(found.record, at: slot.place) }
         try synchronize(segment, upTo: size(segment.number, writer))
     }
 
-    /// Removes those of some entries that are still there and are chosen.
+    /// Removes the entries of `slots` that still exist and that `isChosen` accepts.
     ///
     /// - Parameters:
-    ///   - gone: gets what was removed, even if not all can be.
-    ///   - departed: gets what had to be given up for that.
+    ///   - gone: gets the removed entries, even if not all can be removed.
+    ///   - departed: gets the entries that had to be given up for that.
     func remove(
         _ slots: ArraySlice<IndexSlot>,
         where isChosen: (EntryInformation) -> Bool,
@@ -219,7 +219,7 @@ extension PackedLog {
                 let entry = found.record.information(key: key.string, volume: root.identity.number)
                 if isChosen(entry) { chosen.append((key, slot.digest, entry)) }
             } catch {
-                // Whoever fetches it is told.
+                // A fetch of the entry reports the damage.
                 guard error.code == .corrupted else { throw error }
             }
         }
@@ -243,9 +243,9 @@ extension PackedLog {
         }
     }
 
-    /// Removes what is damaged among the entries with a hash, and says how many there were.
+    /// Removes the damaged ones among the entries with a hash; returns how many there were.
     ///
-    /// - Parameter departed: gets what had to be given up for that.
+    /// - Parameter departed: gets the entries that had to be given up for that.
     func removeDamaged(_ hash: UInt64, _ departed: inout Departed) throws(StoreError) -> Int {
         try changing { writer throws(StoreError) in try removeDamaged(hash, &departed, &writer) }
     }
@@ -262,7 +262,7 @@ extension PackedLog {
         for slot in slots(hash) {
             do throws(StoreError) {
                 guard let found = try read(slot, .whole) else { continue }
-                // Rightly sealed, it may still be no archive, or its dictionary may be gone.
+                // With correct checksums, the payload may still be no archive, or its dictionary may be gone.
                 do throws(StoreError) {
                     _ = try archive(of: found.record, found.bytes, limit: Zlib.largestByteCount)
                 } catch {
@@ -271,7 +271,7 @@ extension PackedLog {
                 others.append(found)
             } catch {
                 guard error.code == .corrupted else { throw error }
-                // Gone for this process even if that cannot be written down.
+                // Gone for this process even if no loss record can be appended.
                 index.remove(hash, slot.place)
                 count += 1
             }
@@ -283,7 +283,7 @@ extension PackedLog {
 }
 
 extension PackedLog.Found {
-    /// `nil` if it is none that a store takes.
+    /// The record's key; `nil` if a store does not accept it.
     var key: StoreKey? {
         String(validating: record.key, as: UTF8.self).flatMap { try? StoreKey($0) }
     }

@@ -7,12 +7,12 @@
 #endif
 
 extension PackedLog {
-    /// Takes in every record that is not in the index yet.
+    /// Applies every record that is not in the index yet.
     ///
-    /// What is no whole record at the end may be one that is being written, and stays for another time.
+    /// Bytes at the end that are no whole record may be one that is being written, and are left for a later call.
     func follow(_ writer: inout Writer) throws(StoreError) {
         try followToTheEnd(&writer)
-        // Not before: a segment that was read to its seal is not all there is.
+        // Not before: behind a segment that was read to its seal there may be others.
         show()
     }
 
@@ -20,7 +20,7 @@ extension PackedLog {
         while true {
             guard let current = tail.withLock({ $0 }) else {
                 guard let (first, _, _) = try segments.latestNumbers() else { return }
-                // Given up just now: there are others.
+                // Given up just now: there are other segments.
                 guard let segment = try segments.segment(first) else { continue }
                 setFloor(first, &writer)
                 setTail(segment, at: segment.headerByteCount ?? 0)
@@ -33,13 +33,13 @@ extension PackedLog {
                 continue
             }
             let size = try byteCount(of: current.segment)
-            // Cut short by somebody else: what is in the index may not be there any more.
+            // Cut short by another process: records in the index may be gone.
             if size < current.end { throw stale() }
             if size == current.end || size == writer.longByteCount, !writer.isOpening { return }
             writer.longByteCount = nil
             do throws(SystemError) {
                 var scanner = SegmentScanner(current.segment, from: current.end, to: size)
-                // Wherever it ends: no record is taken twice.
+                // Wherever the scan ends, so that no record is applied twice.
                 defer { setTail(current.segment, at: scanner.offset) }
                 while !writer.isSealed, let step = try scanner.next() { try take(step, &writer) }
             } catch {
@@ -55,9 +55,9 @@ extension PackedLog {
         }
     }
 
-    /// Goes on with the next segment, and says whether there is one.
+    /// Moves on to the next segment; returns false if there is none.
     ///
-    /// - Parameter size: how long the tail was when no seal was found in it; `nil` if it has one.
+    /// - Parameter size: the tail's length when no seal was found in it; `nil` if it has one.
     private func advance(
         from current: Tail,
         unsealedAt size: Int? = nil,
@@ -65,17 +65,17 @@ extension PackedLog {
     ) throws(StoreError) -> Bool {
         let number = current.segment.number
         guard let next = try segments.segment(number + 1) else {
-            // Given up by others before it was seen here: where that led cannot be told.
+            // Other processes gave up the next segment before this one saw it: its records are unknown.
             if let last = try segments.numbers().last, last > number { throw stale() }
             return false
         }
         let end = tail.withLock { $0?.end } ?? current.end
         if let size {
-            // It has grown, and may have been sealed, between the two looks.
+            // It has grown since `size` was read, and may have been sealed.
             if try byteCount(of: current.segment) != size { return true }
             writer.missing = try isDamagedSeal(at: end, to: size, of: current.segment) ? .seal : .records
         }
-        // Whoever sealed it need not have waited for it.
+        // The process that sealed it may not have synchronized it.
         if !writer.isOpening {
             try synchronize(current.segment, upTo: size ?? end)
             forgetNames()
@@ -86,7 +86,7 @@ extension PackedLog {
         return true
     }
 
-    /// Whether what is behind the last whole record is a seal that is damaged, and not a record that was cut off.
+    /// Whether the bytes behind the last whole record are a damaged seal, and not a record that was cut off.
     private func isDamagedSeal(at start: Int, to end: Int, of segment: Segment) throws(StoreError) -> Bool {
         guard end - start == Record.headByteCount else { return false }
         do {
@@ -104,7 +104,7 @@ extension PackedLog {
         }
     }
 
-    /// Those who only look wait until ``show()``.
+    /// Sets the tail. Readers wait until ``show()``.
     func setTail(_ segment: Segment, at end: Int) {
         let former = tail.withLock { tail in
             defer { tail = Tail(segment: segment, end: end) }
@@ -128,28 +128,28 @@ extension PackedLog {
         }
     }
 
-    /// Of its key, or what the next record tells of it instead.
+    /// The digest of a record's key; for a record without one, the hash that the next record has for it.
     func digest(of record: Record) -> KeyDigest {
         if !record.key.isEmpty { return hashing(record.key) }
         return KeyDigest(high: record.kind == .loss || record.kind == .floor ? record.serial : 0, low: 0)
     }
 
-    /// The slot of a record that is its key's latest; `nil` if another one is, or none.
+    /// The slot of a record that is its key's latest; `nil` if another record is, or none.
     func slot(of record: Record, at place: RecordPlace) -> IndexSlot? {
         guard let slot = index.slot(digest(of: record)), slot.place == place else { return nil }
         return slot
     }
 
-    /// Finds out what was lost before a record.
+    /// Finds out which records were lost before a record.
     ///
-    /// - Throws: `ESTALE` if that cannot be told: all segments must be gone through from the first one.
+    /// - Throws: `ESTALE` if that is unknown: all segments must be read from the first one.
     private func checkOrder(_ record: Record, _ place: RecordPlace, _ writer: inout Writer) throws(SystemError) {
         let damage = writer.damage
         let missing = writer.missing
         writer.damage = nil
         writer.missing = nil
         if let damage, !record.isFirst {
-            // One record, and whose it was is told here.
+            // One record was damaged, and this one has the hash of its key.
             if record.previousByteCount == damage.byteCount {
                 return lose(record.previousHash, damage.place, damage.byteCount, &writer)
             }
@@ -165,10 +165,10 @@ extension PackedLog {
         }
     }
 
-    /// The latest entry of a key is damaged: whoever fetches it is to find that, not an older one.
+    /// Marks the latest entry of a key as damaged: a fetch is to find the damage, not an older entry.
     func lose(_ hash: UInt64, _ place: RecordPlace, _ byteCount: Int, _ writer: inout Writer) {
         guard hash != 0 else { return }
-        // A floor's is its number, which is not above that of the segment it is in.
+        // A floor's hash is its segment number, which is not above that of the segment it is in.
         if hash <= UInt64(place.segment) { setFloor(UInt32(hash), &writer) }
         writer.noteChange(hash)
         index.withPart(hash) { table in
@@ -178,9 +178,10 @@ extension PackedLog {
         }
     }
 
-    /// Records are missing that may have changed any entry before them.
+    /// Handles missing records that may have changed any entry before them.
     private func loseAll(_ writer: inout Writer) throws(SystemError) {
-        // What is known already, or from a snapshot, may be of a log that was cut meanwhile and has grown again.
+        // Entries that are known already, or from a snapshot, may be of a log that was cut meanwhile and has grown
+        // again.
         guard writer.isOpening, writer.snapshotPosition == nil else {
             shared.isBroken.store(true, ordering: .relaxed)
             throw SystemError(number: ESTALE)
@@ -215,25 +216,25 @@ extension PackedLog {
         }
     }
 
-    /// What is behind the last record is looked through each time up to here.
+    /// Up to this many bytes behind the last record are read again each time.
     private static var shortByteCount: Int { 1 << 14 }
 
-    /// All segments before this one are gone, or about to go.
+    /// Notes that all segments before this one are gone, or about to go.
     func setFloor(_ number: UInt32, _ writer: inout Writer) {
         guard number > writer.floor, number <= Segment.largestNumber else { return }
         raiseFloor(to: number, &writer)
         index.forEachLoadedPart { table in
             for slot in table.removeAll(where: { $0.place.segment < number }) { writer.noteChange(slot.hash) }
         }
-        // Its snapshot was removed with the segment of its position, and gives its blocks back when it is closed.
+        // The snapshot was removed with the segment of its position, and gives its blocks back when it is closed.
         if let position = writer.snapshotPosition, position.segment < number { index.loadAll() }
     }
 
-    /// As above, where the index says so already.
+    /// As above, where the index has no entries in those segments any more.
     func raiseFloor(to number: UInt32, _ writer: inout Writer) {
         writer.floor = number
         shared.floor.store(number, ordering: .relaxed)
-        // Whoever gave them up may have been killed before they were removed.
+        // The process that gave them up may have been killed before it removed them.
         if writer.isOpening { writer.strays += writer.sizes.keys.filter { $0 < number } }
         for gone in writer.sizes.keys.filter({ $0 < number }) { writer.setSize(nil, of: gone) }
         writer.closed += segments.close { $0 < number }

@@ -1,7 +1,7 @@
 /// Finds records that are missing at the end of a log when it is opened.
 ///
-/// No later record names the damaged one at the end. So that a key's former entry is not taken for its latest, such keys
-/// count as damaged, and the next change writes that down.
+/// No later record names the damaged one at the end. So that a key's former entry is not taken for its latest, such
+/// keys count as damaged, and the next change appends a loss for each.
 extension PackedLog {
     /// Finds the record that is damaged behind the last sound one.
     ///
@@ -32,17 +32,17 @@ extension PackedLog {
             guard record.byteCount <= byteCount else { return }
             lose([digest(of: record).high], &writer)
         } else if fault == .damaged {
-            // Whose it was cannot be told, but that something is damaged can.
+            // The record's key is unknown, but the damage is not: it counts under a hash of the bytes.
             lose([hashing(rest).high], &writer)
         }
     }
 
     /// Finds the keys of records in missing last segments, where a snapshot was written after they were begun.
     ///
-    /// - Parameter snapshot: what was known at a position behind all segments, so that every key must be as it says.
+    /// - Parameter snapshot: the index at a position behind all segments, so that every key must be as it says.
     func loseMissingSegments(_ snapshot: IndexSnapshot, _ writer: inout Writer) {
         for part in 0..<PackedIndex.partCount {
-            // Damaged, it tells nothing.
+            // A damaged part tells nothing.
             guard let known = snapshot.table(part: part, floor: 0) else { continue }
             var places: [UInt64: RecordPlace] = [:]
             known.forEachSlot { places[$0.hash] = $0.place }
@@ -61,7 +61,7 @@ extension PackedLog {
     private func lose(_ hashes: Set<UInt64>, _ writer: inout Writer) {
         guard let tail = tail.withLock({ $0 }) else { return }
         for hash in hashes.sorted() {
-            // No record comes to be there.
+            // No record can be at this place.
             let offset = UInt32.max - UInt32(clamping: writer.losses.count)
             let place = RecordPlace(segment: tail.segment.number, offset: offset)
             lose(hash, place, Record.headByteCount, &writer)
@@ -69,7 +69,7 @@ extension PackedLog {
         }
     }
 
-    /// Writes down what was found to be lost, before anything else is appended.
+    /// Appends the losses that were found on opening, before any other record is appended.
     func writeLosses(_ writer: inout Writer) throws(StoreError) {
         guard !writer.losses.isEmpty else { return }
         let losses = writer.losses
@@ -86,14 +86,14 @@ extension PackedLog {
             }
             try appendLosses(losses, keeping: others, &writer)
         } catch {
-            // Tried again with the next record: none fails because of that.
+            // Tried again with the next record, which does not fail because of that.
             writer.losses = losses
             guard error.isOutOfSpace else { throw error }
         }
     }
 
-    /// Appends a loss for each hash, and in the same write moves the other entries of these hashes, which a reader drops with
-    /// the loss.
+    /// Appends a loss for each hash, and in the same write moves the other entries of these hashes, which a reader
+    /// drops with the loss.
     func appendLosses(_ hashes: [UInt64], keeping others: [Found], _ writer: inout Writer) throws(StoreError) {
         var drafts = hashes.map { RecordDraft.loss(hash: $0) }
         drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: $0.slot.hash) }
@@ -104,7 +104,7 @@ extension PackedLog {
 }
 
 extension Record {
-    /// The record whose head the bytes begin with if one of their bits is changed; `nil` if there is none.
+    /// The record that the bytes begin with if one bit of its head is changed; `nil` if there is none.
     init?(repairing bytes: [UInt8], at place: RecordPlace) {
         func length(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
         guard bytes.count >= Self.headByteCount else { return nil }
@@ -123,6 +123,6 @@ extension Record {
         return nil
     }
 
-    /// With more than a long key has, trying them all would take a while.
+    /// In longer heads, only the fixed part is repaired: trying all bits would take a while.
     private static let mostRepairedBytes = 2_048
 }

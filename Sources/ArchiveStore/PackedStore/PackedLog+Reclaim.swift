@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// What was given up to make room, for whoever is to be told.
+/// The entries that were given up to make room, for the store's user to be told of.
 struct Departed: Sendable {
     var evicted: [EntryInformation] = []
     var expired: [EntryInformation] = []
@@ -22,22 +22,22 @@ struct Departed: Sendable {
 extension PackedLog {
     /// Which entries of a segment that is given up are written anew.
     enum Keeping {
-        /// All that are of use still.
+        /// All that are still of use.
         case all
-        /// As many as there are, up to so many bytes.
+        /// As many as there are, up to `byteCount` bytes.
         case some(byteCount: Int)
-        /// Those that were fetched since they were written last, up to so many bytes.
+        /// Those that were fetched since they were last written, up to `byteCount` bytes.
         case used(byteCount: Int)
     }
 
-    /// Gives up the first segment: what is of use is written anew at the end, and the file is removed.
+    /// Gives up the first segment: the entries to keep are written anew at the end, and the file is removed.
     ///
-    /// Takes time for the bytes of one segment. Because it is the first one, nothing older can come back when the
-    /// removals in it go.
+    /// Takes time in proportion to the bytes of one segment. Because it is the first one, no older entry can come back
+    /// when the removals in it go.
     ///
     /// - Parameters:
-    ///   - now: in seconds since 2001-01-01 UTC. What is of no use any more then goes; nothing for `nil`.
-    ///   - departed: gets what is given up, even if the file cannot be removed then.
+    ///   - now: in seconds since 2001-01-01 UTC. Entries that have expired by then go; none for `nil`.
+    ///   - departed: gets the entries that are given up, even if the file cannot be removed then.
     /// - Returns: whether there was anything to give up; not for `.all` where there is no room for all of it.
     func reclaimFirst(
         _ keeping: Keeping,
@@ -61,16 +61,17 @@ extension PackedLog {
                 forgetEntries(of: number, &writer)
             }
         } catch {
-            // What is no file has no entry. What cannot be read now may be another time.
+            // A segment that is no file has no entry. One that cannot be read now may be readable later.
             guard error.code == .corrupted else { throw error }
         }
-        // What seems to be dead may only be in a part of the index that could not be loaded.
+        // Records that seem to be dead may be live in a part of the index that could not be loaded.
         try checkIndex()
         if plan.isTooLarge { return false }
         try carry(plan, outOf: number, &writer)
         for slot in plan.dropped {
             index.remove(slot.hash, slot.place)
-            // Others see it gone from now on, and so must those who have it in memory here, before they are told.
+            // Other processes see the entry gone from now on. This process's memory must drop it too, before callbacks
+            // run.
             writer.noteChange(slot.hash)
         }
         departed += plan.departed
@@ -84,7 +85,7 @@ extension PackedLog {
         return max(0, limit - byteCount(writer) - headerByteCount - 2 * Record.headByteCount)
     }
 
-    /// Somebody has deleted a segment's file.
+    /// Forgets the entries of a segment after its file was deleted.
     private func forgetEntries(of number: UInt32, _ writer: inout Writer) {
         index.forEachPart { table in
             for slot in table.removeAll(where: { $0.place.segment == number }) { writer.noteChange(slot.hash) }
@@ -100,7 +101,7 @@ extension PackedLog {
         var keptByteCount = 0
         var dropped: [IndexSlot] = []
         var departed = Departed()
-        /// Whether all was to be kept, and there is no room for it.
+        /// Whether all entries were to be kept, and there is no room for them.
         var isTooLarge = false
 
         init(_ keeping: Keeping, room: Int) {
@@ -108,13 +109,13 @@ extension PackedLog {
             self.room = room
         }
 
-        /// Whether no entry is lost if it cannot be read any more where it stands, once those that are kept are elsewhere.
+        /// Whether no entry is lost if the segment cannot be read any more once the kept entries are elsewhere.
         var isCarriedInPieces: Bool {
             guard case .all = keeping else { return false }
             return departed.expired.isEmpty
         }
 
-        /// Whether an entry is kept whose record would have so many bytes.
+        /// Whether an entry is kept if its record would have `byteCount` bytes.
         func keeps(_ slot: IndexSlot, _ byteCount: Int) -> Bool {
             let total = keptByteCount + byteCount
             if total > room { return false }
@@ -144,7 +145,7 @@ extension PackedLog {
                 guard record.kind == .entry else { continue }
                 guard let slot = slot(of: record, at: place) else { continue }
                 let bytes = try scanner.bytes(of: record, at: place)
-                // Somebody has cut the file.
+                // The file was cut short.
                 guard bytes.count == record.byteCount else {
                     isWhole = false
                     continue
@@ -162,7 +163,7 @@ extension PackedLog {
         try readOneByOne(segment, into: &plan, now: now)
     }
 
-    /// Decides on those entries of a segment that were not found one after another, since it is damaged.
+    /// Decides on the entries of a damaged segment that the scan of its records did not find.
     private func readOneByOne(_ segment: Segment, into plan: inout Plan, now: Double?) throws(StoreError) {
         let known = Set(plan.kept.map(\.place)).union(plan.dropped.map(\.place))
         var rest: [IndexSlot] = []
@@ -209,7 +210,7 @@ extension PackedLog {
         plan.departed.evicted.append(information)
     }
 
-    /// A record for another segment, compressed anew if the dictionary it needs is not there; `nil` if it is damaged.
+    /// A record for another segment, compressed anew if that lacks the dictionary it needs; `nil` if it is damaged.
     private func draft(
         moving record: Record,
         bytes: [UInt8],
@@ -228,11 +229,11 @@ extension PackedLog {
                 attributes: record.attributes,
                 archive: archive(of: record, bytes, limit: Zlib.largestByteCount),
                 dictionary: dictionary,
-                // It was compressed: whatever new entries are, it must not take more room than before.
+                // It was compressed: it must not take more room than before, even if new entries are not compressed.
                 compression: .automatic
             )
         } catch {
-            // No store has written it, or nobody could read it.
+            // No store has written it, or none could read it.
             if [.corrupted, .tooLarge, .invalidArgument].contains(error.code) { return nil }
             throw error
         }
@@ -244,22 +245,21 @@ extension PackedLog {
         _ writer: inout Writer
     ) throws(StoreError) {
         var floor = RecordDraft.floor(number + 1)
-        // Told before the file goes, so that all see it go at once. Where the disk is full there is no room for that, and
-        // others find the file gone when they need it.
+        // Appended before the file goes, so that all processes see the segment go at once. On a full disk there is no
+        // room for the floor, and other processes find the file gone when they need it.
         _ = Result { () throws(StoreError) in try append(&floor, takesSerial: false, &writer) }
         if givingBackBlocks {
-            // Without that, the file has its blocks for as long as another process has it open.
+            // Otherwise the file keeps its blocks for as long as another process has it open.
             _ = Result { () throws(StoreError) in try punchWhereLittleIsFree(number, writer) }
         }
         try remove(file: number)
         raiseFloor(to: number + 1, &writer)
-        // One that stays takes room, and no more.
+        // A snapshot that stays takes room, and does no other harm.
         _ = Result { () throws(StoreError) in try removeUselessSnapshot(writer) }
         if writer.clock?.segment.number ?? .max <= number { writer.clock = nil }
     }
 
-    /// Removes what is left of segments that were given up by a process that was killed then, and a snapshot that is not
-    /// of this log.
+    /// Removes the files that a killed process left of given-up segments, and a snapshot that is not of this log.
     func removeStrays(_ writer: inout Writer) throws(StoreError) {
         if writer.hasStrangeSnapshot {
             try removeSnapshot()
@@ -271,7 +271,7 @@ extension PackedLog {
         }
     }
 
-    /// Gives up every segment there is, and whatever is in it.
+    /// Gives up every segment with all its entries.
     func removeAll(_ writer: inout Writer) throws(StoreError) {
         guard let tail = tail.withLock({ $0 }) else { return }
         let next: Tail
@@ -279,8 +279,8 @@ extension PackedLog {
             next = try beginSegment(dictionary: dictionary, &writer)
         } catch {
             guard error.isOutOfSpace else { throw error }
-            // No room for another one: this one is emptied, which whoever has it open notices.
-            // Nor may an index know of what was in it.
+            // There is no room for another segment: this one is emptied, which processes that have it open notice. No
+            // snapshot may list its former entries either.
             writer.hasStrangeSnapshot = true
             writer.strays += writer.sizes.keys.sorted(by: >)
             try removeStrays(&writer)
@@ -313,7 +313,7 @@ extension PackedLog {
 
     // MARK: One entry after another
 
-    /// As ``nextVictim(_:)``, which gives the same one then unless it is used meanwhile.
+    /// As ``nextVictim(_:)``, which then returns the same entry, unless that is used meanwhile.
     func peekVictim(_ writer: inout Writer) throws(StoreError) -> Found? {
         let victim = try nextVictim(&writer)
         // All before it have been looked at, and count as unused from now on.
@@ -325,7 +325,7 @@ extension PackedLog {
 
     private static var mostRounds: Int { 4 }
 
-    /// The next entry that would have to give way: the oldest one that was not fetched since this last came by.
+    /// The next entry to evict: the oldest one that was not fetched since the clock last passed it.
     func nextVictim(_ writer: inout Writer) throws(StoreError) -> Found? {
         // Twice around finds each entry unused once.
         var rounds = 0
@@ -342,7 +342,7 @@ extension PackedLog {
                     guard case .record(let record, let place) = step, record.kind == .entry else { continue }
                     guard let slot = slot(of: record, at: place) else { continue }
                     let uses = index.withPart(slot.hash) { $0.takeUses(slot.hash, place) }
-                    // Who is fetched all the time gives way in the end.
+                    // An entry that is fetched all the time is evicted in the end.
                     guard uses == 0 || rounds == Self.mostRounds else { continue }
                     writer.clock = scanner
                     return Found(slot: slot, record: record, bytes: [])

@@ -6,10 +6,11 @@
     import Musl
 #endif
 
-/// The reserve is a file of blocks that nobody uses, kept where little of a volume is free and nothing may be given up.
+/// The reserve is a file of unused blocks, kept where little of a volume is free and no entry may be given up.
 ///
-/// On a full volume, the room of what was removed is to be had only after the rest of its segment was written anew, and
-/// that takes room first. Changed only while the log is locked, so that no process takes away what another one made.
+/// On a full volume, the room of removed entries can be had only after the rest of their segment was written anew,
+/// which takes room first. The reserve is changed only while the log is locked, so that no process takes away the
+/// reserve that another one made.
 extension PackedLog {
     static var reserveFileName: String { "reserve" }
 
@@ -17,20 +18,20 @@ extension PackedLog {
     func keepReserve(at place: RecordPlace, _ writer: inout Writer) {
         guard place.segment != writer.reservedAt else { return }
         writer.reservedAt = place.segment
-        // What cannot be done is tried again with the next segment.
+        // A failure is ignored: the next segment tries again.
         _ = Result { () throws(StoreError) in
             let former = try reserveByteCount()
             guard let wanted = try wantedReserve(former, writer) else {
-                // Left by a store without limits, or when less was free.
+                // The reserve was left by a store without limits, or when less was free.
                 if try reserveGoal() > 0 { try removeReserve() }
                 return
             }
-            // In such parts as removals take: a few blocks are not worth the making.
+            // Only in steps as large as removals take: a few blocks are not worth it.
             if wanted >= former + Self.leastReserved { try makeReserve(wanted) }
         }
     }
 
-    /// Makes the reserve again that was taken to give up a segment, whose file is closed by now.
+    /// Makes the reserve again that was taken to give up a segment. The segment's file is closed by now.
     ///
     /// - Parameter former: how long it was.
     func restoreReserve(_ former: Int, _ writer: borrowing Writer) {
@@ -41,11 +42,11 @@ extension PackedLog {
         }
     }
 
-    /// How long the reserve is to be; `nil` if none is needed.
+    /// The wanted length of the reserve; `nil` if none is needed.
     ///
-    /// It becomes longer only where twice as much is free as that takes: else what became free would be for the reserve,
-    /// not for entries. What it has lost to removals, or had no room for, it gets back, but no more than half of what is
-    /// free at once.
+    /// It grows only where twice as much is free as the longer one takes: otherwise freed room would go to the reserve,
+    /// not to entries. It gets back the room that removals took or that was missing when it was made, but no more than
+    /// half of the free room at once.
     ///
     /// - Parameter former: how long it was before its room was used.
     private func wantedReserve(_ former: Int, _ writer: borrowing Writer) throws(StoreError) -> Int? {
@@ -57,7 +58,7 @@ extension PackedLog {
         return min(free, max(former, min(goal > 0 ? goal : needed, (former + free) / 2)))
     }
 
-    /// For the entries of a segment, and the start of another one.
+    /// Bytes for the entries of a segment, and the start of another one.
     private func neededReserveByteCount(_ writer: borrowing Writer) -> Int {
         let largest = min(writer.sizes.values.max() ?? 0, Self.largestSegmentByteCount)
         return max(largest, segmentByteCount(writer)) + besidesRest
@@ -66,10 +67,10 @@ extension PackedLog {
     /// The header of another segment, a seal, a floor, and blocks that are begun.
     private var besidesRest: Int { headerByteCount + 4 * Segment.blockByteCount }
 
-    /// A shorter reserve than is good for that is of no use.
+    /// The length from which on a reserve, or a change of it, is of use.
     private static var leastReserved: Int { 1 << 16 }
 
-    /// Appends a removal, on a full volume with the room of a part of the reserve.
+    /// Appends a removal; on a full volume, with the room of a part of the reserve.
     func appendWithReserve(_ removal: inout RecordDraft, _ writer: inout Writer) throws(StoreError) {
         do throws(StoreError) {
             _ = try append(&removal, takesSerial: false, &writer)
@@ -79,7 +80,7 @@ extension PackedLog {
         }
     }
 
-    /// Gives back a part of the reserve, unless the rest would be too short to be of use; says whether it did.
+    /// Gives back a part of the reserve, unless the rest would be too short to be of use; returns whether it did.
     private func shortenReserve() throws(StoreError) -> Bool {
         let rest = try reserveByteCount() - Self.leastReserved
         guard rest >= 2 * Self.leastReserved + besidesRest else { return false }
@@ -88,7 +89,7 @@ extension PackedLog {
             let status = try file.status()
             guard status.isRegular else { return false }
             try file.truncate(to: rest)
-            // Its length says how long it is to be again. It has no blocks there.
+            // The file keeps its length, which is the length to restore. It has no blocks there.
             _ = Result { () throws(SystemError) in try file.truncate(to: status.byteCount) }
         } catch {
             throw StoreError(error, path: path + "/" + Self.reserveFileName, action: "taking the reserve")
@@ -96,7 +97,7 @@ extension PackedLog {
         return true
     }
 
-    /// How many times the reserve must be free for there to be none.
+    /// No reserve is kept where this many times its length is free.
     private static var plenty: Int { 32 }
 
     /// How long the reserve is, as far as it has blocks; 0 if there is none.
@@ -126,7 +127,7 @@ extension PackedLog {
         }
     }
 
-    /// Makes a shorter one where there is no room, rather than none.
+    /// Makes the reserve, or a shorter one where there is no room for all of it.
     private func makeReserve(_ byteCount: Int) throws(StoreError) {
         let goal = max(try reserveGoal(), byteCount)
         try removeReserve()

@@ -6,9 +6,9 @@
     import Musl
 #endif
 
-/// The index on disk, which makes it quick to open the log. All that is in it follows from the segments.
+/// The index on disk, which makes it quick to open the log. Everything in it follows from the segments.
 extension PackedLog {
-    /// Writes where every entry is, if so much has changed that reading it again would take long.
+    /// Writes a snapshot if so many records came since the last one that reading them again would take long.
     func writeSnapshotIfDue() throws(StoreError) {
         let records = try looking { $0.recordsSinceSnapshot }
         if records > max(Self.fewRecords, index.total.count / 2) { try writeSnapshot() }
@@ -16,11 +16,11 @@ extension PackedLog {
 
     private static var fewRecords: Int { 1 << 14 }
 
-    /// Writes where every entry is, where the volume has room for that.
+    /// Writes a snapshot of the index if the volume has room for it.
     func writeSnapshot() throws(StoreError) {
         guard try hasRoomForSnapshot() else { return }
         let position = try looking { writer -> IndexSnapshot.Position? in
-            // Behind a seal nothing is appended: who began there would.
+            // Nothing may be appended behind a seal, but a process that began at this position would do so.
             guard let tail = tail.withLock({ $0 }), !writer.isSealed else { return nil }
             writer.recordsSinceSnapshot = 0
             let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
@@ -41,8 +41,8 @@ extension PackedLog {
         }
     }
 
-    /// Whether the index is a small part of what is free: else entries need that room more, which are worth more than
-    /// the time that it takes to open the log without one.
+    /// Whether the index is a small part of the free room. Otherwise entries need that room more: they are worth more
+    /// than the time that it takes to open the log without a snapshot.
     private func hasRoomForSnapshot() throws(StoreError) -> Bool {
         let former: FileStatus?
         do {
@@ -50,16 +50,16 @@ extension PackedLog {
         } catch {
             throw StoreError(error, path: path + "/" + IndexSnapshot.fileName, action: "looking for the index")
         }
-        // The new one takes the place of that.
+        // The new snapshot replaces the former one.
         let free = try freeByteCount() + (former?.allocatedByteCount ?? 0)
         let needed = IndexSnapshot.byteCount(slotCount: index.total.count, dictionaries: segments.dictionaries)
         return free / Self.snapshotPlenty >= needed
     }
 
-    /// How many times the index must be free for one to be written.
+    /// A snapshot is written only where this many times its length is free.
     private static var snapshotPlenty: Int { 8 }
 
-    /// Leaves a snapshot for the next one who opens the log, if that is worth it.
+    /// Leaves a snapshot for the next process that opens the log, if enough has changed.
     func leave() {
         _ = Result { () throws(StoreError) in
             let records = try looking { $0.recordsSinceSnapshot }
@@ -81,8 +81,8 @@ extension PackedLog {
         }
     }
 
-    /// Removes a snapshot that nobody begins with any more: the segment of its position was given up, or its head is
-    /// damaged. Where stores have no limits its room is for entries.
+    /// Removes a snapshot that no process begins with any more: the segment of its position was given up, or its head
+    /// is damaged. In stores without limits, entries need its room.
     func removeUselessSnapshot(_ writer: borrowing Writer) throws(StoreError) {
         if settings.isLimited { return }
         let snapshot: IndexSnapshot?

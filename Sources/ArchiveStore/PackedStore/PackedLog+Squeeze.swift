@@ -1,18 +1,18 @@
-/// Making room on a full volume, of what is dead.
+/// Making room on a full volume by removing dead records.
 extension PackedLog {
     // MARK: Blocks
 
-    /// The segments of which a block more is dead than when their blocks were last given back.
+    /// The segments with at least a block more of dead bytes than when their blocks were last given back.
     func segmentsToPunch(_ writer: inout Writer) throws(StoreError) -> [UInt32] {
         try deadByteCounts(&writer)
             .filter { $0.value >= writer.punched[$0.key, default: 0] + Segment.blockByteCount }
             .keys.sorted()
     }
 
-    /// Gives back the blocks that dead records fill in a segment. Reads its heads.
+    /// Gives back the blocks that dead records fill in a segment. Reads the heads of all its records.
     func punchDead(_ number: UInt32, _ writer: inout Writer) throws(StoreError) {
         guard let end = sizes(writer)[number], let segment = try segments.segment(number) else { return }
-        // What took the place of the dead must not go with the power.
+        // The records that replace the dead ones must survive a power failure.
         try synchronizeAnew()
         do throws(SystemError) {
             var scanner = SegmentScanner(segment, to: end)
@@ -31,17 +31,17 @@ extension PackedLog {
         }
     }
 
-    /// Dead bytes in the blocks of each segment, beyond the header, the seal, the floor and the begun block that every segment
-    /// needs. Asks for the status of each.
+    /// Dead bytes in the blocks of each segment, beyond the header, the seal, the floor and the begun block that every
+    /// segment needs. Reads the status of each file.
     private func deadByteCounts(_ writer: inout Writer) throws(StoreError) -> [UInt32: Int] {
         var used: [UInt32: Int] = [:]
         index.forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
-        // What seems to be dead may only be in a part of the index that could not be loaded.
+        // Records that seem to be dead may be live in a part of the index that could not be loaded.
         try checkIndex()
         var dead: [UInt32: Int] = [:]
         for number in sizes(writer).keys {
             do throws(SystemError) {
-                // Not opened for that: there may be more of them than files can be open.
+                // Segments are not opened for that: there may be more of them than files can be open.
                 guard let status = try root.status(Segment.fileName(number)) else { continue }
                 let needed = used[number, default: 0] + headerByteCount + 2 * Record.headByteCount
                 dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - needed - Segment.blockByteCount)
@@ -49,7 +49,7 @@ extension PackedLog {
                 throw StoreError(error, path: segments.path(number), action: "looking for a segment")
             }
         }
-        // It became less if segments were given up meanwhile.
+        // There are fewer dead bytes if segments were given up meanwhile.
         writer.punched = writer.punched.filter { dead[$0.key] != nil }
         writer.squeezedByteCount = min(writer.squeezedByteCount, dead.values.reduce(0, +))
         return dead
@@ -64,8 +64,8 @@ extension PackedLog {
 
     // MARK: Segments
 
-    /// How many segments are given up at most: each once, or none if too little became dead since the last time. So what
-    /// is written anew stays in proportion to what is saved, or is little.
+    /// The most segments to give up: each once, or none if too little became dead since the last time. So the bytes
+    /// written anew stay in proportion to the bytes saved, or are few.
     func segmentsToSqueeze(_ writer: inout Writer) throws(StoreError) -> Int {
         let dead = try deadByteCounts(&writer).values.reduce(0, +)
         if let failure = writer.squeezeFailure, dead < failure.dead + Segment.blockByteCount,
@@ -78,15 +78,15 @@ extension PackedLog {
         return writer.sizes.count + 1
     }
 
-    /// Which part of all bytes must be dead, but for the first ones, which are written anew in a moment.
+    /// One in this many bytes must be dead, not counting the first `fewBytes`, which are written anew in a moment.
     private static var smallestDeadPart: Int { 64 }
     private static var fewBytes: Int { 16 << 20 }
     /// Dead bytes that may remain after all segments were rewritten.
     private static var fewDeadBytes: Int { 1 << 14 }
 
-    /// Gives up the first segment and keeps what is of use in it. Takes the reserve for that.
+    /// Gives up the first segment and keeps its live entries. Takes the reserve for that.
     ///
-    /// - Parameter reserve: gets how long that was, if it was taken.
+    /// - Parameter reserve: gets the length that the reserve had before it was taken; 0 if there was none.
     /// - Returns: whether there was anything to give up.
     func squeezeFirst(
         taking reserve: inout Int,
@@ -107,7 +107,8 @@ extension PackedLog {
         }
     }
 
-    /// All segments have been given up once, and what is dead now will stay: headers, seals, and the like.
+    /// Ends a squeeze: all segments have been given up once, and the bytes still dead stay: headers, seals, and the
+    /// like.
     func endSqueeze(_ writer: inout Writer) throws(StoreError) {
         writer.squeezeFailure = nil
         writer.squeezedByteCount = try deadByteCounts(&writer).values.reduce(0, +)
@@ -117,10 +118,10 @@ extension PackedLog {
 }
 
 extension Segment {
-    /// What file systems keep files in, on most.
+    /// The block size of most file systems.
     static let blockByteCount = 4_096
 
-    /// Gives back the blocks that a record's payload fills. Nobody reads the payload any more; the head stays.
+    /// Gives back the blocks that a record's payload fills. The payload is not read any more; the head stays.
     func punch(_ record: Record, at place: RecordPlace) throws(SystemError) {
         let start = Int(place.offset)
         try punch(start + record.headByteCount..<start + record.byteCount)

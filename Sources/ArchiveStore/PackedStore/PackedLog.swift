@@ -9,109 +9,110 @@ import Synchronization
     import Musl
 #endif
 
-/// The log of a packed store: its segments in one opened directory, and the index of what is in them.
+/// The log of a packed store: its segments in one opened directory, and the index of their entries.
 ///
-/// Only the last segment, the tail, is appended to. What the index says follows from the records of all segments in
-/// their order, the last one of a key deciding. Segments are given up from the front only, so that nothing older than a
-/// removal is ever left when the removal goes.
+/// Only the last segment, the tail, is appended to. The index follows from the records of all segments in their order;
+/// the last record of a key decides. Segments are given up from the front only, so that no record older than a removal
+/// is left when the removal goes.
 final class PackedLog: Sendable {
     struct Tail: Sendable {
         let segment: Segment
-        /// How much of it is in the index.
+        /// The length that the index covers.
         var end: Int
-        /// How long it is for those who only look. While somebody of this process changes the log, nothing that they find
-        /// there, so that they wait: else they might see a change before others can, or after others have.
+        /// The length that readers without the lock may use; `nil` while a writer in this process changes the log.
+        /// Readers wait then: otherwise they might see a change before other readers can, or after they have.
         var shownEnd: Int?
-        /// Whether it has its seal, so that it will never grow, and what comes next is to be looked for.
+        /// Whether it has its seal: it never grows again, and readers look for the next segment.
         var isSealed = false
     }
 
-    /// What could not be read at the end of a segment that is not the last.
+    /// The part that could not be read at the end of a segment that is not the last.
     enum Missing: Sendable {
         case seal
         case records
     }
 
-    /// What whoever changes the log knows of it.
+    /// State of the log that the `writer` mutex guards.
     struct Writer: Sendable {
-        /// The last one that was given out.
+        /// The last serial that was given out.
         var serial: UInt64 = 0
         var previous: PreviousRecord?
-        /// Whether the tail has its seal, and the next segment is not there yet.
+        /// Whether the tail has its seal and the next segment does not exist yet.
         var isSealed = false
-        /// The bytes of every segment but the tail, and of all of them.
+        /// The bytes of each segment but the tail, and their sum.
         private(set) var sizes: [UInt32: Int] = [:]
         private(set) var sealedByteCount = 0
         /// The first segment that is not given up.
         var floor: UInt32 = 0
-        /// What was damaged just before the next record: where, and how many bytes.
+        /// The damaged bytes just before the next record: their place and number.
         var damage: (place: RecordPlace, byteCount: Int)?
-        /// What is missing of the former segment, if that has no seal.
+        /// The part missing from the end of the former segment, if that has no seal.
         var missing: Missing?
-        /// What others have changed since somebody asked; `nil`: anything.
+        /// Hashes of keys that other processes changed, or whose entries were removed, since `changesByOthers()` was
+        /// last called; `nil`: any key may have changed.
         var changes: Set<UInt64>? = []
-        /// How many records came since the last snapshot.
+        /// Number of records that were appended or followed since the last snapshot.
         var recordsSinceSnapshot = 0
-        /// How many were appended here since a dictionary was tried.
+        /// Number of records that were appended by this log since a dictionary was last tried.
         var recordsSinceTrial = 0
-        /// Bytes of records that were appended by this log, and those of them that had been saved before.
+        /// Bytes of records that this log appended, and the part of them that rewrote entries of given-up segments.
         var appendedByteCount = 0
         var carriedByteCount = 0
-        /// What was dead in bytes of blocks: in each segment whose blocks were given back, and in all of them after each
-        /// was last given up for that.
+        /// Dead bytes in allocated blocks: of each segment after its holes were last punched, and of all segments after
+        /// each was last given up to free space.
         var punched: [UInt32: Int] = [:]
         var squeezedByteCount = 0
-        /// How much was free, with the reserve, and how much dead, when the last try to give one up found no room.
+        /// Free bytes, the reserve included, and dead bytes when the last attempt to give up a segment found no room.
         var squeezeFailure: (room: Int, dead: Int)?
-        /// The tail when the reserve was last looked at.
+        /// The tail's number when the reserve was last checked.
         var reservedAt: UInt32 = 0
-        /// Where the next entry is looked for that gives way where there are too many.
+        /// The eviction clock: where the search for the next entry to evict goes on when there are too many.
         var clock: SegmentScanner?
-        /// No entry stops to be of use before that; in seconds since 2001-01-01 UTC.
+        /// No entry's deadline is before this; in seconds since 2001-01-01 UTC.
         var nextDeadline: UInt32 = 0
         var sweptAt = -Double.infinity
-        /// When this log was last saved to, by the clock of whoever did; in seconds since 2001-01-01 UTC.
+        /// When an entry was last saved to this log, by the saver's clock; in seconds since 2001-01-01 UTC.
         var savedAt: Double?
-        /// How long the tail was when much was found behind its last record; nobody but who appends looks at that again.
+        /// The tail's length when many bytes were found behind its last whole record; only a change reads them again.
         var longByteCount: Int?
-        /// Whether every segment is looked at, sealed or not.
+        /// Whether the log is still being opened, when every segment is looked at, sealed or not.
         var isOpening = true
         /// Where following began; `nil`: at the first segment.
         var snapshotPosition: RecordPlace?
-        /// Whether the snapshot is of a log that went on otherwise, and must not be taken for this one's some day.
+        /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
         var hasStrangeSnapshot = false
-        /// Hashes of keys whose latest records are missing at the end of the log, which is not written down yet.
+        /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
         var losses: [UInt64] = []
-        /// Segments before the first one that are there nevertheless.
+        /// Files of segments before the first one that still exist.
         var strays: [UInt32] = []
-        /// Segments that are given up, for as long as the log is locked.
+        /// Given-up segments, kept open while the log is locked.
         var closed: [Segment] = []
 
-        /// How many keys are told as changed by others before it is anything.
+        /// The most changed keys that are listed; with more, any key may have changed.
         private static let mostChanges = 1 << 16
 
-        /// Others have changed what has a hash, or it was given up.
+        /// Notes that another process changed a key with this hash, or that its entry was removed.
         mutating func noteChange(_ hash: UInt64) {
             changes?.insert(hash)
             if let changes, changes.count > Self.mostChanges { self.changes = nil }
         }
 
         mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
-            // No record is behind 4 GiB, so that the sum of all is a number, whatever somebody has made of files.
+            // No record is behind 4 GiB. The cap keeps the sum from overflowing, however long a file was made.
             let byteCount = byteCount.map { min($0, 1 << 33) }
             sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
             sizes[segment] = byteCount
         }
     }
 
-    /// What others need of a log while it is still being opened.
+    /// The part of a log that its index sources use while it is still being opened.
     final class Shared: Sendable {
         let floor = Atomic<UInt32>(0)
         let isBroken = Atomic<Bool>(false)
         /// Whether a part of the index could not be loaded, and seems to be empty; and why.
         let isIncomplete = Atomic<Bool>(false)
         let loadingFailure = Mutex<StoreError?>(nil)
-        /// The tail when upkeep was last due.
+        /// The tail's number when upkeep was last due.
         let upkeptSegment = Atomic<UInt32>(0)
         /// How many entries there must be for a dictionary to be tried.
         let nextTrial = Atomic<Int>(PackedLog.fewEntries)
@@ -127,13 +128,14 @@ final class PackedLog: Sendable {
     let writer: Mutex<Writer>
     private let nextCheck = Atomic<UInt64>(0)
     let commits = Mutex(Commits())
-    /// Whoever changes the log has this first, so that nobody waits for the directory's lock with what readers need.
+    /// Taken before `writer` by each change, so that no caller waits for the directory's lock while it holds a mutex
+    /// that readers need.
     let lease = Mutex(Lease())
     let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated, autoreleaseFrequency: .workItem)
 
     /// Opens the log in a directory.
     ///
-    /// With a snapshot, this reads a few KiB of it and what was appended since; without one, all segments' records.
+    /// With a snapshot, this reads a few KiB of it and the records appended since; without one, all segments' records.
     static func open(
         in folder: StoreFolder,
         settings: StoreSettings,
@@ -144,7 +146,7 @@ final class PackedLog: Sendable {
             do throws(StoreError) {
                 return try PackedLog(in: folder, settings: settings, usesSnapshot: attempts < 2, hashing: hashing)
             } catch {
-                // Segments were given up while they were read; or the snapshot and what comes after it are not of one
+                // Segments were given up while they were read, or the snapshot and the records after it are not of one
                 // log.
                 attempts += 1
                 guard error.isStale, attempts < mostAttempts else { throw error }
@@ -186,7 +188,7 @@ final class PackedLog: Sendable {
             writer.isOpening = false
             if let snapshot = start.laterSnapshot { loseMissingSegments(snapshot, &writer) }
             try loseDamagedTail(&writer)
-            // Whatever was in memory before may be of another log.
+            // Entries cached in memory before may be of another log.
             writer.changes = nil
         }
     }
@@ -198,7 +200,7 @@ final class PackedLog: Sendable {
 
     private struct Start {
         var snapshot: IndexSnapshot?
-        /// A snapshot of segments that are not there any more.
+        /// A snapshot with a position in a segment that does not exist any more.
         var laterSnapshot: IndexSnapshot?
         var tail: Tail?
         var writer = Writer()
@@ -231,8 +233,8 @@ final class PackedLog: Sendable {
             }
             start.snapshot = snapshot
             start.writer.snapshotPosition = snapshot.position
-            // What was cut off is known to have been there: as damaged, not as what was before. The log goes on in
-            // another segment, lest something else come to be where it was.
+            // Records that were cut off stay in the index: they read as damaged, not as their former versions. The log
+            // continues in another segment, so that no new record takes their place.
             start.writer.isSealed = size < Int(snapshot.position.offset)
             let end = min(size, Int(snapshot.position.offset))
             start.tail = Tail(segment: segment, end: end)
@@ -249,7 +251,7 @@ final class PackedLog: Sendable {
         } else if let segment = try segments.segment(first) {
             start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
             if let snapshot, snapshot.position.segment > last {
-                // Begun since they were listed?
+                // Was its segment begun after the listing?
                 guard try segments.numbers().last == last else { throw stale(folder.path) }
                 start.laterSnapshot = snapshot
             }
@@ -259,7 +261,7 @@ final class PackedLog: Sendable {
         return start
     }
 
-    /// Lets go of all files, for whoever needs the index only.
+    /// Releases all files, for a caller that needs the index only.
     func forgetSegments() {
         _ = segments.close { _ in true }
         tail.withLock { $0 = nil }
@@ -267,9 +269,9 @@ final class PackedLog: Sendable {
 
     // MARK: Looking
 
-    /// Takes in what others have appended. One `lseek` where there is nothing.
+    /// Applies the records that other processes have appended. One `lseek` where there are none.
     ///
-    /// - Throws: `.io` with `ESTALE` if this log is no more the one at its path, or cannot be followed.
+    /// - Throws: `.io` with `ESTALE` if this log is no longer the one at its path, or cannot be followed.
     func catchUp() throws(StoreError) {
         if shared.isBroken.load(ordering: .relaxed) { throw stale() }
         try checkNowAndThen()
@@ -279,7 +281,7 @@ final class PackedLog: Sendable {
         try locked { writer throws(StoreError) in try follow(&writer) }
     }
 
-    /// Has `body` look at the log while nobody in this process changes it, after taking in what others have.
+    /// Runs `body` under the writer lock, after applying the records that other processes have appended.
     func looking<Result>(
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -290,7 +292,7 @@ final class PackedLog: Sendable {
         }
     }
 
-    /// Has `body` run while nobody else in this process does.
+    /// Runs `body` under the writer lock, which excludes other threads of this process.
     func locked<Result>(
         _ body: (inout Writer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -299,7 +301,7 @@ final class PackedLog: Sendable {
         return try locked(closing: &closed, body)
     }
 
-    /// As ``locked(_:)``, but gives the segments to be closed to whoever has other locks to give back before.
+    /// As ``locked(_:)``, but hands the segments to be closed to a caller that has other locks to release first.
     func locked<Result>(
         closing closed: inout [Segment],
         _ body: (inout Writer) throws(StoreError) -> Result
@@ -310,13 +312,13 @@ final class PackedLog: Sendable {
         }
     }
 
-    /// Throws what kept a part of the index from being loaded: nothing that seems to be missing is known to be.
+    /// Throws the error that kept a part of the index from being loaded: an entry that seems missing may exist then.
     func checkIndex() throws(StoreError) {
         guard shared.isIncomplete.load(ordering: .relaxed) else { return }
         throw shared.loadingFailure.withLock { $0 } ?? stale()
     }
 
-    /// What makes a store open another log. This one is of no use any more, whoever finds that.
+    /// The error that makes a store open the log anew. Marks this log as broken for every caller.
     func stale() -> StoreError {
         shared.isBroken.store(true, ordering: .relaxed)
         return Self.stale(path)
@@ -331,22 +333,22 @@ final class PackedLog: Sendable {
         return try extent(of: tail.segment).linkCount == 0
     }
 
-    /// How long at most a directory that was moved away is not noticed, in nanoseconds.
+    /// The longest time for which a moved directory is not noticed, in nanoseconds.
     private static var checkInterval: UInt64 { 10_000_000 }
 
-    /// Looks whether the directory is still the one at its path, unless somebody did so just before.
+    /// Checks that the directory is still the one at its path, unless another call did so just before.
     func checkNowAndThen() throws(StoreError) {
         let now = Self.coarseTime
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
-        // A segment that others have given up is left behind by following.
+        // Following leaves behind a segment that another process has given up.
         if try isRemoved() { try locked { writer throws(StoreError) in try follow(&writer) } }
         if try isRemoved() { throw stale() }
         if try !folder.isCurrent() { throw stale() }
     }
 
-    /// A clock of a few nanoseconds and a few milliseconds' grain.
+    /// A clock that takes a few nanoseconds to read and advances every few milliseconds.
     static var coarseTime: UInt64 {
         #if canImport(Glibc) || canImport(Musl)
             var time = timespec()

@@ -23,7 +23,7 @@ extension PackedStore {
                 guard given.insert(slot.place).inserted else { continue }
                 do throws(StoreError) {
                     guard let found = try log.read(slot, .whole) else {
-                        // Given up meanwhile; what became of it is where the index says now.
+                        // Its segment was given up meanwhile; the index has the entry's present place.
                         try log.catchUp()
                         rest += log.slots(slot.hash)
                         continue
@@ -54,7 +54,7 @@ extension PackedStore {
     }
 
     package func digest(of key: String) -> KeyDigest {
-        // What is no key has no entry, and nothing is ever told of it.
+        // An invalid key has no entry, and no change of it is ever reported.
         guard let key = try? StoreKey(key) else { return KeyDigest(high: 0, low: 0) }
         return KeyDigest(high: hashing(key.bytes).high, low: 0)
     }

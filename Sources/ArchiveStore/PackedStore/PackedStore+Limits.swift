@@ -1,10 +1,10 @@
 import Foundation
 
 extension PackedStore {
-    /// How many victims that are in use elsewhere are spared each time that room is made.
+    /// The most victims in use elsewhere that are spared each time room is made.
     private static var mostSpared: Int { 8 }
 
-    /// Refuses what is larger than all entries together may be.
+    /// Refuses a record that is larger than all entries together may be.
     func checkFits(_ byteCount: Int, in log: PackedLog) throws(StoreError) {
         if settings.countLimit == 0 { throw StoreError.noEntries }
         guard let byteLimit = settings.byteLimit else { return }
@@ -13,8 +13,8 @@ extension PackedStore {
         throw StoreError.tooLarge(byteCount, limit: max(0, limit))
     }
 
-    /// Asks which of those that may have to give way are in use elsewhere, and has them spared. Nobody is asked while a
-    /// lock is held.
+    /// Asks the store's user which of the next victims are in use elsewhere, and spares them. The user is not asked
+    /// while a lock is held.
     func prepareRoom(
         for byteCount: Int,
         _ digest: KeyDigest,
@@ -43,7 +43,7 @@ extension PackedStore {
         if isFull { try spareInUse(in: log) }
     }
 
-    /// Has those entries of the first segment count as used that are in use elsewhere.
+    /// Marks the entries of the first segment as used that are in use elsewhere.
     func spareInUse(in log: PackedLog) throws(StoreError) {
         guard let user = user.withLock({ $0.user }) else { return }
         for (slot, key) in try log.entriesOfFirstSegment() where slot.uses == 0 && user.isInUse(key) {
@@ -51,7 +51,7 @@ extension PackedStore {
         }
     }
 
-    /// Gives up entries until a record of so many bytes can be added for a key.
+    /// Gives up entries until a record of `byteCount` bytes can be added for a key.
     func holdLimits(
         for byteCount: Int,
         _ digest: KeyDigest,
@@ -63,7 +63,7 @@ extension PackedStore {
         try log.makeRoom(for: byteCount, now: now, &departed, &writer)
         guard let limit = settings.countLimit, log.index.slot(digest) == nil else { return }
         while log.index.total.count >= limit, let victim = try log.nextVictim(&writer) {
-            // Room for what says so may be enough already.
+            // Making room for the removal record may give up enough entries already.
             let removalByteCount = Record.headByteCount + victim.record.key.count
             try log.makeRoom(for: removalByteCount + byteCount, now: now, &departed, &writer)
             guard log.index.total.count >= limit, let slot = log.index.slot(log.digest(of: victim.record)) else {
@@ -86,8 +86,8 @@ extension PackedStore {
 
     // MARK: Trimming
 
-    /// Implementation: the oldest entries go that were not fetched since they were looked at last; then all segments
-    /// are written anew that have anything else in them.
+    /// Implementation: the oldest entries that were not fetched since the clock last passed them go; then the segments
+    /// are written anew, up to the last one that has anything else in it than entries.
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
         _ = try reading { log throws(StoreError) -> Void? in
             guard try log.looking({ log.byteCount($0) }) > byteCount else { return }
@@ -104,7 +104,7 @@ extension PackedStore {
                 _ = try compact(log, givingUp: &departed)
                 let total = try log.looking { log.byteCount($0) }
                 if total <= byteCount || log.index.total.count == 0 { break }
-                // Others save meanwhile, or there are more segments than there need to be.
+                // Other callers save meanwhile, or there are more segments than needed.
                 room = min(room, log.index.total.byteCount) - max(total - byteCount, segmentOverhead)
             }
         }
@@ -112,8 +112,8 @@ extension PackedStore {
 
     private static var mostRounds: Int { 16 }
 
-    /// Gives up some entries, lest others wait for all of them, and says whether there are more to be given up until
-    /// all records of entries have no more than so many bytes.
+    /// Gives up some entries, but not all at once, so that other callers need not wait for all of them. Returns whether
+    /// more have to go until the records of all entries have no more than `room` bytes.
     private func giveUpSome(
         of log: PackedLog,
         downTo room: Int,
@@ -123,7 +123,7 @@ extension PackedStore {
         for _ in 0..<64 {
             guard log.index.total.count > 0, log.index.total.byteCount > max(0, room) else { return false }
             guard let victim = try log.nextVictim(&writer) else { return false }
-            // Written down, so that it is gone for others as well, whenever its segment goes.
+            // Appends a removal, so that the entry is gone for other processes as well, whenever its segment goes.
             let removalByteCount = Record.headByteCount + victim.record.key.count
             if log.byteCount(writer) + log.byteCount(toAppend: removalByteCount, writer) > log.byteLimit(writer) {
                 guard try log.reclaimFirst(.used(byteCount: 0), now: nil, &departed, &writer) else { return false }
@@ -135,9 +135,10 @@ extension PackedStore {
         return true
     }
 
-    /// Writes anew what is in segments that have more in them than entries, and says how many bytes that gave back.
+    /// Writes segments anew, up to the last one that has more in it than entries; returns how many bytes that gave
+    /// back.
     ///
-    /// - Parameter departed: what had to be given up because there was no room to write it anew; `nil` to end there.
+    /// - Parameter departed: the entries that had to be given up because there was no room to write them anew.
     func compact(_ log: PackedLog, givingUp departed: inout Departed) throws(StoreError) -> Int {
         try compact(log) { writer throws(StoreError) in
             let room = max(0, log.byteLimit(writer) - log.byteCount(writer))
@@ -157,7 +158,7 @@ extension PackedStore {
         return before - (try log.looking { log.byteCount($0) })
     }
 
-    /// Writes the first segment anew, and says whether there was one up to `last`.
+    /// Writes the first segment anew; returns whether there was one up to `last`.
     private func compactFirst(
         of log: PackedLog,
         upTo last: UInt32,
@@ -167,7 +168,7 @@ extension PackedStore {
         do throws(StoreError) {
             return try log.changing { writer throws(StoreError) in
                 guard let first = log.firstSegment(writer), first <= last else { return false }
-                // Not above the limit meanwhile.
+                // While both copies exist, they must not exceed the limit.
                 if log.byteCount(writer) + log.size(first, writer) > log.byteLimit(writer) {
                     return try giveUp(&writer)
                 }
@@ -187,7 +188,7 @@ extension PackedStore {
 }
 
 extension PackedLog.Writer {
-    /// Whether entries may have to go because of their deadlines, which is looked at once a second.
+    /// Whether to look for expired entries, which is done at most once a second.
     mutating func takesSweep(_ now: Double) -> Bool {
         guard Double(nextDeadline) <= now, abs(now - sweptAt) >= 1 else { return false }
         sweptAt = now
@@ -198,30 +199,31 @@ extension PackedLog.Writer {
 extension PackedLog {
     // MARK: The byte limit
 
-    /// What making room takes itself: entries that are kept, a seal, the header of another segment, and a floor.
+    /// The bytes that making room takes itself: entries that are kept, a seal, the header of another segment, and a
+    /// floor.
     func roomForUpkeep(_ writer: borrowing Writer) -> Int {
         let dictionaryByteCount = max(dictionary?.bytes.count ?? 0, dictionaryLimit(writer))
         return mostKept(writer) + 2 * Record.headByteCount + SegmentHeader.byteCount + dictionaryByteCount
     }
 
-    /// How many bytes of a segment that is given up are written anew, at most.
+    /// The most bytes of a given-up segment that are written anew.
     func mostKept(_ writer: borrowing Writer) -> Int { segmentByteCount(writer) / 2 }
 
-    /// How many bytes all segments may have, and room is left to give some up.
+    /// The most bytes that all segments may have so that room is left to give some up.
     func byteLimit(_ writer: borrowing Writer) -> Int {
         settings.byteLimit.map { max(0, $0 - roomForUpkeep(writer)) } ?? .max
     }
 
-    /// Of a segment with the dictionary there is.
+    /// The header length of a segment with the current dictionary.
     var headerByteCount: Int { SegmentHeader.byteCount + (dictionary?.bytes.count ?? 0) }
 
-    /// By how many bytes the segments grow with records of so many.
+    /// By how many bytes the segments grow if records of `byteCount` bytes are appended.
     func byteCount(toAppend byteCount: Int, _ writer: borrowing Writer) -> Int {
         if hasRoom(for: byteCount, writer) { return byteCount }
         return byteCount + Record.headByteCount + headerByteCount
     }
 
-    /// Gives up segments until records of so many bytes can be appended, or there is nothing to give up.
+    /// Gives up segments until records of `byteCount` bytes can be appended, or there is nothing to give up.
     func makeRoom(
         for byteCount: Int,
         now: Double?,
@@ -262,7 +264,7 @@ extension PackedLog {
         if let tail, !writer.isSealed { sizes[tail.segment.number] = tail.end }
         for (number, size) in sizes.sorted(by: { $0.key > $1.key }) {
             let header = try segments.segment(number)?.headerByteCount ?? 0
-            // A seal, and the floor that the last one to be given up left.
+            // A seal, and the floor that the last given-up segment left.
             if size > header + used[number, default: 0] + 2 * Record.headByteCount { return number }
         }
         return nil

@@ -45,11 +45,11 @@ private struct AppendedChanges<Outcome> {
     private(set) var results: [Result<Outcome, StoreError>] = []
     /// The log that they were made in.
     private(set) var log: PackedLog?
-    /// Which results are not known to be on the device, and where the log must be so up to for each.
+    /// Results that may not be on the device yet, each with the place up to which the log must be there.
     private var waiting: [(index: Int, end: RecordPlace)] = []
 
-    /// Adds the change that `body` makes, which says what came of it, and where the log must be on the device up to; `nil`
-    /// if nothing was appended.
+    /// Adds the change that `body` makes. `body` returns the outcome, and the place up to which the log must be on the
+    /// device; `nil` if it appended nothing.
     mutating func add(
         _ body: (inout Self) throws(StoreError) -> (outcome: Outcome, end: (log: PackedLog, end: RecordPlace)?)
     ) {
@@ -65,16 +65,16 @@ private struct AppendedChanges<Outcome> {
         }
     }
 
-    /// Waits for the changes of any other log, and lets that go: if its lock could not be given back, nothing else does
-    /// so, and this log would wait for it for ever.
+    /// Waits for the changes of any other log, and releases that log: if its lock could not be given back, only its
+    /// release does so, and this log would wait for the lock for ever.
     mutating func synchronize(unlessIn log: PackedLog) {
         if self.log !== log { synchronize() }
     }
 
-    /// Waits until all changes are on the device, if the store is durable; those that may not be have failed.
+    /// Waits until all changes are on the device, if the store is durable; a change that may not be there fails.
     mutating func synchronize() {
         guard let log = log.take() else { return }
-        // The last one first, which waits for all: the others are told what became of that.
+        // The last one first, which waits for all: the others then get the outcome of that.
         for (index, end) in waiting.reversed() {
             do throws(StoreError) {
                 try log.synchronize(upTo: end)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PackedStore {
-    /// Implementation: a record that says so is appended.
+    /// Implementation: a removal record is appended.
     @discardableResult
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         let (key, digest) = try self.key(key)
@@ -30,14 +30,14 @@ extension PackedStore {
 
     /// Removes the entry of a key if it is chosen, and does not wait for the device.
     ///
-    /// - Returns: where the log must be on the device up to; `nil` if nothing was removed.
+    /// - Returns: the place up to which the log must be on the device; `nil` if nothing was removed.
     func appendRemoval(
         _ key: StoreKey,
         _ digest: KeyDigest,
         in log: PackedLog,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
     ) throws(StoreError) -> RecordPlace? {
-        // No lock where there is nothing.
+        // No lock is taken where there is no entry.
         guard log.index.slot(digest) != nil else { return nil }
         var end = log.end
         var departed = Departed()
@@ -50,13 +50,13 @@ extension PackedStore {
             } catch {
                 guard error.code == .corrupted else { throw error }
                 found = nil
-                // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
+                // The damaged entry may have been this key's: after a removal, a fetch must not report it.
                 try log.removeDamaged(digest.high, &departed, &writer)
                 return true
             }
             guard let found, isChosen(information(found, key.string, log)) else { return false }
             if try !log.remove(found.record.key, digest, now: nil, &departed, &writer) {
-                // Given up for that, it is gone as well: removed, not evicted.
+                // Given up to make room for the removal, the entry counts as removed, not evicted.
                 departed.evicted.removeAll { $0.key == key.string }
             }
             return true
@@ -73,19 +73,19 @@ extension PackedStore {
         }
     }
 
-    /// Implementation: a look at every place in memory; only entries that may be due are read.
+    /// Implementation: every index slot in memory is checked; only entries that may be due are read.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
         let now = date.timeIntervalSinceReferenceDate
         let seconds = UInt32(min(max(0, now), Double(UInt32.max - 1)))
         _ = try reading { log throws(StoreError) -> Void? in
             var next = UInt32.max
-            // What is saved meanwhile makes it less.
+            // Entries saved meanwhile lower `nextDeadline`.
             let former = try log.looking { writer in
                 defer { writer.nextDeadline = .max }
                 return writer.nextDeadline
             }
             var isDone = false
-            // What could not be removed is looked for again.
+            // Entries that could not be removed are looked for again.
             defer { if !isDone { log.writer.withLock { $0.nextDeadline = min($0.nextDeadline, former) } } }
             try removeEntries(of: log, removed: removed) { slot in
                 if slot.deadline <= seconds { return true }
@@ -119,10 +119,10 @@ extension PackedStore {
         }
     }
 
-    /// How many entries are removed while others wait.
+    /// How many entries are removed at a time, while other callers wait.
     private static var batch: Int { 64 }
 
-    /// Removes entries by what is in memory, then by what is in their records.
+    /// Removes entries: chooses candidates by their index slots, then entries by their records.
     private func removeEntries(
         of log: PackedLog,
         removed: (EntryInformation) -> Void,
@@ -143,7 +143,7 @@ extension PackedStore {
                     rest = rest.dropFirst(Self.batch)
                     var gone: [EntryInformation] = []
                     var departed = Departed()
-                    // What is gone is told, even if others cannot be removed.
+                    // Removed entries are reported even if others cannot be removed.
                     defer {
                         isChanged = isChanged || !gone.isEmpty
                         gone.forEach(removed)

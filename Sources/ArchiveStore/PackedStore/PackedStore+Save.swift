@@ -1,7 +1,8 @@
 import Foundation
 
 extension PackedStore {
-    /// Implementation: deflate; then, while the directory is locked (`flock`), `statx` and `pwrite` of the last segment.
+    /// Implementation: deflate; then, while the directory is locked (`flock`), `statx` and `pwrite` of the last
+    /// segment.
     @discardableResult
     package func save(
         _ archive: [UInt8],
@@ -56,7 +57,7 @@ extension PackedStore {
     struct Appended {
         let information: EntryInformation
         let log: PackedLog
-        /// Where the log must be on the device up to.
+        /// The place up to which the log must be on the device.
         let end: RecordPlace
     }
 
@@ -150,7 +151,7 @@ extension PackedStore {
             let headByteCount = Record.headByteCount + key.bytes.count
             former = try log.find(key, digest, .head(byteCount: headByteCount), &writer)
         } catch {
-            // What is damaged is saved over.
+            // A damaged entry is saved over.
             guard error.code == .corrupted else { throw error }
             former = nil
         }

@@ -2,8 +2,8 @@ extension PackedStore {
     /// Saves an archive that is compressed already: ``save(_:forKey:attributes:if:)`` without the compression.
     ///
     /// - Parameters:
-    ///   - stream: a zlib stream made without a preset dictionary. It is not looked at: what is none is found out by
-    ///     whoever fetches the archive.
+    ///   - stream: a zlib stream made without a preset dictionary. It is not checked: if it is none, a fetch of the
+    ///     archive finds that out.
     ///   - archiveByteCount: the archive's length.
     /// - Throws: as that does.
     @discardableResult
@@ -26,7 +26,7 @@ extension PackedStore {
         return try save(new, if: nil)
     }
 
-    /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.
+    /// Fetches an archive as it is stored: like ``fetch(forKey:)``, with its checks, but not inflated.
     package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
         let (key, digest) = try self.key(key)
         return try reading { log throws(StoreError) in
@@ -39,9 +39,9 @@ extension PackedStore {
         }
     }
 
-    /// What the store takes and has written until now.
+    /// The number of entries and files, the bytes they take, and the bytes written until now.
     ///
-    /// - Complexity: O(*n*) in the entries that were not looked for yet.
+    /// - Complexity: O(*n*) in the entries of index parts that are not loaded yet.
     package func statistics() throws(StoreError) -> StoreStatistics {
         let statistics = try reading { log throws(StoreError) -> StoreStatistics? in
             try log.looking { writer in

@@ -1,17 +1,18 @@
 import Foundation
 
 extension PackedStore {
-    /// Has room made before it is needed, and the index written now and then, in the background.
+    /// Makes room before it is needed, and writes the index now and then, in the background.
     func keepUp(_ log: PackedLog) {
         guard log.needsUpkeep, !isUpkeepDue.exchange(true, ordering: .relaxed) else { return }
-        // Not weakly: one weak reference would make every other one slower.
+        // Not captured weakly: one weak reference would make every other one slower.
         StoreUsage.start(on: upkeep) { [self] in
             isUpkeepDue.store(false, ordering: .relaxed)
             guard let log = current else { return }
-            // What cannot be done now is done, or told, when a save needs the room.
+            // A failure is ignored: a save that needs the room makes it, or reports the error.
             _ = Result { () throws(StoreError) in try self.makeHeadroom(log) }
             _ = Result { () throws(StoreError) in
-                // With a copy of the dictionary in the snapshot, no byte is in one place only that many entries need.
+                // The snapshot gets a copy of the dictionary, so that no byte that many entries need is in one place
+                // only.
                 if try log.renewDictionary(limit: self.maximumArchiveByteCount) { return try log.writeSnapshot() }
                 try log.writeSnapshotIfDue()
             }
@@ -23,7 +24,7 @@ extension PackedStore {
         upkeep.sync {}
     }
 
-    /// How many segments are gone through each time: what is not done then is done the next time.
+    /// The most segments that are given up in one run: the next run continues.
     private static var mostSegments: Int { 8 }
 
     private func makeHeadroom(_ log: PackedLog) throws(StoreError) {
@@ -34,9 +35,9 @@ extension PackedStore {
             var departed = Departed()
             defer { tell(departed) }
             let isDone = try log.changing { writer throws(StoreError) -> Bool in
-                // Others may have made room, or used it, meanwhile.
+                // Other callers may have made room, or used it, meanwhile.
                 guard let keeping = log.headroom(writer) else { return true }
-                // What time it is is known from saves only.
+                // The time is known from saves only.
                 let now = settings.isLimited ? writer.savedAt : nil
                 return try !log.reclaimFirst(keeping, now: now, &departed, &writer)
             }
@@ -53,15 +54,15 @@ extension PackedLog {
         return shared.upkeptSegment.exchange(number, ordering: .relaxed) != number
     }
 
-    /// Whether the first segment is to be given up now, and what of it is kept; `nil` if not.
+    /// The entries to keep of the first segment, if it is to be given up now; `nil` if not.
     ///
-    /// With a limit, before it is reached: where less than half of all bytes are of use, everything that is of use is
-    /// written anew, for that frees as much as it writes in the long run; else what was used, and no more than half of
-    /// a segment. Without one, where less than half of all bytes are of use.
+    /// With a limit, a segment is given up before the limit is reached. Where less than half of all bytes are live, all
+    /// live entries are written anew, which in the long run frees as much as it writes; otherwise the used ones are, up
+    /// to half of a segment. Without a limit, a segment is given up where less than half of all bytes are live.
     func headroom(_ writer: borrowing Writer) -> Keeping? {
         let total = byteCount(writer)
         let size = segmentByteCount(writer)
-        // Giving up a short one keeps nobody waiting, and takes nearly as much room as it gives.
+        // Giving up a short segment delays no caller, and takes nearly as much room as it frees.
         guard size >= 1 << 14 else { return nil }
         let used = index.total.byteCount
         guard settings.byteLimit != nil else {
@@ -74,7 +75,7 @@ extension PackedLog {
         return used <= limit / 2 && first <= free ? .all : .used(byteCount: mostKept(writer))
     }
 
-    /// Reads the first segment once, so that nobody has to wait for the device when it is given up.
+    /// Reads the first segment once, so that no caller has to wait for the device when it is given up.
     func readFirstSegment() throws(StoreError) {
         let number = try looking { firstSegment($0) }
         guard let number, let segment = try segments.segment(number) else { return }

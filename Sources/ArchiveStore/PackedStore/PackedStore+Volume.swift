@@ -8,8 +8,8 @@
 
 /// Making room for a save, where the volume is full, or has to have something free.
 extension PackedStore {
-    /// Has `body` change the log after making room for so many bytes; and if the volume turns out to be full, again after
-    /// each way of making more.
+    /// Runs `body` to change the log after making room for `byteCount` bytes; if the volume turns out to be full, again
+    /// after each way of making more.
     func withRoom<Result: Sendable>(
         for byteCount: Int,
         _ digest: KeyDigest,
@@ -32,7 +32,7 @@ extension PackedStore {
         for means in SpaceMeans.allCases {
             var isMore = true
             for _ in 0..<Self.mostTries where isMore {
-                // One at a time: the others find what it made, or that it is not enough.
+                // One caller at a time: the others find the room that it made, or that it is not enough.
                 isMore = try squeezing.withLock { _ throws(StoreError) in
                     try makeSpace(by: means, for: byteCount, now: now, in: log, &departed)
                 }
@@ -47,20 +47,20 @@ extension PackedStore {
         throw failure
     }
 
-    /// How often room is made for one save in the same way, since others may take it.
+    /// How often room is made for one save in the same way, since other callers may take it.
     private static var mostTries: Int { 4 }
 
     /// How room is made where the volume is full, in this order.
     private enum SpaceMeans: CaseIterable {
         /// The blocks of dead records are given back.
         case blocks
-        /// What is of use is written anew.
+        /// Segments are given up, and their live entries written anew.
         case segments
         /// Entries are given up.
         case entries
     }
 
-    /// Says whether there may be more to be had in this way.
+    /// Makes room in one way; returns whether there may be more to be had in this way.
     private func makeSpace(
         by means: SpaceMeans,
         for byteCount: Int,
@@ -71,7 +71,7 @@ extension PackedStore {
         let byteCount = byteCount * 2 + Self.spareByteCount
         switch means {
         case .blocks:
-            // What keeps it from that keeps nobody from trying the rest.
+            // A failure does not keep the other ways from being tried.
             let result = Result { () throws(StoreError) in try punch(byteCount, outOf: log) }
             return (try? result.get()) ?? false
         case .segments:
@@ -83,22 +83,22 @@ extension PackedStore {
         }
     }
 
-    /// Gives back the blocks of dead records in one segment after another, until so many bytes more are free.
+    /// Gives back the blocks of dead records in one segment after another, until `byteCount` bytes more are free.
     ///
     /// - Returns: whether it ended before all was done.
     private func punch(_ byteCount: Int, outOf log: PackedLog) throws(StoreError) -> Bool {
         let numbers = try log.changing { writer throws(StoreError) in try log.segmentsToPunch(&writer) }
         let goal = try log.freeByteCount() + byteCount
         for number in numbers {
-            // Others come in between.
+            // Other callers get their turn in between.
             try log.changing { writer throws(StoreError) in try log.punchDead(number, &writer) }
             if try log.freeByteCount() >= goal { return number != numbers.last }
         }
         return false
     }
 
-    /// Gives up one segment after another and keeps all entries, until so many bytes more are free, or all that is dead
-    /// is gone.
+    /// Gives up one segment after another and keeps all entries, until `byteCount` bytes more are free, or all dead
+    /// records are gone.
     ///
     /// - Returns: whether it ended before all was gone.
     private func squeeze(
@@ -110,7 +110,7 @@ extension PackedStore {
         guard count > 0 else { return false }
         let goal = try log.freeByteCount() + byteCount
         for _ in 0..<count {
-            // Others come in between.
+            // Other callers get their turn in between.
             guard try squeezeFirst(of: log, &departed) else { break }
             if try log.freeByteCount() >= goal { return true }
         }
@@ -118,7 +118,7 @@ extension PackedStore {
         return false
     }
 
-    /// Gives up the first segment and keeps all entries, with the room of the reserve; says whether there was one.
+    /// Gives up the first segment and keeps all entries, with the room of the reserve; returns whether there was one.
     func squeezeFirst(of log: PackedLog, _ departed: inout Departed) throws(StoreError) -> Bool {
         var reserve = 0
         let result = Result { () throws(StoreError) in
@@ -131,10 +131,10 @@ extension PackedStore {
         return try result.get()
     }
 
-    /// What is given up at least where the volume turns out to be full.
+    /// The bytes to free beyond the needed ones where the volume turns out to be full.
     private static var spareByteCount: Int { 1 << 16 }
 
-    /// Gives up entries until so many bytes more leave enough of the volume free.
+    /// Gives up entries until enough of the volume stays free with `byteCount` bytes more.
     ///
     /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
     private func makeFreeSpace(
@@ -155,7 +155,7 @@ extension PackedStore {
         }
     }
 
-    /// Gives up segments of so many bytes together, and says whether there were any entries in them.
+    /// Gives up segments of `byteCount` bytes together; returns whether any entries went with them.
     private func giveUp(
         atLeast byteCount: Int,
         now: Double,

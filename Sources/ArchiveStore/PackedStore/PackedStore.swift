@@ -11,22 +11,23 @@ import Synchronization
 
 /// A store that appends entries to a log, shared by any number of processes.
 ///
-///     <directory>/format                              whose directory it is, and its version
+///     <directory>/format                              the kind of store, and its version
 ///                 00000001.segment, 00000002.segment  records one after another, see `Record`
 ///                 index                               where entries were a while ago, see `IndexSnapshot`
 ///                 .drafts/                            files that are being written, see `DraftSession`
 ///
-/// A save appends a record to the last segment; a fetch finds its place in memory, and reads it. Whoever appends has the
-/// lock of the directory (`flock`), and before anything else takes in what others have appended; whoever reads looks
-/// whether the last segment has grown. A killed process loses nothing and blocks nobody. With
-/// ``StoreSettings/Durability/process``, a power failure may lose what was written lately, by saves or where room was made.
+/// A save appends a record to the last segment; a fetch finds the record's place in memory, and reads it. A process
+/// that appends has the lock of the directory (`flock`), and first applies the records that other processes have
+/// appended; a process that reads checks whether the last segment has grown. A killed process loses nothing and blocks
+/// no other one. With ``StoreSettings/Durability/process``, a power failure may lose records that were written lately,
+/// by saves or where room was made.
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Room is made by giving up the
-/// first segment: what is of use in it is written anew at the end. No more is written anew than is saved, so a byte
-/// that is saved is written twice at most in the long run.
+/// first segment: its live entries are written anew at the end. No more is written anew than is saved, so a byte that
+/// is saved is written twice at most in the long run.
 ///
-/// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now, after 10 ms
-/// at the latest, and the next save makes it again.
+/// If the directory is removed, or another one put in its place, fetches find nothing, or the entries that are there
+/// now, after 10 ms at the latest, and the next save makes the directory again.
 package final class PackedStore: ArchiveStore {
     package let settings: StoreSettings
     /// The absolute path of the store's directory.
@@ -36,12 +37,12 @@ package final class PackedStore: ArchiveStore {
     private let layer: FileLayer
     private let opened: Mutex<PackedLog?>
     private let usage = StoreUsage()
-    /// Whom to ask and tell.
+    /// The store's user: asked which entries are in use, and told which ones are gone.
     let user = Mutex(StoreUserReference())
-    /// Where room is made before it is needed, and the index is written.
+    /// The queue that makes room before it is needed, and writes the index.
     let upkeep = DispatchQueue(label: "packed-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
     let isUpkeepDue = Atomic<Bool>(false)
-    /// Whoever makes room on a full volume has this; taken before the log is locked, never while it is.
+    /// Held while making room on a full volume; taken before the log is locked, never while it is.
     let squeezing = Mutex<Void>(())
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
@@ -61,8 +62,8 @@ package final class PackedStore: ArchiveStore {
     }
 
     /// - Parameters:
-    ///   - layer: What every call to the system goes through; tests have some of them fail.
-    ///   - hashing: The digest that a key has, of which the second half is never 0; tests give many keys one first half.
+    ///   - layer: The layer that every call to the system goes through; tests have some of them fail.
+    ///   - hashing: Returns a key's digest, of which the second half is never 0; tests give many keys one first half.
     init(
         directory: String,
         create: Bool,
@@ -82,7 +83,7 @@ package final class PackedStore: ArchiveStore {
         current?.leave()
     }
 
-    /// Implementation: closes what was open, which gives the locks back as well.
+    /// Implementation: closes the open files, which gives the locks back as well.
     package func close() throws(StoreError) {
         guard try usage.close() else { return }
         upkeep.sync {}
@@ -120,7 +121,7 @@ package final class PackedStore: ArchiveStore {
     /// Opens the log at the store's path anew, in place of `stale`.
     private func reopen(_ stale: PackedLog, create: Bool) throws(StoreError) {
         if try usable() !== stale { return }
-        // Even if there is none to open: what was there is gone.
+        // Even if there is no log to open: the former entries are gone.
         defer { user.withLock { $0.user }?.didLoseEntries() }
         let fresh = try Self.open(path, create: create, settings, layer, hashing)
         let former = opened.withLock { opened in
@@ -132,9 +133,9 @@ package final class PackedStore: ArchiveStore {
 
     private static var mostAttempts: Int { 16 }
 
-    /// Has `body` look at the log that is at the store's path; `nil` if it gives `nil`, or there is none.
+    /// Runs `body` with the log at the store's path; `nil` if `body` returns `nil`, or there is no log.
     ///
-    /// Before `nil` is believed, the directory is checked to be still the one that is found by the store's path.
+    /// Before it returns `nil`, it checks that the directory is still the one at the store's path.
     ///
     /// Inlined, as is ``guarding(_:_:_:)``: a twentieth of a fetch.
     @inline(__always)
@@ -142,12 +143,12 @@ package final class PackedStore: ArchiveStore {
         var attempts = 0
         while true {
             let log = try usable()
-            // Who closes the store waits for the last reference.
+            // `close()` waits for the last reference.
             defer { withExtendedLifetime(log) {} }
             do throws(StoreError) {
                 try log.catchUp()
                 if let result = try body(log) { return result }
-                // Nothing is there where the index could not be loaded.
+                // If a part of the index could not be loaded, its entries only seem to be missing.
                 try log.checkIndex()
                 if try log.folder.isCurrent() { return nil }
             } catch {
@@ -164,7 +165,7 @@ package final class PackedStore: ArchiveStore {
         }
     }
 
-    /// Has `body` change the log at the store's path, in a directory made again if that is gone.
+    /// Runs `body` to change the log at the store's path, in a directory made again if that is gone.
     func writing<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
         var attempts = 0
         while true {
@@ -209,7 +210,7 @@ package final class PackedStore: ArchiveStore {
     ) throws(StoreError) -> EntryInformation? {
         let (key, digest) = try self.key(key)
         typealias Source = (log: PackedLog, found: PackedLog.Found, dictionary: PresetDictionary?)
-        // Inflated when the record is found for good: what was given to `body` cannot be taken back.
+        // Inflated only when the record is found for good: pieces given to `body` cannot be taken back.
         let source = try reading { log throws(StoreError) -> Source? in
             func source() throws(StoreError) -> Source? {
                 guard let found = try log.find(key, digest, .whole) else { return nil }
@@ -239,7 +240,7 @@ package final class PackedStore: ArchiveStore {
         }
     }
 
-    /// Takes damaged entries with a hash out of the way, if `body` finds one.
+    /// Removes the damaged entries with a hash, if `body` finds one.
     @inline(__always)
     func guarding<Result>(
         _ hash: UInt64,
@@ -254,12 +255,12 @@ package final class PackedStore: ArchiveStore {
             let count = Swift.Result { () throws(StoreError) in try log.removeDamaged(hash, &departed) }
             tell(departed)
             switch count {
-            // Somebody else has taken it away, or was just saving over it.
+            // Another caller has removed it, or was just saving over it.
             case .success(0): return try body()
             case .success: throw error
             case .failure:
-                // Moved meanwhile, its blocks may have been given back: also for a process that cannot write. Without a
-                // sound record it stays damage, which this process has forgotten by now.
+                // The entry may have been moved and its blocks given back, also for a process that cannot write.
+                // Without a sound record it stays damaged, and this process has forgotten it by now.
                 let again = Swift.Result { () throws(StoreError) in
                     try log.catchUp()
                     return try body()
@@ -276,9 +277,9 @@ package final class PackedStore: ArchiveStore {
 }
 
 extension StoreError {
-    /// Whether the log that was open is not the one any more that is found by the store's path.
+    /// Whether the log that was open is no longer the one at the store's path.
     var isStale: Bool { code == .io && errorNumber == ESTALE }
 
-    /// Whether the volume, or somebody's share of it, is full.
+    /// Whether the volume, or the user's quota on it, is full.
     var isOutOfSpace: Bool { errorNumber == ENOSPC || errorNumber == EDQUOT }
 }

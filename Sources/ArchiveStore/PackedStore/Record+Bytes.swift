@@ -1,12 +1,12 @@
 import Foundation
 
 // Unsafe code, and why it is sound: fields are loaded and stored at constant offsets below 64, after a check that there
-// are 64 bytes, and what comes after them at lengths that were checked against the number of bytes.
+// are 64 bytes, and the parts behind them at lengths that were checked against the number of bytes.
 
 extension Record {
     /// Parses the record that `bytes` begin with, after checking its head, but not its payload.
     ///
-    /// - Parameter expected: what its key may be, which is not copied then.
+    /// - Parameter expected: the key that the record may have, which is not copied then.
     init(_ bytes: UnsafeRawBufferPointer, at place: RecordPlace, key expected: [UInt8] = []) throws(RecordFault) {
         func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
             Number(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
@@ -36,7 +36,7 @@ extension Record {
         let keyEnd = Self.headByteCount + keyByteCount
         let keyBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headByteCount..<keyEnd])
         key = keyBytes.elementsEqual(expected) ? expected : Array(keyBytes)
-        // Rightly sealed, but not by a store.
+        // The checksum is correct, but no store wrote this.
         guard !storedAt.isNaN, !expiresAt.isNaN, kind != .entry || !key.isEmpty else { throw .damaged }
         var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: storedAt))
         if expiresAt != .infinity { attributes.expiresAt = Date(timeIntervalSinceReferenceDate: expiresAt) }
@@ -61,7 +61,7 @@ extension Record {
                 guard bytes.count >= record.byteCount else { throw .incomplete }
                 guard bytes.count == record.byteCount else { throw .damaged }
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[record.headByteCount...])
-                // Nobody needs that of another kind, and its blocks may have been given back.
+                // Payloads of other kinds are not needed, and their blocks may have been given back.
                 guard record.kind != .entry || Zlib.crc32(payload) == record.payloadChecksum else { throw .damaged }
                 return record
             }
@@ -82,8 +82,8 @@ extension Record {
         return head
     }
 
-    /// Whether the bytes are those of a seal, or would be with another one among them: it has its kind, or nothing that
-    /// only others have.
+    /// Whether the bytes are a seal's, or would be with one byte changed: they have its kind, or zeros in the fields
+    /// that only other kinds use.
     static func isNearlySeal(_ head: [UInt8]) -> Bool {
         head.count == headByteCount && (head[12] == Kind.seal.rawValue || head[14..<28].allSatisfy { $0 == 0 })
     }
@@ -103,7 +103,7 @@ extension Record {
         return nil
     }
 
-    /// How many bytes have to be gone through to find out that a candidate is no record.
+    /// How many bytes have to be checked to find out that a candidate is no record.
     static func checkedByteCount(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
         guard bytes.count - start >= headByteCount else { return headByteCount }
         func length(_ offset: Int) -> Int {

@@ -4,7 +4,7 @@ import Foundation
 ///
 ///      0  4  magic              54 43 50 52, "TCPR"
 ///      4  4  head checksum      CRC-32 of the record's place (UInt32 segment, UInt32 offset), then of bytes 8 to
-///                               64 + K + A: a copy of a record at another place is none
+///                               64 + K + A: a copy of a record at another place does not match
 ///      8  4  payload checksum   CRC-32 of the payload
 ///     12  1  kind               see `Kind`
 ///     13  1  flags              1: the segment's first record
@@ -22,28 +22,28 @@ import Foundation
 ///         A  attributes         see `EntryAttributes`
 ///         P  payload            of an entry, its archive as a zlib stream
 ///
-/// Numbers are big-endian. Each record tells of the one before it, so that if one is damaged it is known whose entry
-/// is lost, and an older one for the same key is not taken for the latest.
+/// Numbers are big-endian. Each record describes the one before it. So if one is damaged, the hash of the lost entry's
+/// key is known, and an older entry for the same key is not taken for the latest.
 struct Record {
     static let headByteCount = 64
     static let magic: UInt32 = 0x5443_5052
     static let firstFlag: UInt8 = 1
-    /// Whoever counts the saves, or takes their places, never comes near it.
+    /// Serials that count saves, or are taken from places, never come near it.
     static let largestSerial: UInt64 = 1 << 62
 
     enum Kind: UInt8 {
         case entry = 1
-        /// The key's entry is removed. Stands as long as anything older does.
+        /// The key's entry is removed. The record stands as long as any older one does.
         case removal
-        /// All segments before the one whose number is the serial are given up.
+        /// All segments before the one with the serial as its number are given up.
         case floor
         /// The segment ends here; the next one has the next number.
         case seal
-        /// Entries whose keys have the hash that is the serial were damaged, and are removed.
+        /// The entries of keys with this hash, which is the serial, were damaged and are removed.
         case loss
     }
 
-    /// `nil`: none that this version knows, and to be left alone.
+    /// `nil`: a kind that this version does not know, and leaves alone.
     let kind: Kind?
     let isFirst: Bool
     let attributesByteCount: Int
@@ -68,7 +68,7 @@ struct Record {
         return UInt32(min(max(0, end), Double(UInt32.max - 1)))
     }
 
-    /// What is known of the entry.
+    /// The information about the entry.
     ///
     /// - Parameter volume: tells the store from others.
     func information(key: String, volume: UInt64) -> EntryInformation {
@@ -84,7 +84,7 @@ struct Record {
 
 /// Why bytes are no record.
 enum RecordFault: Error {
-    /// There are too few of them, but what is there may be the start of one.
+    /// There are too few bytes, but they may be the start of a record.
     case incomplete
     case damaged
 }

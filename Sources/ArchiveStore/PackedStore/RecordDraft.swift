@@ -2,11 +2,11 @@ import Foundation
 
 /// The bytes of a record that has no place yet. Its content begins with the head in one piece.
 ///
-/// Unsafe code, and why it is sound: fields are stored at constant offsets into at least 64 bytes, and whoever writes
-/// the payload is given what is left of the buffer behind the head, as a buffer of known size.
+/// Unsafe code, and why it is sound: fields are stored at constant offsets into at least 64 bytes, and the closure that
+/// writes the payload is given the rest of the buffer behind the head, as a buffer of known size.
 struct RecordDraft {
     private(set) var content: FileContent
-    /// Of the key; 0 if there is none.
+    /// The hash of the key, or the serial of a floor or a loss; 0 for a seal.
     let hash: UInt64
     let archiveByteCount: Int
     private let headByteCount: Int
@@ -155,9 +155,9 @@ struct RecordDraft {
     }
 }
 
-/// What a record tells of the one before it.
+/// The fields of a record that describe the one before it.
 struct PreviousRecord: Sendable {
     let byteCount: Int
-    /// Of its key.
+    /// Hash of its key.
     let hash: UInt64
 }

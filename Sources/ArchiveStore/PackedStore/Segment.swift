@@ -15,7 +15,7 @@ final class Segment: Sendable {
     let file: OpenFile
     /// Where records begin; `nil` if the header is damaged.
     let headerByteCount: Int?
-    /// What its header says.
+    /// The dictionary in its header; `nil` if there is none.
     let dictionary: PresetDictionary?
     private let reservation: DescriptorReservation?
 
@@ -101,7 +101,7 @@ final class SegmentTable: Sendable {
         }
     }
 
-    /// Lets go of segments that are gone; they are closed as soon as nobody has them.
+    /// Drops segments that are gone, and returns them; each is closed with its last reference.
     func close(where isGone: (UInt32) -> Bool) -> [Segment] {
         state.withLock { state -> [Segment] in
             let closed = state.open.values.filter { isGone($0.number) }
@@ -118,7 +118,7 @@ final class SegmentTable: Sendable {
                 if let number = Segment.number(name) { numbers.append(number) }
                 return true
             }
-            // The last one says where the log is, so that must be one.
+            // The last segment tells where the log ends, so it must be a file.
             numbers.sort()
             while let last = numbers.last, try root.status(Segment.fileName(last))?.isRegular != true {
                 numbers.removeLast()
@@ -129,14 +129,14 @@ final class SegmentTable: Sendable {
         return numbers
     }
 
-    /// The last segments without a hole between them, and those before that: they may have been changed by what is
-    /// missing.
+    /// The last segments without a hole between them, and the strays before that: missing segments may have changed
+    /// their entries.
     func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32, strays: [UInt32])? {
         let numbers = try numbers()
         guard let last = numbers.last else { return nil }
         var first = last
         do throws(SystemError) {
-            // Not as they were listed: a listing may lack what was made while it went on.
+            // Looked up by name: a listing may lack files that were made while it went on.
             while first > 1, try root.status(Segment.fileName(first - 1))?.isRegular == true { first -= 1 }
         } catch {
             throw StoreError(error, path: path, action: "looking for a segment")

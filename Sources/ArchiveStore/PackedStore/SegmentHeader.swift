@@ -9,10 +9,10 @@
 ///     24  4  dictionary         UInt32, D, its length; 0: none
 ///     28  4  identifier         UInt32, its Adler-32, which the zlib streams made with it name
 ///     32  4  –                  zero
-///     36  D  dictionary         what zlib takes as a preset dictionary
+///     36  D  dictionary         a preset dictionary for zlib
 ///
-/// Records need nothing of it but the dictionary, so that a damaged header loses no entry as long as another copy of
-/// that is found.
+/// Records need nothing of the header but the dictionary, so a damaged header loses no entry as long as another copy of
+/// the dictionary is found.
 struct SegmentHeader {
     static let byteCount = 36
     static let magic: UInt32 = 0x5443_5053

@@ -1,18 +1,19 @@
-/// Reads one record of a segment after another, and finds the next one behind a damaged one.
+/// Reads the records of a segment in order, and finds the next sound one behind a damaged one.
 struct SegmentScanner {
     enum Step {
         case record(Record, RecordPlace)
-        /// So many bytes that are none. The next step is a record.
+        /// So many bytes that are no record. The next step is a record.
         case damage(RecordPlace, byteCount: Int)
     }
 
     let segment: Segment
-    /// Where the next record begins. At the end, what lies between here and there is the start of a record, or damaged.
+    /// Where the next record begins. After the last step, the bytes from here to `end` are the start of a record, or
+    /// damaged.
     private(set) var offset: Int
     private(set) var end: Int
 
     private static let chunk = 1 << 18
-    /// How many bytes of what only looks like records are checked before the rest counts as damaged.
+    /// How many bytes that only look like records are checked before the rest counts as damaged.
     private var patience = 1 << 28
     private var window: [UInt8] = []
     private var windowStart = 0
@@ -27,7 +28,7 @@ struct SegmentScanner {
         self.end = min(end, Int(UInt32.max))
     }
 
-    /// The next record, or what is damaged before it; `nil` if there is none any more.
+    /// The next record, or the damaged bytes before it; `nil` if there is no record any more.
     mutating func next() throws(SystemError) -> Step? {
         guard offset < end else { return nil }
         let start = place(offset)
@@ -88,7 +89,7 @@ struct SegmentScanner {
         let wanted = min(max(Self.chunk, count), end - offset)
         window = try segment.file.read(wanted, at: offset)
         windowStart = offset
-        // Somebody has made the file shorter.
+        // The file was made shorter.
         if window.count < wanted { end = offset + window.count }
     }
 }

@@ -3,7 +3,7 @@ import TypedCache
 
 /// One cache on disk, seen without knowing the types in it.
 ///
-/// Every call may block on disk I/O and throws what the cache throws.
+/// Every call may block on disk I/O and throws the cache's errors.
 package protocol CacheAccess {
     /// The entries that have not expired, in any order.
     func entries() throws -> [CacheEntry]
@@ -37,10 +37,10 @@ package protocol CacheAccess {
     /// Removes this very entry; `false` if it is not there any more.
     func remove(_ entry: EntryInformation) throws -> Bool
 
-    /// Removes every entry whose bytes are damaged and returns their number.
+    /// Removes every entry with damaged bytes and returns their number.
     func removeDamaged() throws -> Int
 
-    /// Saves an archive as it is; `false` if there is an entry already that `replaces` says to leave.
+    /// Saves an archive as it is; `false` if `key` has an entry that has not expired and `replaces` is `false`.
     func save(
         _ archive: [UInt8],
         forKey key: String,

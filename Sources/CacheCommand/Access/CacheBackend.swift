@@ -1,6 +1,6 @@
 import KeyedArchive
 
-/// Opens what the command works on.
+/// Opens the caches and archives that the command works on.
 package protocol CacheBackend {
     /// Opens a cache to look into it or to trim it; creates nothing.
     func open(_ selection: CacheSelection) throws -> any CacheAccess

@@ -8,9 +8,9 @@ package struct CacheStatistics: Sendable, Equatable {
     package var byteCount = 0
     /// Bytes of the archives before compression.
     package var archiveByteCount = 0
-    /// Entries that have expired and are not yet taken away.
+    /// Expired entries that are not yet removed.
     package var expiredCount = 0
-    /// Entries whose bytes are damaged, and that are not yet taken away.
+    /// Entries with damaged bytes that are not yet removed.
     package var damagedCount = 0
     /// When the oldest entry was stored; `nil` if there is none.
     package var oldest: Date?

@@ -1,4 +1,4 @@
-/// What compacting a cache came to.
+/// The result of compacting a cache.
 package struct CompactSummary: Sendable, Equatable {
     /// Expired entries that were removed.
     package var expiredCount: Int

@@ -1,4 +1,4 @@
-/// Writes the sentence for a command line that cannot be understood, and what to do about it.
+/// Writes the sentence for a command line that cannot be understood: the fault and the remedy.
 struct ArgumentErrorMessage: CustomStringConvertible {
     let error: ArgumentError
 

@@ -11,7 +11,7 @@ package struct CacheSelection: Sendable, Equatable {
         self.layout = layout
     }
 
-    /// What selects it on a command line, to stand in messages.
+    /// The options that select it on a command line, to stand in messages.
     var commandText: String {
         let place =
             switch location {

@@ -1,4 +1,4 @@
-/// What `clear` is to remove, and whether to ask.
+/// The cache that `clear` empties, and whether to do so without asking.
 package struct ClearOptions: Sendable, Equatable {
     package let cache: CacheSelection
     package let isConfirmed: Bool

@@ -16,7 +16,7 @@ package enum Command: Sendable, Equatable {
     case help(HelpText)
     case version
 
-    /// Parses what follows the command's own name.
+    /// Parses the arguments that follow the command's own name.
     init(_ arguments: [String]) throws(ArgumentError) {
         guard let first = arguments.first else { throw ArgumentError(fact: .missingSubcommand) }
         switch first {

@@ -1,6 +1,6 @@
 /// A command line that works, for help; the tests parse every one.
 struct CommandExample: Sendable, Equatable {
-    /// What follows the command's name, one string per argument.
+    /// The arguments after the command's name, one string each.
     let arguments: [String]
     let meaning: String
 }

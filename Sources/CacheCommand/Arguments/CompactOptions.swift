@@ -1,4 +1,4 @@
-/// What `compact` is to make small.
+/// The cache that `compact` makes smaller, and the output format.
 package struct CompactOptions: Sendable, Equatable {
     package let cache: CacheSelection
     package let writesJSON: Bool

@@ -1,4 +1,4 @@
-/// What `dump` is to look into.
+/// The archive that `dump` shows, and the output format.
 package struct DumpOptions: Sendable, Equatable {
     package enum Source: Sendable, Equatable {
         case file(String)

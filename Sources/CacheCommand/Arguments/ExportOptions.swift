@@ -1,9 +1,9 @@
-/// What `export` is to write, and where.
+/// The cache that `export` reads, and the directory in which it writes the entries.
 package struct ExportOptions: Sendable, Equatable {
     package let path: String
-    /// Whether entries are written that have expired.
+    /// Whether expired entries are written too.
     package let includesExpired: Bool
-    /// Whether a directory is taken that is not empty.
+    /// Whether a directory that is not empty is accepted.
     package let isForced: Bool
     package let cache: CacheSelection
     package let writesJSON: Bool

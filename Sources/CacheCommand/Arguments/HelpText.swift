@@ -1,4 +1,4 @@
-/// What the command, or one of its subcommands, does and accepts; written from the declarations.
+/// The help of the command, or of one of its subcommands; written from the declarations.
 package struct HelpText: Sendable, Equatable, CustomStringConvertible {
     /// `nil` is the command as a whole.
     let subcommand: Subcommand?

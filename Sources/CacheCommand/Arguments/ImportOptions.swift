@@ -1,7 +1,7 @@
-/// What `import` is to save, and where.
+/// The directory that `import` reads, and the cache in which it saves the entries.
 package struct ImportOptions: Sendable, Equatable {
     package let path: String
-    /// Whether entries stay that are there already.
+    /// Whether an existing entry is kept.
     package let keepsPresent: Bool
     package let isDryRun: Bool
     package let cache: CacheSelection

@@ -1,4 +1,4 @@
-/// The part of an argument's value that cannot be taken, and what would be.
+/// The part of an argument's value that cannot be taken, and a description of values that can.
 struct InvalidValue: Error, Sendable, Equatable {
     let part: String
     let expected: String

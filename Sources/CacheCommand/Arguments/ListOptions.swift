@@ -1,4 +1,4 @@
-/// What `list` is to show.
+/// The cache that `list` shows, and the output format.
 package struct ListOptions: Sendable, Equatable {
     package let cache: CacheSelection
     package let isLong: Bool

@@ -1,4 +1,4 @@
-/// What a subcommand takes besides options.
+/// The operands that a subcommand takes besides its options.
 struct OperandDeclaration: Sendable, Equatable {
     enum Arity: Sendable {
         case one
@@ -6,7 +6,7 @@ struct OperandDeclaration: Sendable, Equatable {
         case many
     }
 
-    /// What stands for it in help.
+    /// The word that stands for it in help.
     let placeholder: String
     let arity: Arity
     let meaning: String

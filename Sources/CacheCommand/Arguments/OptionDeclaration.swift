@@ -4,11 +4,11 @@ struct OptionDeclaration: Sendable, Equatable {
     let name: String
     /// The one-letter form, without its dash.
     var letter: Character?
-    /// What stands for the value in help; `nil` if the option takes none.
+    /// The word that stands for the value in help; `nil` if the option takes no value.
     var placeholder: String?
-    /// What it does, in words for help.
+    /// Its effect, in words for help.
     let meaning: String
-    /// What holds without it, where that is not plain.
+    /// The default if it is not given, in words for help, where that is not plain.
     var standard: String?
     var isRequired = false
 

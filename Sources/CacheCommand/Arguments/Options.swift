@@ -7,7 +7,7 @@ enum Options {
     )
     static let version = OptionDeclaration(name: "version", meaning: "Show the version and do nothing else")
 
-    // Which cache.
+    // Selecting the cache.
     static let cache = ValueOption.text(
         OptionDeclaration(
             name: "cache",
@@ -40,7 +40,7 @@ enum Options {
         expected: "the name of an app"
     )
 
-    // What to warm it with.
+    // Warming.
     static let key = ValueOption.text(
         OptionDeclaration(
             name: "key",
@@ -138,7 +138,7 @@ enum Options {
     )
     static let quiet = OptionDeclaration(name: "quiet", meaning: "Show neither progress nor summary")
 
-    // What to leave.
+    // Trimming.
     static let trimSize = size(
         OptionDeclaration(
             name: "max-size",
@@ -152,7 +152,7 @@ enum Options {
         ValueOption(declaration: declaration) { text throws(InvalidValue) in try SizeLimit(parsing: text) }
     }
 
-    // What to check, to move, and how.
+    // Verifying, exporting and importing.
     static let repair = OptionDeclaration(name: "repair", meaning: "Remove the damaged entries")
     static let all = OptionDeclaration(name: "all", meaning: "Write entries too that have expired")
     static let force = OptionDeclaration(
@@ -169,7 +169,7 @@ enum Options {
         meaning: "Read and check every file, but save nothing and touch no cache"
     )
 
-    // How to show what was found.
+    // Output, input and confirmation.
     static let json = OptionDeclaration(name: "json", meaning: "Print JSON")
     static let long = OptionDeclaration(
         name: "long",

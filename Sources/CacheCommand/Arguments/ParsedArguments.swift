@@ -5,7 +5,7 @@ struct ParsedArguments: Sendable, Equatable {
     /// By the option's name; those without a value have an empty one.
     private var options: [String: String] = [:]
 
-    /// Sorts what follows the subcommand's name.
+    /// Sorts the arguments that follow the subcommand's name.
     init(_ subcommand: Subcommand, _ arguments: some Sequence<String>) throws(ArgumentError) {
         self.subcommand = subcommand
         var rest = Array(arguments)[...]
@@ -20,7 +20,7 @@ struct ParsedArguments: Sendable, Equatable {
             } else {
                 operands.append(argument)
             }
-            // Whoever asks for help need not get the rest right.
+            // With `--help`, the rest of the command line need not be right.
             if has(Options.help) { return }
         }
         try check()

@@ -1,4 +1,4 @@
-/// What `stats` is to show.
+/// The cache that `stats` describes, and the output format.
 package struct StatsOptions: Sendable, Equatable {
     package let cache: CacheSelection
     package let writesJSON: Bool

@@ -2,7 +2,7 @@ extension Subcommand {
     static let selection = [Options.cache.declaration] + location
     static let location = [Options.root.declaration, Options.app.declaration]
 
-    /// What it accepts.
+    /// The operand and the options that it accepts.
     var declaration: CommandDeclaration {
         switch self {
         case .warm: Self.warmDeclaration

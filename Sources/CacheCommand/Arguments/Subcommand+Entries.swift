@@ -1,4 +1,4 @@
-// What shows single entries, or removes them.
+// Subcommands that show single entries or remove them.
 extension Subcommand {
     static let listDeclaration = CommandDeclaration(
         subcommand: .list,

@@ -1,4 +1,4 @@
-// What checks a cache, moves it, and tidies it up.
+// Subcommands that check a cache, move it, and tidy it up.
 extension Subcommand {
     static let verifyDeclaration = CommandDeclaration(
         subcommand: .verify,

@@ -1,4 +1,4 @@
-/// What the command can do.
+/// The subcommands, by the names that the command line has for them.
 enum Subcommand: String, CaseIterable, Sendable {
     case warm
     case list

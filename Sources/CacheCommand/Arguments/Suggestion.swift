@@ -1,8 +1,9 @@
-/// Finds what someone may have meant.
+/// Finds the name that a mistyped word most likely stands for.
 enum Suggestion {
     /// The candidate that is nearest to `text`, if it is near; the first one of several.
     static func nearest(to text: String, among candidates: [String]) -> String? {
-        // Nobody mistypes a name into ten times its length, and the distance costs the product of both.
+        // A typing error does not make a name ten times as long, and the time for a distance is the product of both
+        // lengths.
         guard text.count <= 40 else { return nil }
         let ranked = candidates.map { ($0, distance(from: text, to: $0)) }
         guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }

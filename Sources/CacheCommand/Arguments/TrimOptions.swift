@@ -1,4 +1,4 @@
-/// What `trim` is to leave.
+/// The cache that `trim` shrinks, and the size that it may keep.
 package struct TrimOptions: Sendable, Equatable {
     package let cache: CacheSelection
     package let size: SizeLimit

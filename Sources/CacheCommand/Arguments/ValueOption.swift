@@ -1,11 +1,11 @@
-/// An option with a value: its declaration and what the value's text means.
+/// An option with a value: its declaration, and the parser of the value's text.
 struct ValueOption<Value: Sendable>: Sendable {
     let declaration: OptionDeclaration
     let parse: @Sendable (String) throws(InvalidValue) -> Value
 }
 
 extension ValueOption where Value == String {
-    /// An option whose text is its value; an empty one is none.
+    /// An option that takes any text as its value, except an empty one.
     static func text(_ declaration: OptionDeclaration, expected: String) -> Self {
         Self(declaration: declaration) { text throws(InvalidValue) in
             guard !text.isEmpty else { throw InvalidValue(text, expected: expected) }
@@ -15,7 +15,7 @@ extension ValueOption where Value == String {
 }
 
 extension ValueOption where Value: CaseIterable & RawRepresentable<String> {
-    /// An option whose value is one of a few words.
+    /// An option that takes one of a few words as its value.
     static func word(_ declaration: OptionDeclaration) -> Self {
         Self(declaration: declaration) { text throws(InvalidValue) in
             guard let value = Value(rawValue: text) else {

@@ -1,4 +1,4 @@
-/// What `verify` is to check.
+/// The cache that `verify` checks, and whether to repair it.
 package struct VerifyOptions: Sendable, Equatable {
     /// Whether damaged entries are removed.
     package let repairs: Bool

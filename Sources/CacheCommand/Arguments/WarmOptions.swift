@@ -1,10 +1,10 @@
-/// What `warm` is to do.
+/// The source and the cache of `warm`, and how records become entries.
 package struct WarmOptions: Sendable, Equatable {
     package let source: SourceLocation
     package let cache: CacheSelection
     /// The field whose value becomes the key.
     package let keyField: String
-    /// The Swift type under whose name the records are archived; `nil` leaves it to the cache.
+    /// The name of the Swift type as which the records are archived; `nil` leaves it to the cache.
     package let typeName: String?
     /// `nil` takes every field as it is.
     package let fields: FieldList?

@@ -5,7 +5,7 @@ import ArchiveStore
 /// file systems take as another one for its accents.
 ///
 /// Where that is too long, or taken, as `A` by `a` on some file systems, the name is the key's beginning, `~`, and a
-/// hash of the key: then the index alone knows the key.
+/// hash of the key: then only the index has the key.
 enum ArchiveFileName {
     static let fileExtension = ".plist"
     /// Names that end otherwise are not taken for archives where there is no index.

@@ -1,17 +1,17 @@
 import Foundation
 
 /// A directory of plain files. Each name is one component and is looked up in the open directory, never through a
-/// link; no name that is taken is ever taken over.
+/// link; a file that exists is never replaced.
 final class ExchangeFolder {
     let path: String
     private let descriptor: Int32
 
-    /// What a file is called that is not yet whole.
+    /// The name of a file that is not yet whole.
     private static let draftName = ".typed-cache-draft"
 
     /// Opens a directory.
     ///
-    /// - Parameter creating: whether it is made if missing, for its user alone.
+    /// - Parameter creating: whether a missing directory is made, for its user alone.
     init(path: String, creating: Bool) throws(CommandFailure) {
         self.path = path
         if creating, mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -26,7 +26,7 @@ final class ExchangeFolder {
     /// The path of a file in it, for messages.
     func path(of name: String) -> String { path + (path.hasSuffix("/") ? "" : "/") + name }
 
-    /// Gives each name but `.` and `..` to `body`, in no order, until it says `false`.
+    /// Gives each name but `.` and `..` to `body`, in no particular order, until `body` returns `false`.
     func forEachName(_ body: (String) throws -> Bool) throws {
         // Opened again, since the position in a listing belongs to the open directory.
         let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -55,13 +55,13 @@ final class ExchangeFolder {
         return isEmpty
     }
 
-    /// Whether anything has a name, be it a link to nothing.
+    /// Whether a file of any kind has this name, even a link to nothing.
     func contains(_ name: String) -> Bool {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
     }
 
-    /// Removes a regular file; whatever else has the name stays.
+    /// Removes a regular file; anything else of that name stays.
     func removeFile(_ name: String) throws(CommandFailure) {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
@@ -75,7 +75,7 @@ final class ExchangeFolder {
 
     // MARK: Reading
 
-    /// Opens a regular file for reading and tells its length. Whoever calls it closes it.
+    /// Opens a regular file for reading and tells its length. The caller closes it.
     func openFile(_ name: String) throws(FileFault) -> (descriptor: Int32, byteCount: Int) {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
@@ -103,7 +103,7 @@ final class ExchangeFolder {
                 Foundation.read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
             }
             guard read >= 0 || errno == EINTR else { throw .system(errno) }
-            // Shorter than it was: what is missing shows when it is parsed.
+            // The file has become shorter: parsing shows the missing bytes.
             if read == 0 { break }
             count += max(0, read)
         }
@@ -129,7 +129,7 @@ final class ExchangeFolder {
         return file
     }
 
-    /// Begins a file of that name, `0600`, which is not there before ``endFile(_:)``: one at a time.
+    /// Begins a file, `0600`, that has its name only after ``endFile(_:)``: one at a time.
     func beginFile(_ name: String) throws(CommandFailure) -> AppendedFile {
         // Left by an export that was killed.
         try removeFile(Self.draftName)
@@ -139,13 +139,12 @@ final class ExchangeFolder {
         return AppendedFile(draft, path: path(of: name))
     }
 
-    /// Removes what was written of the file that was begun.
+    /// Removes the draft of the file that was begun.
     func giveUpFile() { unlinkat(descriptor, Self.draftName, 0) }
 
     /// Gives the file that was begun its name.
     ///
-    /// Implementation: a second name and the loss of the first, since a rename would take the place of what has the
-    /// name.
+    /// Implementation: `linkat` and `unlinkat`, since a rename would replace a file that has the name already.
     ///
     /// - Throws: `.unwritable`, with `EEXIST` if the name is taken.
     func endFile(_ name: String) throws(CommandFailure) {
@@ -153,7 +152,7 @@ final class ExchangeFolder {
             unlinkat(descriptor, Self.draftName, 0)
             return
         }
-        // Some file systems have no second names.
+        // Some file systems have no hard links.
         let isUnsupported = [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno)
         guard isUnsupported, !contains(name), renameat(descriptor, Self.draftName, descriptor, name) == 0 else {
             throw .unwritable(path: path(of: name), errno: errno)

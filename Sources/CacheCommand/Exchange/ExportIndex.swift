@@ -1,6 +1,6 @@
 import Foundation
 
-// The index of an export: a file of one JSON object per line. The first line says what it is:
+// The index of an export: a file of one JSON object per line. The first line names the format and its version:
 //
 //     {"format":"typed-cache export","version":2}
 //
@@ -25,7 +25,7 @@ enum ExportIndex {
     private static let format = "typed-cache export"
     private static let version: Int64 = 2
 
-    /// What the longest key, file name and tags take, all of it escaped, and some more.
+    /// Enough for the longest key, file name and tags, all of it escaped, and some more.
     static let limits = RecordLimits(bytes: 64 << 10, depth: 8, values: 4_096)
 
     /// Why an index cannot be read.

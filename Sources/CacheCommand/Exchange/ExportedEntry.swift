@@ -1,7 +1,7 @@
 import ArchiveStore
 import Foundation
 
-/// What the index of an export says of one entry.
+/// One entry, as the index of an export describes it.
 struct ExportedEntry: Sendable, Equatable {
     let file: String
     let key: String
@@ -26,7 +26,7 @@ struct ExportedEntry: Sendable, Equatable {
         }
         func addTime(_ name: String, _ seconds: Double) { if seconds != 0 { add(name, seconds) } }
         func add(_ name: String, _ date: Date) {
-            // Another date than the entry's would not do: one that has no exact text is a number.
+            // The date must be the entry's own: one that has no exact text is written as a number.
             let text = InstantText.exactText(date).map(RecordValue.string)
             let value = text ?? .double(date.timeIntervalSinceReferenceDate)
             record.fields.append(RecordField(name: name, value: value))

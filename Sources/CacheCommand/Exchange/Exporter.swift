@@ -30,7 +30,7 @@ struct Exporter {
         try folder.removeFile(ExportIndex.fileName)
     }
 
-    /// - Throws: what reading the cache or writing the files throws; what has been written stays, and is whole.
+    /// - Throws: the errors of reading the cache or writing the files; files already written stay, and are whole.
     func run(reporter: inout EntryReporter) throws -> ExportSummary {
         var summary = ExportSummary()
         let index = try folder.write(ExportIndex.line(ExportIndex.header), as: ExportIndex.fileName)
@@ -55,7 +55,7 @@ struct Exporter {
 
     /// Writes one entry, its archive as it is inflated.
     ///
-    /// - Throws: ``EntryFinding`` or ``RejectedRecord`` if it cannot be exported, and others may be.
+    /// - Throws: ``EntryFinding`` or ``RejectedRecord`` if this entry cannot be exported, but others may be.
     private func export(
         _ listed: Result<EntryInformation, CacheError>,
         _ index: AppendedFile,
@@ -91,7 +91,7 @@ struct Exporter {
     }
 }
 
-/// What exporting a cache came to.
+/// The result of exporting a cache.
 struct ExportSummary: Sendable, Equatable {
     var exported = 0
     /// Bytes of the files.

@@ -3,12 +3,12 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// Saves the files of a directory in a cache. Whatever the directory holds, only plain files in it are read.
+/// Saves the files of a directory in a cache. Only plain files in the directory are read.
 struct Importer {
     let folder: ExchangeFolder
     /// `nil` checks only.
     let cache: (any CacheAccess)?
-    /// Whether an entry gives way that is there already.
+    /// Whether an existing entry is replaced.
     let replaces: Bool
     let interruption: any Interruption
     /// The moment by which entries are of no use any more.
@@ -27,7 +27,7 @@ struct Importer {
         return holdsAny
     }
 
-    /// - Throws: what reading the directory or saving in the cache throws; what has been saved stays.
+    /// - Throws: the errors of reading the directory or saving in the cache; entries already saved stay.
     func run(reporter: inout EntryReporter) throws -> ImportSummary {
         var summary = ImportSummary()
         do {
@@ -37,7 +37,7 @@ struct Importer {
                 try runWithoutIndex(&summary, &reporter)
             }
         } catch SourceError.interrupted {
-            // The signal says it all.
+            // No failure: the summary has the signal.
         } catch let error as SourceError {
             throw CommandFailure.source(error, .file(folder.path(of: ExportIndex.fileName)))
         }
@@ -94,7 +94,7 @@ struct Importer {
 
     /// Saves one entry.
     ///
-    /// - Throws: ``RejectedRecord`` if there is something wrong with it, and others may be better.
+    /// - Throws: ``RejectedRecord`` if this entry cannot be saved, but others may be.
     private func take(_ entry: ExportedEntry, _ summary: inout ImportSummary) throws {
         let keyCount = entry.key.utf8.count
         guard (1...RecordKey.longest).contains(keyCount) else {
@@ -144,7 +144,7 @@ struct Importer {
     }
 }
 
-/// What importing a directory came to.
+/// The result of importing a directory.
 struct ImportSummary: Sendable, Equatable {
     /// Entries looked at: all of those below together.
     var read = 0

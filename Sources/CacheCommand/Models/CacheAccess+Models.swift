@@ -3,8 +3,8 @@ import Foundation
 extension CacheAccess {
     /// The entries with their kinds, if the library ModelCache has made them.
     ///
-    /// The first entry tells for all, since a cache of that library holds one kind. So other caches cost one archive,
-    /// and models no more; lists are read one by one, for their numbers of elements.
+    /// The first entry decides for all, since a cache of that library holds one kind. So one archive is read from a
+    /// cache of models, or of another program; lists are read one by one, for their numbers of elements.
     func namingModels(_ entries: [CacheEntry], at date: Date) -> [CacheEntry] {
         guard let first = entries.first, let sample = modelEntry(first.key, at: date) else { return entries }
         return entries.map { entry in

@@ -46,7 +46,7 @@ package enum ModelEntry: Sendable, Equatable {
     }
 }
 
-// What `get` shows.
+// The fields as `get` shows them.
 extension ModelEntry {
     /// How a field is written in words; fields that are not here keep their names, and come last.
     private struct Wording {

@@ -1,4 +1,4 @@
-/// What kind of value a source wrote, for messages: kinds may be shown, values may not.
+/// The kind of a value as its source wrote it, for messages: kinds may be shown, values may not.
 enum RecordKind: Sendable, Equatable {
     case null
     case bool

@@ -1,4 +1,4 @@
-/// What one record may cost, so that no input makes the command allocate without bound.
+/// Limits on one record, so that no input makes the command allocate without bound.
 struct RecordLimits: Sendable, Equatable {
     /// Bytes of text; longer records are skipped without being held.
     var bytes = 64 << 20

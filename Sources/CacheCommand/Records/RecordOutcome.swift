@@ -1,4 +1,4 @@
-/// What stands at one place of a source.
+/// The result of reading one record: the record, or why it cannot be taken.
 enum RecordOutcome: Sendable, Equatable {
     case record(Record, line: Int)
     case bad(BadRecord)

@@ -6,7 +6,7 @@ protocol RecordSource {
     /// - Throws: ``SourceError`` if there is no way to go on after this.
     mutating func next(reads: Bool) throws(SourceError) -> RecordOutcome?
 
-    /// Whether every value is text, whatever it stands for.
+    /// Whether every value is text, even where it stands for a number or a Boolean.
     var valuesAreText: Bool { get }
 
     /// How many bytes the records given so far took.

@@ -1,4 +1,4 @@
-/// Chooses the source that reads what an input holds.
+/// Chooses the source for the format of an input.
 enum RecordSources {
     /// Opens the records of `input`.
     ///

@@ -1,7 +1,7 @@
 import KeyedArchive
 
 extension Command {
-    /// Does what the command says.
+    /// Runs the command.
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         switch self {
         case .warm(let options):

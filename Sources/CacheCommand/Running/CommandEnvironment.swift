@@ -5,7 +5,7 @@ package struct CommandEnvironment {
     let output: any TextOutput
     let errors: any ErrorOutput
     let backend: any CacheBackend
-    /// Asks a person whether to go on; `nil` if there is nobody to ask.
+    /// Asks a person whether to go on; `nil` if there is no person to ask.
     let confirm: ((String) -> Bool)?
     /// The time since some moment in the past.
     let now: () -> Duration
@@ -13,7 +13,7 @@ package struct CommandEnvironment {
     var date: () -> Date = { .now }
     /// Begins to watch for signals.
     let trapSignals: () -> any Interruption
-    /// Opens what records are read from.
+    /// Opens the input from which records are read.
     let openInput: (SourceLocation, any Interruption) throws(SourceError) -> any ByteInput
 
     /// The process's own: standard input, output and error, its signals and its clock.

@@ -5,7 +5,7 @@ import TypedCache
 enum CommandFailure: Error, Sendable {
     case source(SourceError, SourceLocation)
     case noEntry(key: String)
-    /// There is nobody to ask whether to clear the cache.
+    /// Clearing the cache needs a confirmation, and there is no person to ask.
     case unconfirmed
     case noCache(MissingCache)
     /// The name of a type that records cannot be saved as.

@@ -2,7 +2,7 @@ import ArchiveStore
 import KeyedArchive
 import TypedCache
 
-/// Writes the sentence for a command that could not be done, and what to do about it.
+/// Writes the sentence for a command that could not be done: the fault and the remedy.
 struct CommandFailureMessage: CustomStringConvertible {
     let description: String
 

@@ -1,4 +1,4 @@
-/// Parses a command line, does what it says, and maps what went wrong to an exit status.
+/// Parses a command line, runs it, and maps errors to an exit status.
 package struct CommandLineTool {
     private let environment: CommandEnvironment
 

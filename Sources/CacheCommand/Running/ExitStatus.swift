@@ -5,7 +5,7 @@ package enum ExitStatus: Sendable, Equatable {
     case success
     case failure
     case usage
-    /// By the signal that interrupted it, so that whoever started it sees why.
+    /// By the signal that interrupted it, so that the process that started it sees why.
     case signal(Int32)
 
     /// Ends the process.

@@ -1,4 +1,4 @@
-/// Does what `export` says.
+/// Runs `export`.
 struct ExportCommand {
     let options: ExportOptions
 

@@ -3,7 +3,7 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// Does what `get` says.
+/// Runs `get`.
 struct GetCommand {
     let options: KeyOptions
 

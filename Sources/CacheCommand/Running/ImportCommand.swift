@@ -1,4 +1,4 @@
-/// Does what `import` says.
+/// Runs `import`.
 struct ImportCommand {
     let options: ImportOptions
 

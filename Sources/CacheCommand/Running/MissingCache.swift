@@ -11,7 +11,7 @@ struct MissingCache: Sendable, CustomStringConvertible {
     /// How many names are told.
     private static let mostNames = 10
 
-    /// What is wrong and what to do, in one sentence.
+    /// The fault and the remedy, in one sentence.
     var description: String {
         "no cache '\(SafeText(selection.name, limit: 200))' in \(SafeText(directory)); \(advice)"
     }

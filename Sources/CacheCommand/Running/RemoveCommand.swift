@@ -1,6 +1,6 @@
 import TypedCache
 
-/// Does what `remove` says.
+/// Runs `remove`.
 struct RemoveCommand {
     let options: KeyOptions
 
@@ -11,7 +11,7 @@ struct RemoveCommand {
         do {
             while let key = try keys.next() { try remove(key, from: cache, in: environment, &outcome) }
         } catch {
-            // What was removed before is told all the same.
+            // The removals before the failure are told all the same.
             try write(outcome, to: environment)
             throw error
         }

@@ -1,4 +1,4 @@
-/// Does what `verify` says.
+/// Runs `verify`.
 struct VerifyCommand {
     let options: VerifyOptions
 
@@ -20,15 +20,15 @@ struct VerifyCommand {
         }
         reporter.finish()
         summary.signal = interruption.signal
-        // Not by halves: who stops it has not seen what would go.
+        // Not after an interruption: the user has not seen every entry that would be removed.
         if options.repairs, summary.signal == nil { summary.removed = try repair(cache, summary.findings) }
         try show(summary, environment)
         if let signal = summary.signal { return .signal(signal) }
         return summary.findings.isEmpty ? .success : .failure
     }
 
-    /// Removes what is damaged: entries whose archive is none one by one, for their bytes are those that were saved;
-    /// all others together.
+    /// Removes the damaged entries. Those with the bytes that were saved, but no keyed archive in them, are removed one
+    /// by one; all others together.
     private func repair(_ cache: any CacheAccess, _ findings: [EntryFinding]) throws -> Int {
         var count = 0
         for finding in findings where finding.isDamaged {

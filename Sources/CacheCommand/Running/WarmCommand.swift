@@ -1,4 +1,4 @@
-/// Does what `warm` says.
+/// Runs `warm`.
 struct WarmCommand {
     let options: WarmOptions
 
@@ -35,7 +35,7 @@ struct WarmCommand {
         }
     }
 
-    /// Shows the summary, whatever ended the work, and says how the process ends.
+    /// Shows the failure, if there is one, and the summary; returns how the process ends.
     private func conclude(_ result: WarmResult, _ environment: CommandEnvironment) throws -> ExitStatus {
         let summary = result.summary
         if result.failure as? OutputError == .closed { throw OutputError.closed }

@@ -6,7 +6,7 @@ package struct ByteText: CustomStringConvertible {
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         var amount = Double(bytes)
         var unit = -1
-        // What would be shown as 1024.0 is 1.0 of the next unit.
+        // An amount that would show as 1024.0 shows as 1.0 of the next unit.
         while unit < units.count - 1, amount.magnitude >= (unit < 0 ? 1024 : 1023.95) {
             amount /= 1024
             unit += 1

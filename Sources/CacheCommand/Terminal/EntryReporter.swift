@@ -1,6 +1,6 @@
-/// Tells people how far work on a cache's entries has come, and what went wrong with some of them.
+/// Tells people how far work on a cache's entries has come, and the faults of single entries.
 struct EntryReporter {
-    /// How much is told one by one.
+    /// How many faults are told one by one.
     static let longestList = 20
 
     private let errors: any ErrorOutput
@@ -14,7 +14,7 @@ struct EntryReporter {
 
     mutating func advanced(_ progress: Progress) { bar.update(progress) }
 
-    /// Tells what is wrong with one entry or file; the work goes on.
+    /// Tells the fault of one entry or file; the work goes on.
     mutating func complain(_ message: some CustomStringConvertible) {
         count += 1
         guard count <= Self.longestList + 1 else { return }

@@ -1,6 +1,6 @@
 /// Why output could not be written.
 package enum OutputError: Error, Sendable, Equatable {
-    /// Whoever read it has gone: nothing to complain about.
+    /// The reader has closed the output: no fault to report.
     case closed
     case failed(errno: Int32)
 }

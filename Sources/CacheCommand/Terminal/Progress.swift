@@ -1,14 +1,14 @@
 /// How far a long piece of work has come.
 struct Progress: Sendable, Equatable {
     var records = 0
-    /// What they are called.
+    /// The plural noun for the records.
     var noun = "records"
     var bytes = 0
-    /// How many bytes there are in all, or `nil` if nobody knows.
+    /// How many bytes there are in all, or `nil` if that is not known.
     var size: Int?
     var elapsed = Duration.zero
 
-    /// Between 0 and 1; `nil` if nobody knows.
+    /// Between 0 and 1; `nil` if it is not known.
     var fraction: Double? {
         guard let size, size > 0 else { return nil }
         return min(1, Double(bytes) / Double(size))

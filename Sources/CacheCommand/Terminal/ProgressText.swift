@@ -32,7 +32,7 @@ struct ProgressText: CustomStringConvertible {
         parts.reduce(2 * (parts.count - 1)) { $0 + $1.count }
     }
 
-    /// `0:07`, `12:34`, `1:02:03`; more than 99 hours is a guess that nobody needs.
+    /// `0:07`, `12:34`, `1:02:03`; at most `99:59:59`, since longer estimates are of no use.
     private static func clock(_ time: Duration) -> String {
         let seconds = Int(min(time.inSeconds.rounded(.up), 359_999))
         let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)

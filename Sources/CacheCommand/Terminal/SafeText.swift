@@ -8,7 +8,7 @@ import KeyedArchive
 package struct SafeText: CustomStringConvertible {
     package let description: String
 
-    /// - Parameter limit: how many characters come out at most; what was cut shows as `…`.
+    /// - Parameter limit: how many characters come out at most; `…` stands for the rest.
     package init(_ text: String, limit: Int = .max) {
         var shown = ""
         var count = 0

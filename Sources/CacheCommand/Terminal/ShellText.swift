@@ -6,7 +6,7 @@ struct ShellText: CustomStringConvertible {
         let isPlain = !argument.isEmpty && argument.utf8.allSatisfy(Self.isPlain)
         let quoted =
             "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-        // What cannot be shown cannot be typed either: escaped, it is told at least.
+        // An argument that cannot be shown cannot be typed either: its escaped form at least tells which one it is.
         let shown =
             SafeText(argument).description == argument ? (isPlain ? argument : quoted) : "'\(SafeText(argument))'"
         description = shown

@@ -29,7 +29,7 @@ final class SignalTrap: Interruption {
         var ends: [Int32] = [-1, -1]
         descriptor = pipe(&ends) == 0 ? ends[0] : nil
         for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // Both are set up before a handler can see them: setting up is nothing to do inside one.
+        // Both are set up before a handler can see them, since a handler must not set them up.
         arrived.store(0, ordering: .sequentiallyConsistent)
         wake.store(ends[1], ordering: .sequentiallyConsistent)
         for signal in [SIGINT, SIGTERM] { install(signal) }

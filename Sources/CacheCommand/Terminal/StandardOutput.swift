@@ -22,7 +22,7 @@ final class StandardOutput: TextOutput {
 
     func flush() throws(OutputError) {
         var written = 0
-        // What cannot be written now cannot be written later either.
+        // Text that cannot be written now cannot be written later either.
         defer { buffer.removeAll(keepingCapacity: true) }
         while written < buffer.count {
             let count = buffer.withUnsafeBytes {

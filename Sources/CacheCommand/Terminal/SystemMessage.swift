@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system says about an error number, to stand in a sentence.
+/// The system's message for an error number, to stand in a sentence.
 struct SystemMessage: CustomStringConvertible {
     let description: String
 

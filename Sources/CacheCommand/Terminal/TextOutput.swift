@@ -3,6 +3,6 @@ package protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
     func write(_ text: String) throws(OutputError)
 
-    /// Hands over what was held back.
+    /// Writes the text that was held back.
     func flush() throws(OutputError)
 }

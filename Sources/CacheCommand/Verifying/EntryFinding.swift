@@ -2,14 +2,14 @@ import ArchiveStore
 import KeyedArchive
 import TypedCache
 
-/// What is wrong with an entry.
+/// A fault of one entry.
 struct EntryFinding: Error {
-    /// `nil` where the bytes do not even tell that.
+    /// `nil` if the damage leaves no readable key.
     let key: String?
     /// The entry's file, if it is known.
     let place: String?
     let reason: String
-    /// Whether nobody will ever read it, rather than not this program, or not now.
+    /// Whether no program can ever read the entry; otherwise only this program cannot, or not now.
     let isDamaged: Bool
     /// The entry, if its bytes are those that were saved.
     var entry: EntryInformation?

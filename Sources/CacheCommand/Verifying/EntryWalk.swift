@@ -24,7 +24,7 @@ struct EntryWalk {
                 guard interruption.signal == nil else { return }
                 try body(entry, &reporter)
                 count += 1
-                // Parts of a hash are about equal. One part says nothing of how far it has come.
+                // Parts of the hash have about as many entries each. A single part shows no progress.
                 reporter.advanced(
                     Progress(
                         records: count,
@@ -38,8 +38,8 @@ struct EntryWalk {
         }
     }
 
-    /// Archives of up to so many bytes are held whole and parsed. Larger ones only pass through, so that no entry takes
-    /// more memory than it takes on disk: import parses them.
+    /// The largest archive, in bytes, that is held whole and parsed. Larger ones only pass through, so that no entry
+    /// takes more memory than it takes on disk: import parses them.
     static let largestParsed = 16 << 20
 
     /// Reads all of an entry that was listed, and sees whether it is a keyed archive.
@@ -47,7 +47,7 @@ struct EntryWalk {
     /// - Parameter sink: is given the archive's bytes in their order; of one that is damaged, it may have been given
     ///   the beginning.
     /// - Returns: `nil` if the entry is gone.
-    /// - Throws: ``EntryFinding``, and what `sink` throws.
+    /// - Throws: ``EntryFinding``, and the errors of `sink`.
     func read(
         _ listed: Result<EntryInformation, CacheError>,
         into sink: ([UInt8]) throws -> Void = { _ in }

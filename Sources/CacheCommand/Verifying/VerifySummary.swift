@@ -1,10 +1,10 @@
-/// What reading every entry of a cache came to.
+/// The result of reading every entry of a cache.
 struct VerifySummary {
     /// Entries that are whole and have not expired.
     var sound = 0
     /// Entries that are whole and have expired.
     var expired = 0
-    /// What is wrong with the others.
+    /// The faults of all other entries.
     var findings: [EntryFinding] = []
     /// How many damaged entries were removed; `nil` if that was not asked for.
     var removed: Int?

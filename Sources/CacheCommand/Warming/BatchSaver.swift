@@ -23,7 +23,7 @@ struct BatchSaver: Sendable {
         let bytesConsumed: Int
     }
 
-    /// What became of a record.
+    /// The result of saving one record.
     enum ItemResult {
         case saved(key: String)
         /// It was there already.
@@ -32,7 +32,7 @@ struct BatchSaver: Sendable {
         case failed(any Error)
     }
 
-    /// Saves records, those of one key in their order, and gives what became of each; `nil` for those that were left
+    /// Saves records, those of one key in their order, and returns the result of each; `nil` for those that were left
     /// when something failed or a signal came.
     func save(_ items: [Item]) -> [ItemResult?] {
         let lanes = lanes(of: items)

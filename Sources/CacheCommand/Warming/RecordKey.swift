@@ -1,6 +1,6 @@
 /// Reads the key of a record from one of its fields.
 struct RecordKey {
-    /// What a cache takes.
+    /// The longest key that a cache takes, in UTF-8 bytes.
     static let longest = 1_024
 
     let field: String

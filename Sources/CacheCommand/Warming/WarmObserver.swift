@@ -1,4 +1,4 @@
-/// Hears what happens while a cache is warmed.
+/// Receives events while a cache is warmed.
 protocol WarmObserver {
     /// `key` has been saved.
     mutating func saved(_ key: String) throws(OutputError)
@@ -6,7 +6,7 @@ protocol WarmObserver {
     /// A record had to be skipped.
     mutating func skipped(_ badRecord: BadRecord)
 
-    /// All so far has been told, and the next record may take long to come.
+    /// All records so far have been reported, and the next one may take long to come.
     mutating func waiting() throws(OutputError)
 
     /// One more record has been dealt with.

@@ -1,4 +1,4 @@
-/// Tells people and programs what happens while a cache is warmed.
+/// Tells people and programs of the events while a cache is warmed.
 struct WarmReporter: WarmObserver {
     /// How many bad records are told one by one.
     static let longestList = 20

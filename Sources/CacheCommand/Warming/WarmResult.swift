@@ -1,4 +1,5 @@
-/// What warming a cache came to, and what ended it if not the end of the source, its limit or a signal.
+/// The summary of warming a cache, and the failure if one ended it; the end of the source, the limit and a signal are
+/// no failures.
 struct WarmResult {
     let summary: WarmSummary
     let failure: (any Error)?

@@ -1,4 +1,4 @@
-/// What warming a cache came to.
+/// The counts of warming a cache.
 struct WarmSummary: Sendable, Equatable {
     /// Records looked at: the saved, the invalid, and those that were there already.
     var read = 0

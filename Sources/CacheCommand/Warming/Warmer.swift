@@ -26,7 +26,7 @@ struct Warmer {
         self.now = now
     }
 
-    /// Saves what `source` gives until it ends, the limit is reached, a signal comes or something fails.
+    /// Saves the records of `source` until it ends, the limit is reached, a signal comes or something fails.
     ///
     /// - Parameter size: how many bytes the source has, if that is known.
     func run(
@@ -61,7 +61,7 @@ struct Warmer {
                 if batch.items.isEmpty { break }
             }
         } catch SourceError.interrupted {
-            // The signal says it all.
+            // No failure: the summary has the signal.
         } catch {
             failure = failure ?? error
         }
@@ -73,7 +73,7 @@ struct Warmer {
     /// How many records are read at most before they are saved.
     private static let mostItems = 256
 
-    /// What can be read without waiting, but one record at least unless the source is at its end or fails.
+    /// The records that can be read without waiting, but one at least unless the source is at its end or fails.
     private func batch(
         from source: inout some RecordSource,
         atMost limit: Int,

@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchive
 
-/// Reads an archive as the value that it stands for, classes left aside: what `get` prints.
+/// Reads an archive as the value that it stands for, classes left aside; `get` prints this value.
 struct ArchiveRecord {
     /// How many values are written out at most: objects that are referred to twice are written twice.
     private static let valueLimit = 1 << 20

@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// What a cache is told of each record besides its key.
+/// The type, expiration and tags that every record is saved with.
 struct RecordContent: Sendable {
     /// The class that records have in their archives; `nil` makes them dictionaries.
     let type: ArchivedClass?

@@ -91,7 +91,7 @@ struct DiskCacheAccess: CacheAccess {
         return CompactSummary(expiredCount: expired, bytesBefore: before, bytesAfter: cache.byteCountOfFiles())
     }
 
-    /// Gives every readable entry to `body`, and says how often one was damaged.
+    /// Gives every readable entry to `body`, and calls `damaged` for each damaged one.
     private func forEachEntry(
         _ body: (CacheEntryInformation) -> Void,
         damaged: () -> Void

@@ -44,7 +44,7 @@ final class RecordWrapper: NSObject, WrapperEncoder, ArchiveNamed, ArchiveChecki
         }
     }
 
-    /// Reads the archive as any program can, with the record's class unknown: that is refused for names of fields that
+    /// Reads the archive as any program can, with the record's class unknown. The unarchiver refuses field names that
     /// were made to share a hash.
     static func check(archive: [UInt8]) throws(ArchiveError) {
         let unarchiver = try KeyedUnarchiver(forReadingFrom: Data(archive))

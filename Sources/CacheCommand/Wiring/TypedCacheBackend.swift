@@ -4,7 +4,7 @@ import TypedCache
 
 /// The caches of this machine's disk.
 package struct TypedCacheBackend: CacheBackend {
-    /// What the command's own caches lie under, when neither `--root` nor `--app` is given.
+    /// The program name for the command's own caches, when neither `--root` nor `--app` is given.
     private static let program = "typed-cache"
 
     package init() {}
@@ -21,7 +21,7 @@ package struct TypedCacheBackend: CacheBackend {
         CheckingSink(content: try content(of: options))
     }
 
-    /// What the options say of each record.
+    /// The type, expiration and tags that the options give to every record.
     private func content(of options: WarmOptions) throws -> RecordContent {
         if let type = options.typeName, ArchivedClass.isIntrinsic(type) || !(1...1_024).contains(type.utf8.count) {
             throw CommandFailure.unusableType(type)
@@ -73,7 +73,7 @@ package struct TypedCacheBackend: CacheBackend {
         }
     }
 
-    /// The app whose name differs from the selected one's in case only.
+    /// An app with a name that differs from the selected one in case only.
     private static func appAlike(_ selection: CacheSelection, _ directory: URL) -> String? {
         guard case .app(let name) = selection.location else { return nil }
         return CacheListing.folders(in: directory.deletingLastPathComponent()).first {

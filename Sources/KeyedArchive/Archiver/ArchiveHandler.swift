@@ -8,7 +8,7 @@ final class ArchiveHandler: @unchecked Sendable {
     let type: ObjectIdentifier
     /// Writes a value and returns its place.
     let encode: (Any, KeyedArchiver) -> ArchiveWriter.UID
-    /// What an object wants to be archived in its place; `nil` for types that have no say in it.
+    /// Asks an object for the object to archive in its place; `nil` for types that cannot be asked.
     let replacement: ((Any, KeyedArchiver) -> Any?)?
     let isCollection: Bool
 
@@ -148,7 +148,7 @@ package protocol CodableRepresenting: AnyObject {
     init(represented: Represented)
 }
 
-/// An object that says itself what it is in the archive, whatever its Swift class.
+/// An object that chooses its own form in the archive, regardless of its Swift class.
 package protocol ArchiveNamed: NSObject, NSCoding {
     var archivedForm: ArchivedForm { get }
 }

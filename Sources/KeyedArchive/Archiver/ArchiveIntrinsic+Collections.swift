@@ -1,7 +1,7 @@
 import Foundation
 
-/// A type whose values are no set's member and no dictionary's key in an archive: they hold others, which may take
-/// for ever to compare, or Foundation does not survive their being hashed.
+/// A type that cannot be a set's member or a dictionary's key in an archive: its values hold other values, which may
+/// take for ever to compare, or Foundation does not survive hashing them.
 protocol ArchiveCollection: ArchiveIntrinsic {}
 
 extension Array: ArchiveCollection {

@@ -226,7 +226,7 @@ extension KeyedArchiver {
         }
         let place = writer.identities[position].uid
         if writer.identities[position].isReserved {
-            // Met conditionally before: its place shows what is written now.
+            // Referred to only conditionally before: the place reserved then gets the object that is written now.
             writer.identities[position].isReserved = false
             writer.fill(place, asIn: body(object))
         }

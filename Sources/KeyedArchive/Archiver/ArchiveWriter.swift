@@ -116,7 +116,8 @@ final class ArchiveWriter: @unchecked Sendable {
         pairs.truncate(to: scope.base)
     }
 
-    /// Gives up every scope above `depth`; what they hold is not in the archive, and refers to nil.
+    /// Gives up every scope above `depth`: their pairs are not in the archive, and references to their objects lead to
+    /// nil.
     func abandonScopes(above depth: Int) {
         while scopes.count > depth {
             let scope = popScope()
@@ -168,7 +169,7 @@ final class ArchiveWriter: @unchecked Sendable {
         objects[Int(uid)] = list.reserveContainer()
     }
 
-    /// Has a place that was reserved as nil show what stands at another one.
+    /// Makes a place that was reserved as nil show the same object as the place `other`.
     func fill(_ uid: UID, asIn other: UID) {
         objects[Int(uid)] = objects[Int(other)]
     }
@@ -206,7 +207,7 @@ final class ArchiveWriter: @unchecked Sendable {
 
     // MARK: Strings
 
-    /// The object of a string, the same for equal strings: nobody can tell immutable strings apart.
+    /// The object of a string, the same for equal strings: equal immutable strings cannot be told apart.
     func stringObject(_ text: String) -> UID {
         let index = intern(text)
         let known = strings[index].uid
@@ -390,7 +391,7 @@ extension ArchiveWriter {
     func null() -> Reference { list.addNull() }
 }
 
-/// Writers whose memory is used again: a fresh one costs ten allocations.
+/// Idle writers, kept to use their memory again: a fresh writer costs ten allocations.
 enum ArchiveWriterPool {
     private static let countLimit = 8
     private static let footprintLimit = 1 << 20
@@ -403,7 +404,7 @@ enum ArchiveWriterPool {
 
     static func giveBack(_ writer: ArchiveWriter) {
         guard keeps(writer) else { return }
-        // Drops the objects that were archived, whose deinitializers must not run under the lock.
+        // Drops the archived objects before the lock is taken: their deinitializers must not run under it.
         writer.reset()
         idle.withLock { if $0.count < countLimit { $0.append(writer) } }
     }

@@ -7,7 +7,7 @@ struct IdentityTable: ~Copyable {
         let uid: UInt32
         /// Whether the object was met only conditionally, so that its place is still empty.
         var isReserved: Bool
-        /// Whether the object is being encoded just now: who refers to it then closes a circle.
+        /// Whether the object is being encoded now: a reference to it from inside closes a cycle.
         var isOpen = false
     }
 
@@ -66,7 +66,7 @@ struct IdentityTable: ~Copyable {
         buckets[at] = UInt32(index + 1)
     }
 
-    /// Nobody outside chooses addresses, so no seed is needed; their low bits are all alike.
+    /// Input cannot choose addresses, so the hash needs no seed. The low bits of addresses are all alike.
     private static func hash(_ object: AnyObject) -> Int {
         let address = UInt64(UInt(bitPattern: ObjectIdentifier(object)))
         return Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 32)

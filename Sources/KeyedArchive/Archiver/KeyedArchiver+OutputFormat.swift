@@ -3,7 +3,7 @@ import Foundation
 extension KeyedArchiver {
     /// Converts an archive, or any other property list, to the binary or the XML form.
     ///
-    /// XML has no room for some of what the binary form holds: see ``outputFormat``.
+    /// XML cannot hold some values of the binary form: see ``outputFormat``.
     ///
     /// ```swift
     /// let text = try KeyedArchiver.convert(KeyedArchiver.archivedData(encoding: city), to: .xml)
@@ -14,7 +14,7 @@ extension KeyedArchiver {
     ///   - format: `.binary` or `.xml`.
     /// - Returns: the list in `format`; the bytes as they are if they are a binary list and that is asked for.
     /// - Throws: ``ArchiveError`` with code `.unsupportedFormat` for `.openStep`, and if the list is in an
-    ///   encoding that is not read or declares entities of its own; `.unsupportedType` for what XML cannot
+    ///   encoding that is not read or declares entities of its own; `.unsupportedType` for values that XML cannot
     ///   hold; `.unknownFormat` if the bytes are no property list, `.corrupted` if they are damaged,
     ///   `.outOfRange` for integers beyond 64 bits, `.limitExceeded` if the list nests more than 512 deep, or
     ///   shares its parts so often that its XML would be far larger than it.

@@ -4,10 +4,10 @@ import Foundation
     import CCoding
 #endif
 
-// What is archived in an object's place: what the object wants, then what the delegate wants.
+// The replacement that is archived in an object's place: first the object is asked for one, then the delegate.
 
 extension KeyedArchiver {
-    /// Writes an object of a user's class, or what it wants in its place.
+    /// Writes an object of a user's class, or the replacement that it asks for.
     func encode<T: NSObject & NSCoding>(object: T, as info: ArchivedClass) -> ArchiveWriter.UID {
         let found = writer.identities.find(object)
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
@@ -30,7 +30,7 @@ extension KeyedArchiver {
         }
     }
 
-    /// Writes what stands for an object, so that whoever refers to the object means this.
+    /// Writes the replacement of an object, so that references to the object lead to the replacement.
     private func encode(
         _ replacement: Any,
         for object: AnyObject,

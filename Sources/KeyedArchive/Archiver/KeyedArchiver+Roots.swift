@@ -7,7 +7,7 @@ extension KeyedArchiver {
     ///   - object: an object that adopts `NSCoding`, or a string, number, date, collection, ….
     ///   - requiringSecureCoding: whether every object must adopt `NSSecureCoding`.
     /// - Throws: ``ArchiveError`` with code `.unsupportedType` if something in the graph cannot be archived,
-    ///   `.limitExceeded` if it nests more than 1,000 deep, or what an object's own coding recorded.
+    ///   `.limitExceeded` if it nests more than 1,000 deep, or the error that an object's own coding recorded.
     /// - Complexity: O(*n*) in the objects of the graph.
     public static func archivedData(
         withRootObject object: Any,

@@ -8,8 +8,8 @@ import Foundation
 /// let data = try KeyedArchiver.archivedData(withRootObject: zoo)
 /// ```
 ///
-/// An archiver is used once, from one thread. What goes wrong inside an object's `encode(with:)`, which cannot
-/// throw, is kept and thrown at the end: the first error wins.
+/// An archiver is used once, from one thread. An error inside an object's `encode(with:)`, which cannot throw, is
+/// kept and thrown at the end: the first error wins.
 public final class KeyedArchiver: NSCoder {
     let writer = ArchiveWriterPool.take()
     private var failure: ArchiveError?
@@ -22,7 +22,7 @@ public final class KeyedArchiver: NSCoder {
     private var finished: Data?
     private var securely: Bool
     /// Whether a reader may refuse this archive: for objects that refer to themselves, for collections that share
-    /// others, or for a large set or dictionary, whose members may share a hash.
+    /// their parts, or for a large set or dictionary, since its members or keys may share a hash.
     var mayBeRefused = false
     /// Whether there is a delegate to ask about every object.
     private(set) var asksDelegate = false
@@ -31,7 +31,7 @@ public final class KeyedArchiver: NSCoder {
     /// Where `finishEncoding` puts the archive too.
     private var destination: NSMutableData?
 
-    /// Who may look at and replace every object; not kept alive.
+    /// The delegate, which may look at and replace every object; not kept alive.
     public weak var delegate: (any KeyedArchiverDelegate)? {
         didSet { asksDelegate = delegate != nil }
     }
@@ -52,7 +52,7 @@ public final class KeyedArchiver: NSCoder {
         super.init()
     }
 
-    /// Creates an archiver whose archive is put into `data` when encoding is finished.
+    /// Creates an archiver that puts its archive into `data` when encoding is finished.
     public convenience init(forWritingWith data: NSMutableData) {
         self.init(requiringSecureCoding: false)
         destination = data
@@ -81,7 +81,7 @@ public final class KeyedArchiver: NSCoder {
     /// The finished archive; ends encoding if that has not been done.
     ///
     /// - Throws: the first error of all that was encoded; if the ``outputFormat`` is not binary, `.unsupportedFormat`
-    ///   for one that is not written, and `.unsupportedType` for what XML cannot hold.
+    ///   for one that is not written, and `.unsupportedType` for values that XML cannot hold.
     public var encodedData: Data {
         get throws(ArchiveError) {
             if let failure { throw failure }
@@ -161,13 +161,13 @@ public final class KeyedArchiver: NSCoder {
         return asksDelegate ? askDelegate(about: value, handler) : handler.encode(value, self)
     }
 
-    /// Notes how many members a set has, or keys a dictionary, before they are written: a reader counts the hashes of
-    /// so many, each collection's by themselves.
+    /// Notes how many members a set has, or keys a dictionary, before they are written: for that many, a reader counts
+    /// equal hashes, separately for each collection.
     func willHash(_ count: Int) {
         if count > HashCrowd.limit { mayBeRefused = true }
     }
 
-    /// The place of a set's member or a dictionary's key, which whoever decodes it must hash.
+    /// The place of a set's member or a dictionary's key, which a reader must hash.
     ///
     /// Collections are refused: an archive from elsewhere could hold some that take for ever to compare.
     func hashed(_ value: Any) -> ArchiveWriter.UID {
@@ -268,7 +268,7 @@ public final class KeyedArchiver: NSCoder {
         }
     }
 
-    /// Puts what `body` writes under a key, or says where it failed.
+    /// Puts the value that `body` writes under a key, or adds the key to the error if `body` failed.
     @inline(__always)
     func setReference(forKey key: String, _ body: () -> ArchiveWriter.Reference) {
         guard isOpen else { return }
@@ -342,8 +342,8 @@ public final class KeyedArchiver: NSCoder {
         append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
     }
 
-    /// Encodes a number, an object or an array of numbers, whose C type is given in Objective-C's notation, without
-    /// a key.
+    /// Encodes a number, an object or an array of numbers without a key; `type` is its C type in Objective-C's
+    /// notation.
     ///
     /// Structures, unions and pointers cannot be archived: recorded as `.unsupportedType`.
     public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {

@@ -4,7 +4,7 @@
 public protocol KeyedArchiverDelegate: AnyObject {
     /// Called before an object or value is encoded for the first time.
     ///
-    /// - Returns: what is to be encoded in its place, the object itself, or `nil` to encode nil.
+    /// - Returns: the object or value to encode in its place, the object itself, or `nil` to encode nil.
     func archiver(_ archiver: KeyedArchiver, willEncode object: Any) -> Any?
 
     /// Called after an object or value was encoded.

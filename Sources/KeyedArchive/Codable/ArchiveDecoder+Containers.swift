@@ -72,9 +72,9 @@ extension KeyedUnarchiver {
 final class ArchivedFields {
     let unarchiver: KeyedUnarchiver
     let path: CodingPath?
-    // Unchecked: looking up a key calls nobody who could look up another.
+    // Unchecked: looking up a key calls no code that could look up another one.
     @exclusivity(unchecked) private var scope: ArchiveScope
-    /// What a dictionary holds by its keys; `nil` for an object.
+    /// The values of a dictionary by their keys; `nil` for an object.
     private let dictionary: [String: BinaryPropertyList.Reference]?
 
     init(

@@ -5,7 +5,7 @@ extension KeyedUnarchiver {
     ///
     /// The archive may come from `KeyedArchiver.archivedData(encoding:)` or from an `NSCoding` class with the
     /// same name and fields. The root's class must be the type's name; inside, an object of any class or a
-    /// dictionary gives its keys to whatever type asks for them.
+    /// dictionary gives its keys to any type that asks for them.
     ///
     /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type or a field of another
     ///   kind, `.missingValue` if a field is missing, `.decodingFailed` with the cause if the type's
@@ -45,7 +45,7 @@ extension KeyedUnarchiver {
             if let error = unarchiver.error { throw error }
             return value
         } catch let error as ArchiveError {
-            // What was recorded inside has its place already.
+            // An error that was recorded inside has its place already.
             throw unarchiver.error == nil ? unarchiver.source.located(error) : error
         } catch let error as DecodingError {
             // The root's class says more than the first value that was not there.
@@ -228,7 +228,7 @@ struct ArchiveDecoder: Decoder {
     let unarchiver: KeyedUnarchiver
     let reference: BinaryPropertyList.Reference
     let path: CodingPath?
-    /// The type of the root, while that is what is decoded: then its class is compared.
+    /// The root's type if this decodes the root, so that the root's class is compared with it; otherwise `nil`.
     private let root: Any.Type?
 
     init(
@@ -286,7 +286,7 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
     }
 }
 
-/// A dictionary whose keys are strings or integers, read from an `NSDictionary`.
+/// A dictionary with string or integer keys, read from an `NSDictionary`.
 protocol UnarchivableDictionary {
     /// Reads the dictionary; `nil` if its keys are of another type, so that Codable's own form is used.
     static func make(

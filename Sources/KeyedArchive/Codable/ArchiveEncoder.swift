@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a Codable value has become: a scalar that can stand inline, or an object.
+/// An encoded Codable value: a scalar that can stand inline, or an object.
 enum ArchivedSlot {
     case inline(ArchiveWriter.Reference)
     case object(ArchiveWriter.UID)
@@ -101,7 +101,7 @@ extension KeyedArchiver {
             try value.encode(to: encoder)
             return try encoder.finish(as: .of(T.self))
         } catch {
-            // Whoever catches this may go on with other values.
+            // A caller that catches this error may go on with other values.
             writer.abandonScopes(above: depth)
             throw error
         }
@@ -171,7 +171,7 @@ struct ArchiveKey: CodingKey {
 final class ArchiveEncoder: Encoder {
     private enum State {
         case empty
-        /// The value is an object whose scope lies on the archiver's stack.
+        /// The value is an object with its scope on the archiver's stack.
         case scope(ArchiveWriter.UID, serial: UInt32)
         case array(ArchiveArray)
         case dictionary(ArchiveDictionary)
@@ -180,11 +180,11 @@ final class ArchiveEncoder: Encoder {
 
     let archiver: KeyedArchiver
     let path: CodingPath?
-    /// Whether the value is encoded beside others of the same scope (`superEncoder`), so that it can have no
-    /// scope of its own on the stack.
+    /// Whether the value is encoded beside other values of the same scope (`superEncoder`), so that it can have
+    /// no scope of its own on the stack.
     private let nested: Bool
     private var state = State.empty
-    /// What must be written when this value is done: nested containers and super-encoders.
+    /// Writes of nested containers and super-encoders, to run when this value is done.
     private var pending: [() throws -> Void] = []
 
     init(_ archiver: KeyedArchiver, _ path: CodingPath?, nested: Bool) {
@@ -241,7 +241,7 @@ final class ArchiveEncoder: Encoder {
         )
     }
 
-    /// Writes what the value has become.
+    /// Ends the value: runs the pending writes, then writes the value itself.
     func finish(as info: ArchivedClass) throws -> ArchivedSlot {
         // Backwards: a container that was asked for inside another one was asked for after it.
         while let last = pending.popLast() { try last() }
@@ -269,7 +269,7 @@ final class ArchiveEncoder: Encoder {
     }
 }
 
-/// An `NSArray` that grows while others are written.
+/// An `NSArray` that grows while other objects are written.
 final class ArchiveArray {
     private let archiver: KeyedArchiver
     private let uid: ArchiveWriter.UID
@@ -286,7 +286,7 @@ final class ArchiveArray {
     }
 }
 
-/// An `NSDictionary` with string keys that grows while others are written.
+/// An `NSDictionary` with string keys that grows while other objects are written.
 final class ArchiveDictionary {
     private let archiver: KeyedArchiver
     private let uid: ArchiveWriter.UID
@@ -318,7 +318,7 @@ final class ArchiveDictionary {
     }
 }
 
-/// A dictionary whose keys are strings or integers: an `NSDictionary` in the archive.
+/// A dictionary with string or integer keys: an `NSDictionary` in the archive.
 protocol ArchivableDictionary {
     /// Writes the dictionary; `nil` if its keys are of another type, so that Codable's own form is used.
     func slot(_ archiver: KeyedArchiver, _ path: CodingPath?) throws -> ArchiveWriter.UID?

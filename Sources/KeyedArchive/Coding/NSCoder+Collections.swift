@@ -1,22 +1,22 @@
 import Foundation
 
 #if !canImport(Darwin)
-    // What Foundation has on Apple platforms only.
+    // Methods that Foundation has on Apple platforms only.
     extension NSCoder {
-        /// The array under a key, whose members are of one class; `nil` if there is none. Anything else is recorded as
-        /// an error.
+        /// The array under a key, with members of one class; `nil` if there is none. Anything else is recorded as an
+        /// error.
         public func decodeArrayOfObjects<T: NSObject & NSCoding>(ofClass type: T.Type, forKey key: String) -> [T]? {
             cast(decodeObject(of: [NSArray.self, type], forKey: key), to: [T].self, forKey: key)
         }
 
-        /// The array under a key, whose members are of some classes; `nil` if there is none. Anything else is
+        /// The array under a key, with members of the given classes; `nil` if there is none. Anything else is
         /// recorded as an error.
         public func decodeArrayOfObjects(ofClasses classes: [AnyClass], forKey key: String) -> [Any]? {
             cast(decodeObject(of: [NSArray.self] + classes, forKey: key), to: [Any].self, forKey: key)
         }
 
-        /// The dictionary under a key, whose keys and values are of one class each; `nil` if there is none. Anything
-        /// else is recorded as an error.
+        /// The dictionary under a key, with keys of one class and values of one class; `nil` if there is none.
+        /// Anything else is recorded as an error.
         public func decodeDictionary<Key: NSObject & NSCopying & NSCoding, Value: NSObject & NSCoding>(
             withKeyClass keyType: Key.Type,
             objectClass valueType: Value.Type,
@@ -26,7 +26,7 @@ import Foundation
             return cast(decodeObject(of: classes, forKey: key), to: [Key: Value].self, forKey: key)
         }
 
-        /// The dictionary under a key, whose keys and values are of some classes; `nil` if there is none. Anything
+        /// The dictionary under a key, with keys and values of the given classes; `nil` if there is none. Anything
         /// else is recorded as an error.
         public func decodeDictionary(
             withKeysOfClasses keyTypes: [AnyClass],

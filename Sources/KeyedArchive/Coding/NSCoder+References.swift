@@ -4,7 +4,7 @@ extension NSCoder {
     /// Decodes the object under a key when the whole graph has been decoded, and hands it over then.
     ///
     /// For references back to an object that is still being decoded: a part's owner, a list's previous member. This
-    /// works for every class, whatever its stored properties are.
+    /// works for every class, regardless of its stored properties.
     ///
     /// ```swift
     /// required init?(coder: NSCoder) {

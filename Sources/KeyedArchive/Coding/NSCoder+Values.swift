@@ -11,7 +11,7 @@ extension NSCoder {
     /// An initializer that returns `nil` after this has thrown fails with this error.
     ///
     /// - Throws: ``ArchiveError`` with code `.missingValue` if there is none or it is nil, `.typeMismatch` if it is
-    ///   of another kind, `.outOfRange` if it is a number that does not fit, and what decoding an object throws.
+    ///   of another kind, `.outOfRange` if it is a number that does not fit, and every error of decoding an object.
     public func decode<T>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
         if let value = try decodeIfPresent(type, forKey: key) { return value }
         let error = ArchiveError(.missingValue, "no value, where \(T.self) is asked for", keyPath: [key])

@@ -3,24 +3,24 @@ import Foundation
 /// Objects that were referred to before they were complete, and references that are delivered when all objects are.
 struct CyclicReferences {
     #if canImport(Darwin)
-        /// The objects whose `initWithCoder:` is running, each inside the one before.
+        /// The objects that are in their `initWithCoder:`, each inside the one before.
         private var allocated: [(uid: UInt32, object: AnyObject)] = []
-        /// Those of them that parts refer to.
+        /// Those of the allocated objects that their parts refer to, by UID.
         fileprivate var early: [UInt32: AnyObject] = [:]
     #else
         fileprivate var early: [UInt32: EarlyInstance] = [:]
     #endif
     fileprivate var waiting: [WaitingReference] = []
-    /// The mutable collections whose members are being decoded, each inside the one before.
+    /// The mutable collections that are decoding their members, each inside the one before.
     private var collections: [(uid: UInt32, object: AnyObject)] = []
-    /// How deep the object lies whose `init(coder:)` is running.
+    /// The depth of the object that is in its `init(coder:)`.
     var objectDepth = 0
-    /// The object whose `init(coder:)` is running.
+    /// The object that is in its `init(coder:)`.
     var owner: UInt32?
     /// Collections that were referred to before they had all their members.
     private var handedOutCollections: Set<UInt32> = []
-    /// Whether objects are only tried: then none is put into the place of its early instance, so that no cycle
-    /// comes into being that nobody could take apart.
+    /// Whether decoding is only a trial: then no object is put into the place of its early instance, so that no
+    /// reference cycle arises that no code could break.
     var isTrial = false
 
     /// Whether no object that is still being decoded was handed out.
@@ -38,7 +38,7 @@ struct CyclicReferences {
         return found
     }
 
-    /// Forgets what an object waits for that is not there any more.
+    /// Drops the waiting references of an object that failed to decode or was replaced.
     mutating func drop(_ owner: UInt32) {
         if isWaiting { waiting.removeAll { $0.owner == owner } }
     }
@@ -62,9 +62,9 @@ struct CyclicReferences {
     #endif
 }
 
-/// A reference whose object is delivered when the graph is complete.
+/// A reference to an object that is delivered when the graph is complete.
 private struct WaitingReference {
-    /// The object that asked; `nil` for whoever is outside.
+    /// The object that asked; `nil` for a caller outside all objects.
     let owner: UInt32?
     let reference: BinaryPropertyList.Reference
     let expected: ExpectedClasses
@@ -74,10 +74,10 @@ private struct WaitingReference {
 }
 
 extension KeyedUnarchiver {
-    /// What stands for an object that is still being decoded.
+    /// The instance that stands for an object that is still being decoded.
     func early(_ uid: UInt32, _ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {
-        // Only to an object, never to another collection: of collections that contain each other Foundation makes
-        // Swift ones without end as soon as anybody looks into them.
+        // Handed only to an object, never to another collection: from collections that contain each other,
+        // Foundation makes Swift ones without end as soon as a program looks into them.
         if depth == cycles.objectDepth, let collection = cycles.handOutCollection(uid) {
             return collection
         }
@@ -100,7 +100,7 @@ extension KeyedUnarchiver {
         )
     }
 
-    /// Makes an object that was just decoded what its parts refer to, if they do.
+    /// Completes the early instance of an object that was just decoded, if its parts refer to one.
     func complete(_ uid: UInt32, _ value: inout Any?) throws(ArchiveError) {
         #if canImport(Darwin)
             guard let early = cycles.early.removeValue(forKey: uid), !hasFailed else { return }
@@ -112,7 +112,7 @@ extension KeyedUnarchiver {
             }
         #else
             guard let early = cycles.early[uid] else { return }
-            // After an error nobody gets to see the graph. One that comes up here leaves it as handed out.
+            // After an error no caller gets the graph. If `complete` throws, the object still counts as handed out.
             if !hasFailed { try early.complete(from: &value, isTrial: cycles.isTrial) }
             cycles.early[uid] = nil
         #endif
@@ -139,10 +139,10 @@ extension KeyedUnarchiver {
         if let waiting { cycles.waiting.append(waiting) }
     }
 
-    /// Hands over what waits for the graph to be complete, once it is.
+    /// Delivers the waiting references, once the graph is complete.
     func deliverReferences() {
         guard depth == 0 else { return }
-        // What is decoded now may wait for more.
+        // The objects that are decoded here may add waiting references.
         while !hasFailed, let next = cycles.waiting.popLast() {
             let outer = expected
             expected = next.expected
@@ -157,7 +157,7 @@ extension KeyedUnarchiver {
 
     /// Unarchives one object to see whether it can be done.
     ///
-    /// - Throws: what `unarchivedObject(ofClass:from:)` would.
+    /// - Throws: as `unarchivedObject(ofClass:from:)`.
     package static func check<T>(
         _ type: T.Type,
         allowing classes: [AnyClass],

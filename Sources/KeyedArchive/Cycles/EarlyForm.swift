@@ -109,7 +109,7 @@
             return _openExistential(type, do: isPlain)
         }
 
-        /// What the runtime says of a type in the first word of its metadata.
+        /// The kind of a type, as the runtime has it in the first word of the type's metadata.
         private enum Kind: Int {
             case structure = 0x200
             case enumeration = 0x201
@@ -199,7 +199,7 @@
         fileprivate static var empty: Data { Data() }
     }
 
-    /// Types whose plain bits are an address, for which zero has no meaning.
+    /// Types with an address as their plain bits: zero has no meaning for them.
     private protocol PointerLike {}
     extension UnsafePointer: PointerLike {}
     extension UnsafeMutablePointer: PointerLike {}

@@ -5,21 +5,21 @@
     /// An object that is referred to before its `init(coder:)` has returned.
     ///
     /// Swift allocates inside an initializer, so an object that is still being decoded cannot be handed to its own
-    /// parts. What they get in its place is an instance of the same class that this file allocates, with empty
-    /// stored properties; when the initializer returns, the properties of its result are moved over.
+    /// parts. In its place they get an instance of the same class, which this file allocates with empty stored
+    /// properties; when the initializer returns, the properties of its result are moved over.
     ///
     /// Why this is sound:
     /// - The early instance is whole from the start: each stored property holds a valid value of its type (see
-    ///   `EarlyForm`), so whoever reads it inside another `init(coder:)` finds empty values, never garbage. All of
-    ///   these values are bits without an owner: overwriting them releases nothing.
-    /// - What is moved belongs to nobody else: the result is of exactly the same class, and its word of reference
+    ///   `EarlyForm`), so another `init(coder:)` that reads it finds empty values, never garbage. All of these
+    ///   values are bits without an owner: overwriting them releases nothing.
+    /// - The result has no other owner when it is moved: it is of exactly the same class, and its word of reference
     ///   counts is that of a new object, so there is no other strong, unowned or weak reference to it.
     /// - Swift's stored properties may be moved bit by bit where there is no Objective-C: none depends on its own
     ///   address. The emptied result is freed without its deinitializer.
     /// - If the early instance was changed meanwhile, the move would lose the change; then, and in all other
     ///   cases that this cannot serve, there is an error and nothing is moved.
     struct EarlyInstance {
-        /// What the parts of the object refer to, and what the object becomes.
+        /// The instance that the parts of the object refer to, and that becomes the object.
         let object: AnyObject
         private let form: EarlyForm
         private let newCounts: UInt64
@@ -39,7 +39,7 @@
             object = Unmanaged<AnyObject>.fromOpaque(instance).takeRetainedValue()
         }
 
-        /// Moves the stored properties of what `init(coder:)` returned into the early instance.
+        /// Moves the stored properties of the object that `init(coder:)` returned into the early instance.
         ///
         /// - Parameters:
         ///   - result: the initializer's result, of which the caller holds the one and only reference; then the
@@ -85,9 +85,9 @@
             )
         }
 
-        /// The object in `value` as a reference that nobody else counts.
+        /// Takes the object out of `value`, as a raw pointer that owns one reference.
         ///
-        /// A function of its own, so that whatever it holds meanwhile is given up when it returns.
+        /// A function of its own, so that all references that it holds meanwhile are released when it returns.
         @inline(never)
         private static func taken(_ value: inout Any?) -> UnsafeMutableRawPointer? {
             guard let object = value.map({ $0 as AnyObject }) else { return nil }

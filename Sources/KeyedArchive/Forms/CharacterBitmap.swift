@@ -56,7 +56,7 @@ struct CharacterBitmap {
             let bytes = planes[plane] ?? Self.emptyPlane
             for (index, byte) in bytes.enumerated() {
                 let bits = byte ^ flip
-                // Most bytes continue what was before them.
+                // Most bytes continue the range, or the gap, before them.
                 if bits == (start == nil ? 0 : 0xFF) { continue }
                 for bit in 0..<UInt8(8) {
                     let scalar = UInt32(plane) << 16 | UInt32(index) << 3 | UInt32(bit)

@@ -9,7 +9,7 @@ import Foundation
 //
 // and
 //
-//     NSIsInverted, NSIsInverted2    Boolean: whether the set is what is not in it
+//     NSIsInverted, NSIsInverted2    Boolean: whether the set is all characters but these
 //
 // NSBuiltinID2 and NSIsInverted2 stand beside bits that say the same.
 

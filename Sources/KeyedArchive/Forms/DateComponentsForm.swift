@@ -25,7 +25,7 @@ extension DateComponents: ArchiveIntrinsic {
         }
     }
 
-    /// What stands for a component that is not set.
+    /// The number of a component that is not set.
     fileprivate static let undefined = Int.max
 
     /// The components that both Foundation classes have.

@@ -1,6 +1,6 @@
 import Foundation
 
-// NSByteCountFormatter; what is as usual is left out:
+// NSByteCountFormatter; default values are left out:
 //
 //     NSUnits, NSKBSize, NSFormattingContext       numbers: allowed units, count style, context
 //     NSZeroPad, NSActual                          Boolean

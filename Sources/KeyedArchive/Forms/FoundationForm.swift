@@ -5,8 +5,8 @@ import Foundation
 /// The files of this folder hold a family of classes each: above, the form, then how it is written, then how it
 /// is read. Foundation's own coding methods are of no use here: they insist on Foundation's own archiver.
 ///
-/// What is wrong with the bytes of a form is `.corrupted`. What is sound, but unknown to the Foundation at hand,
-/// such as a calendar of another system, is `.decodingFailed`.
+/// A form with wrong bytes is `.corrupted`. A sound form that the Foundation at hand does not know, such as a
+/// calendar of another system, is `.decodingFailed`.
 final class FoundationForm: Sendable {
     typealias Reading = @Sendable (inout FormFields) throws(ArchiveError) -> Any
 
@@ -147,7 +147,7 @@ struct FormFields {
 }
 
 extension KeyedArchiver {
-    /// Writes an object of a Foundation class, whose fields `body` encodes.
+    /// Writes an object of a Foundation class; `body` encodes its fields.
     ///
     /// - Parameter object: the object itself, if there is one: it gets one place, however often it is encoded.
     func form(_ type: AnyClass, of object: AnyObject? = nil, _ body: () -> Void) -> ArchiveWriter.UID {

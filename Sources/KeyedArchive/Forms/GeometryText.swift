@@ -7,7 +7,8 @@ enum GeometryText {
 
     static func text(_ first: CGFloat, _ second: CGFloat) -> String { "{\(text(first)), \(text(second))}" }
 
-    /// The numbers in a text, however they are spaced and bracketed; what is missing, or no number, is 0.
+    /// The first `count` numbers in a text, however they are spaced and bracketed; a word that is missing, or is no
+    /// number, gives 0.
     static func numbers(in text: String, count: Int) -> [Double] {
         let words = text.split(maxSplits: 64) { "{}, \t\r\n;".contains($0) }
         return (0..<count).map { index in

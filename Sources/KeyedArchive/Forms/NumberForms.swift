@@ -46,7 +46,7 @@ extension KeyedUnarchiver {
             case .integer(let value): return Decimal(value)
             case .unsigned(let value): return Decimal(value)
             case .float, .double:
-                // What a Decimal has room for, with the digits that the number is printed with.
+                // Only numbers that a Decimal has room for, with the digits that the number is printed with.
                 guard let value = number.double, value == 0 || (1e-90...1e120).contains(value.magnitude) else {
                     return nil
                 }

@@ -19,7 +19,7 @@ extension NSOrderedSet: ArchiveCollection {
 }
 
 extension NSCountedSet {
-    /// Foundation adds members one by one, so a count is work for whoever reads it.
+    /// Foundation adds members one by one, so a count is work for the reader.
     fileprivate static let countLimit = 1 << 19
 
     func archiveCounts(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
@@ -61,7 +61,7 @@ extension FoundationForm {
         return NSOrderedSet(array: members)
     }
 
-    // Mutable collections are there before their members, whose parts may refer to them.
+    // Mutable collections are made before their members, since parts of the members may refer to them.
 
     private static func mutableOrderedSet(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let set = NSMutableOrderedSet()

@@ -57,7 +57,7 @@ extension FoundationForm {
         FoundationForm("NSComplexRegularExpressionCheckingResult", match),
     ]
 
-    // How long a match takes is for whoever matches to say.
+    // The time that a match takes is not limited here: that is up to the code that matches.
     private static func expression(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let pattern = try fields.required(String.self, "NSPattern")
         let number = try fields.integer("NSOptions") ?? 0

@@ -20,7 +20,7 @@ import Foundation
 //
 // Foundation on Linux has the names in the outer object, without the phonetic ones; that is read here too.
 
-// Notifications and errors hold others, and hashing an NSError ends the process on Linux.
+// Notifications and errors hold other values, and hashing an NSError ends the process on Linux.
 extension Notification: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archive(into: archiver, of: nil) }
 
@@ -44,7 +44,7 @@ extension NSNotification: ArchiveCollection {
 }
 
 extension NSError: ArchiveCollection {
-    /// What the user info holds has to be archivable, or is an error as in every dictionary: nothing is left out
+    /// A value of the user info that cannot be archived is an error, as in every dictionary: nothing is left out
     /// behind the caller's back. Swift errors in it are archived as the `NSError` that they bridge to.
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.form(NSError.self, of: self) {

@@ -117,7 +117,7 @@ extension FoundationForm {
         }
         var weight = 1
         var rest: [Any] = [dictionary]
-        // A list rather than recursion: what an archive nests may be as deep as it likes.
+        // A list rather than recursion: an archive may nest values to any depth.
         while let next = rest.popLast() {
             weight += 1
             try fields.unarchiver.spend(1)

@@ -41,8 +41,8 @@ extension NSMeasurement: ArchiveIntrinsic {
     }
 }
 
-// Units and converters encode themselves, so that a subclass of one's own keeps what it adds. Foundation's own
-// methods do as the forms say, and ask for no particular archiver.
+// Units and converters encode themselves, so that a user's subclass keeps the fields that it adds. Foundation's own
+// methods write the forms above, and ask for no particular archiver.
 extension Unit: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.form(type(of: self), of: self) { encode(with: archiver) }

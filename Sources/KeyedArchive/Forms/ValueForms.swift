@@ -35,7 +35,7 @@ extension NSValue: ArchiveIntrinsic {
     fileprivate static func size(ofType type: String) -> Int? {
         guard type.utf8.count < 32 else { return nil }
         if let number = RawValueType(type) { return number == .object ? nil : number.size }
-        // A value so large is none that anybody makes, and its size would come from the archive.
+        // Real values are never so large, and the size would come from the archive.
         guard let (count, element) = RawValueType.array(type), (1...1 << 20).contains(count) else { return nil }
         return count * element.size
     }
@@ -86,7 +86,7 @@ enum SpecialValue {
     private static let rangeType = "{_NSRange=QQ}"
     private static let edgesType = "{NSEdgeInsets=dddd}"
 
-    /// What a value with this Objective-C type holds; `nil` for other types.
+    /// Reads the content of a value with this Objective-C type; `nil` for types other than those above.
     init?(of value: NSValue, _ type: String) {
         func held<T: BitwiseCopyable>(_ count: Int, _ type: T.Type) -> [T] {
             value.bytes(count: count * MemoryLayout<T>.size).withUnsafeBytes { bytes in
@@ -176,7 +176,8 @@ extension FoundationForm {
 
     fileprivate static let edgeNames = ["top", "left", "bottom", "right"]
 
-    // An NSValue, for that is what the class was when it was archived: neither casts to the other on Linux.
+    // Returns an NSValue, since the archived object was one: on Linux, an NSValue and its structure do not cast to each
+    // other.
     private static func value(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         guard let special = try fields.integer("NS.special") else { return try typedValue(&fields) }
         switch special {

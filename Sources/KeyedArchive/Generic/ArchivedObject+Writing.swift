@@ -23,7 +23,7 @@ extension ArchivedObject: ArchiveIntrinsic {
 }
 
 extension KeyedArchiver {
-    /// Archives hardly ever hold lists in lists, and each level takes stack that nobody looks after.
+    /// Archives hardly ever hold lists in lists, and each level takes stack that no other check limits.
     private static let depthLimit = 16
 
     /// The place of a class that is described, not known; equal descriptions share one.

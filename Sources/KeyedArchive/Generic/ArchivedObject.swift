@@ -26,7 +26,7 @@ public final class ArchivedObject: NSObject {
 
         /// - Parameters:
         ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
-        ///   - value: what the field holds.
+        ///   - value: the field's value.
         public init(key: String, value: Value) {
             self.key = key
             self.value = value
@@ -36,7 +36,7 @@ public final class ArchivedObject: NSObject {
         public var name: String { key.hasPrefix("$$") ? String(key.dropFirst()) : key }
     }
 
-    /// What a field holds: an object by reference, or a value inline.
+    /// The value of a field: an object by reference, or a value inline.
     public enum Value {
         /// The object that is referred to, as ``KeyedUnarchiver/decodeObject(forKey:)`` gives it; `nil` for nil.
         case object(Any?)
@@ -66,7 +66,7 @@ public final class ArchivedObject: NSObject {
     /// Makes an object of a class that this process need not have, to be archived.
     ///
     /// - Parameters:
-    ///   - describedClass: what the archive is to say of the object's class.
+    ///   - describedClass: the description of the object's class, as the archive is to have it.
     ///   - fields: each key once; none is `$class`.
     public init(describedClass: ArchiveTree.ClassDescription, fields: [Field] = []) {
         self.describedClass = describedClass

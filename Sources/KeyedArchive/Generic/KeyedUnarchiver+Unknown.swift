@@ -1,7 +1,7 @@
 import Foundation
 
 extension KeyedUnarchiver {
-    /// Archives hardly ever hold lists in lists, and each level takes stack that nobody looks after.
+    /// Archives hardly ever hold lists in lists, and each level takes stack that no other check limits.
     private static let depthLimit = 16
 
     /// Makes an object of a class that is not among those expected.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What an archive says of a class: its name, and the names of the classes above it.
+/// An archive's description of a class: its name, and the names of the classes above it.
 package final class ArchivedClass: Sendable {
     package let name: String
     /// From the class itself up to the root class; empty for a class that was given another name.
@@ -10,7 +10,7 @@ package final class ArchivedClass: Sendable {
     package let hints: [String]
     /// Whether Foundation declares it.
     let isFoundations: Bool
-    /// The type whose entry it is; `nil` if it is known by name only.
+    /// The type that this describes; `nil` if the class is known by name only.
     let type: ObjectIdentifier?
 
     init(

@@ -37,23 +37,23 @@ enum ClassNames {
 
     /// The class of a name, among all that the process has; `nil` for names that cannot be looked up.
     ///
-    /// Only plain `Module.Class` and nested `_TtC…` names reach the runtime, whose demangler is not made for
-    /// hostile input.
+    /// Only plain `Module.Class` and nested `_TtC…` names reach the runtime: its demangler is not made for hostile
+    /// input.
     static func resolve(_ name: String) -> AnyClass? {
         if let found = resolved.withLock({ $0[name] }) { return found.type }
         guard let found = lookedUp(name) else { return nil }
         resolved.withLock { table in
-            // Names come from archives, so the table must not grow with every name that somebody makes up.
+            // Names come from archives, so the table must not grow with every made-up name.
             if table.count >= 4_096 { table.removeAll(keepingCapacity: true) }
             table[name] = found
         }
         return found.type
     }
 
-    /// What the runtime knows of a name; `nil` for names that it is not asked about.
+    /// The runtime's answer for a name; `nil` for names that it is not asked about.
     private static func lookedUp(_ name: String) -> Resolved? {
         #if canImport(Darwin)
-            // Objective-C's own names have no module; by Swift's a class is found whatever `@objc` calls it.
+            // Objective-C's own names have no module; by its Swift name a class is found even if `@objc` renames it.
             if isIdentifier(name[...]), name.utf8.count <= 1_024, !name.hasPrefix("_T") {
                 return Resolved(type: NSClassFromString(name))
             }
@@ -130,7 +130,7 @@ enum ClassNames {
         return path.count > 1 ? path : nil
     }
 
-    /// Takes out of a printed type name what changes from run to run or build to build:
+    /// Removes the parts of a printed type name that change from run to run or build to build:
     /// `(unknown context at $55d3…).` and the discriminator in `(Name in _EFF8…)`.
     static func stable(_ printed: String) -> String {
         guard printed.utf8.contains(0x28) else { return printed }

@@ -7,12 +7,11 @@
 /// }
 /// ```
 ///
-/// An archive whose root is of a former name of the type asked for is read as one of the type's own name; so is an
-/// object of a class that is expected by one of its former names. New archives have the present name. Codable values
-/// inside others need no former names: their types are not compared.
+/// If an archive's root has a former name of the type asked for, the archive is read as if its root had the type's
+/// own name. The same holds for an object with a former name of an expected class. New archives have the present
+/// name. Codable values inside other values need no former names: their types are not compared.
 ///
-/// A present name goes before a former one: if another class is expected that has the name now, the object is of that
-/// class.
+/// A present name goes before a former one: if another expected class has the name now, the object is of that class.
 public protocol FormerlyNamed {
     /// The type's names in archives of earlier versions, with their modules: `Player.Album`. None by default.
     ///

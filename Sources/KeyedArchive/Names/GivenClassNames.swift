@@ -7,7 +7,7 @@ import Synchronization
 struct GivenClassNames {
     private var entries: [ObjectIdentifier: ArchivedClass] = [:]
 
-    /// What is written for a class.
+    /// The entry to write for a class.
     func entry(for info: ArchivedClass) -> ArchivedClass {
         guard let type = info.type else { return info }
         return entries[type] ?? Self.ofProcess(type) ?? info
@@ -27,7 +27,7 @@ struct GivenClassNames {
     // MARK: For the process
 
     private static let names = Mutex(GivenClassNames())
-    /// Whether there ever were any: nearly always not, and then nobody takes the lock.
+    /// Whether a name was ever given for the process: nearly always not, and then no reader takes the lock.
     private static let isUsed = Atomic<Bool>(false)
 
     private static func ofProcess(_ type: ObjectIdentifier) -> ArchivedClass? {

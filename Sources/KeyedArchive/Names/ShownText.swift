@@ -1,11 +1,11 @@
 /// Text from outside the process, made fit to be shown.
 package enum ShownText {
-    /// The text with what is hostile in it escaped.
+    /// The text with its hostile characters escaped.
     static func plain(_ text: String) -> String { escaped(text, limit: .max, isQuoted: false) }
 
-    /// The text in quotation marks, with what is hostile in it escaped.
+    /// The text in quotation marks, with its hostile characters escaped.
     ///
-    /// - Parameter limit: how many characters of the text are shown at most; `…` stands for the others.
+    /// - Parameter limit: how many characters of the text are shown at most; `…` stands for the rest.
     package static func quoted(_ text: String, limit: Int) -> String {
         "\"\(escaped(text, limit: limit, isQuoted: true))\""
     }
@@ -31,8 +31,8 @@ package enum ShownText {
 }
 
 extension Unicode.Scalar {
-    /// Whether a character could change what a reader sees around it: controls, marks of direction, separators of
-    /// lines, and what is invisible.
+    /// Whether a character could change how a reader sees the text around it: controls, direction marks, line and
+    /// paragraph separators, and invisible characters.
     package var isHostile: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F: true  // controls

@@ -6,9 +6,9 @@ import Foundation
 /// reads. This is a place in memory and a length, and a number of any width is one checked read.
 ///
 /// Why the pointer is safe: the bytes neither move nor change, nor are they freed, while a value of this type is
-/// in use. Either it holds them itself, as `owner`, whose life is extended beyond each read; or the caller of an
-/// `init(borrowing:)` keeps them. Offsets come from the input: each read is checked against `count` here,
-/// whoever calls.
+/// in use. Either it holds them itself, as `owner`, which is kept alive beyond each read; or the caller of an
+/// `init(borrowing:)` keeps them. Offsets come from the input: each read of every caller is checked against
+/// `count` here.
 struct ArchiveBytes: Sendable {
     let count: Int
     // Unchecked: the bytes do not change.
@@ -28,7 +28,7 @@ struct ArchiveBytes: Sendable {
 
     /// The bytes of a buffer, without a reference that is counted.
     ///
-    /// Whoever asks must keep the buffer, and not change it, for as long as the bytes are in use.
+    /// The caller must keep the buffer, and not change it, for as long as the bytes are in use.
     init(borrowing buffer: borrowing RawBuffer<UInt8>) { self.init(buffer, nil) }
 
     /// The bytes of a buffer that is valid for as long as this is in use: inside of the call that lends it.

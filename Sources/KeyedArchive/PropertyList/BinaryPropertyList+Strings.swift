@@ -25,7 +25,7 @@ extension BinaryPropertyList {
         }
     }
 
-    /// Whether an object is the string whose UTF-8 bytes are `text`.
+    /// Whether an object is the string with the UTF-8 bytes `text`.
     @inline(__always)
     func isString(_ reference: Reference, _ text: UnsafeBufferPointer<UInt8>) throws(ArchiveError) -> Bool {
         let offset = try offset(of: reference)
@@ -53,8 +53,8 @@ extension BinaryPropertyList {
         }
     }
 
-    /// Whether one of a dictionary's keys is surely `key`. If it is not, or is long, no ASCII or damaged, a search
-    /// finds out what is the matter.
+    /// Whether one of a dictionary's keys is surely `key`. `false` leaves the question open: the key is another one, or
+    /// long, or no ASCII, or damaged, and a search must decide.
     ///
     /// - Precondition: `index` is below the dictionary's count.
     @inline(__always)
@@ -65,7 +65,7 @@ extension BinaryPropertyList {
         var count = Int(marker & 0x0F)
         guard marker & 0xF0 == 0x50 else { return false }
         if count == 15 {
-            // Up to 255 characters, whose number stands in one byte.
+            // Up to 255 characters: their number stands in one byte.
             guard offset &+ 2 < table, bytes[offset &+ 1] == 0x10 else { return false }
             start = offset &+ 3
             count = Int(bytes[offset &+ 2])
@@ -113,7 +113,7 @@ extension BinaryPropertyList {
 
     func string(ascii range: Range<Int>) throws(ArchiveError) -> String {
         let text = bytes.withBytes(in: range) { run -> String? in
-            // Decoding checks too, but would put something else in the place of what is wrong.
+            // Decoding checks too, but would put another character in the place of wrong bytes.
             isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
         }
         // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
@@ -158,8 +158,8 @@ extension BinaryPropertyList {
     }
 }
 
-/// What the eight bytes at a key's place are, if it is the one that is looked for: one comparison rules out
-/// nearly all others.
+/// The eight bytes that stand at the place of the key that is looked for: comparing them once rules out nearly all
+/// other keys.
 private struct KeyPattern {
     private let head: UInt64
     private let mask: UInt64
@@ -178,7 +178,7 @@ private struct KeyPattern {
     @inline(__always)
     func matches(_ bytes: UInt64) -> Bool { (bytes ^ head) & mask == 0 }
 
-    /// Whether the bytes are those of a string whose length stands in its marker.
+    /// Whether the bytes are those of an ASCII string with its length in its marker.
     @inline(__always)
     static func isShortASCII(_ bytes: UInt64) -> Bool {
         let marker = bytes &>> 56

@@ -7,7 +7,7 @@ struct BinaryPropertyList: Sendable {
     /// An object's number.
     typealias Reference = Int
 
-    /// What stands at an object's place. Ranges and starts are byte offsets.
+    /// An object of the list. Ranges and starts are byte offsets.
     enum Object {
         case null
         case bool(Bool)
@@ -193,7 +193,7 @@ struct BinaryPropertyList: Sendable {
         reference(at: fields.start &+ (fields.count &+ index) &* referenceWidth)
     }
 
-    // Unchecked arithmetic above: a run lies within the file, and what is read is checked once more.
+    // Unchecked arithmetic above: a run lies within the file, and each read is checked once more.
     @inline(__always)
     private func reference(at offset: Int) -> Reference {
         // Out-of-range numbers of 8 bytes are clamped; `offset(of:)` refuses them.

@@ -1,7 +1,7 @@
 // Binary property list, version 0:
 //
 //     "bplist00"
-//     objects         one marker byte each, then what it announces:
+//     objects         one marker byte each, then the content that it announces:
 //                       00 null   08 09 false, true    1n integer of 2^n bytes    22 23 real of 4, 8 bytes
 //                       33 date, seconds since 2001 in a real of 8 bytes
 //                       4n data   5n ASCII   6n UTF-16BE   8n UID of n+1 bytes
@@ -167,7 +167,7 @@ struct BinaryPropertyListWriter: ~Copyable {
 
     // MARK: The end
 
-    /// Writes what was kept back, the offset table and the trailer.
+    /// Writes the containers that were kept back, the offset table and the trailer.
     mutating func finish(top: Reference) {
         let referenceWidth = Self.width(of: UInt64(max(offsets.count - 1, 0)))
         var at = 0
@@ -192,7 +192,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         bytes.append(bigEndian: UInt64(table), width: 8)
     }
 
-    /// Gives the finished list away, in memory that whoever takes it must `free`.
+    /// Gives the finished list away, in memory that the caller must `free`.
     mutating func take() -> UnsafeMutableBufferPointer<UInt8> { bytes.take() }
 
     // MARK: Bytes

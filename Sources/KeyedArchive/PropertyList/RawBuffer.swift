@@ -64,7 +64,7 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
         count = newCount
     }
 
-    /// Gives the elements away, in memory of their size, which whoever takes it must `free`. None are left.
+    /// Gives the elements away, in memory of their size, which the caller must `free`. None are left.
     mutating func take() -> UnsafeMutableBufferPointer<Element> {
         let taken = UnsafeMutableBufferPointer(start: Self.memory(at: base, for: max(1, count)), count: count)
         capacity = 1
@@ -175,7 +175,7 @@ extension RawBuffer where Element == UInt8 {
     /// - Precondition: `width` is 1 to 8.
     @inline(__always)
     mutating func append(bigEndian value: UInt64, width: Int) {
-        // All eight bytes are written, of which `width` are kept: one store whatever the width.
+        // All eight bytes are written, of which `width` are kept: one store for every width.
         reserve(8)
         let shifted = (value &<< UInt64(truncatingIfNeeded: 64 &- 8 &* width)).bigEndian
         UnsafeMutableRawPointer(base + count).storeBytes(of: shifted, as: UInt64.self)
@@ -187,13 +187,14 @@ extension RawBuffer where Element == UInt8 {
 ///
 /// `as AnyObject` on a value of generic type goes through the runtime's bridging, 180 ns on Linux.
 ///
-/// Why the cast is safe: a value of a class type is one reference, which is what `AnyObject` is. Where the type is
-/// not a class but `AnyObject`, say, the runtime is asked.
+/// Why the cast is safe: a value of a class type is one reference, and so is an `AnyObject`. Where the type is not
+/// a class but `AnyObject`, say, the runtime is asked.
 func reference<T>(of value: T) -> AnyObject {
     T.self is AnyClass ? unsafeBitCast(value, to: AnyObject.self) : value as AnyObject
 }
 
-/// An object as what it is, without asking the runtime, which takes 30 ns; `nil` if it is not of that very class.
+/// An object as an instance of its own class, without asking the runtime, which takes 30 ns; `nil` if its class is
+/// not exactly `type`.
 ///
 /// Why the cast is safe: the object's own class is compared.
 func instance<T>(_ object: AnyObject, of type: T.Type) -> T? {
@@ -201,7 +202,7 @@ func instance<T>(_ object: AnyObject, of type: T.Type) -> T? {
     return unsafeBitCast(object, to: type)
 }
 
-/// What is in an `Any`, if it is of that very type; a cast takes six times as long.
+/// The value in an `Any`, if it is exactly of `type`; a cast takes six times as long.
 ///
 /// Why the cast is safe: both types are the same one.
 @inline(__always)

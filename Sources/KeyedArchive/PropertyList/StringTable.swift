@@ -22,8 +22,8 @@ struct StringTable: ~Copyable {
     /// The UTF-8 bytes of strings that the property list has as UTF-16.
     private var texts = RawBuffer<UInt8>(capacity: 64)
     /// By hash: the hash, and the entry's index + 1 in the low half; 0 for empty. A power of two of them, at least
-    /// twice as many as entries. Large tables are slow by the memory that they touch, so what is looked for
-    /// is mostly found, or not, without looking at entries.
+    /// twice as many as entries. Large tables are slow by the memory that they touch: by the hash here, a search
+    /// mostly passes over other strings, or ends without a match, without looking at entries.
     private var buckets = RawBuffer<UInt64>(capacity: 64)
     private let seed = UInt64.random(in: .min ... .max)
 
@@ -41,7 +41,7 @@ struct StringTable: ~Copyable {
         buckets.append(repeating: 0, count: 64)
     }
 
-    /// The entry of a string whose bytes are `text`, or `nil`.
+    /// The index of the entry of the string with the bytes `text`, or `nil`.
     ///
     /// - Parameter output: the property list's bytes.
     func index(

@@ -2,8 +2,8 @@ import Foundation
 
 /// An archive as an indented list of named objects with their classes, for people.
 ///
-/// An object is shown where it is met first; from then on only its place is, so that shared objects and circles
-/// show as what they are:
+/// An object is shown where it is met first; from then on only its place is shown, so that shared objects and
+/// cycles can be told from copies:
 ///
 ///     root: zoo.Lion #1
 ///       name: "Leo"
@@ -12,7 +12,7 @@ import Foundation
 ///         mate: see #1
 ///
 /// Foundation's collections are shown by their members, its strings, dates, … by their values. Control characters
-/// are escaped, whoever wrote the archive.
+/// are escaped in every archive.
 public struct ArchiveOutline: Sendable, Equatable {
     /// One object or value.
     public struct Line: Sendable, Equatable {
@@ -30,11 +30,11 @@ public struct ArchiveOutline: Sendable, Equatable {
     }
 
     public enum Content: Sendable, Equatable {
-        /// A value that stands for itself, none of those that hold others.
+        /// A value that stands for itself and holds no other values.
         case value(ArchiveTree.Value)
-        /// An object of a class, in its place; what it holds follows, one deeper.
+        /// An object of a class, in its place; its content follows, one deeper.
         case object(className: String, place: Int)
-        /// A list or dictionary that is no object of its own; what it holds follows, one deeper.
+        /// A list or dictionary that is no object of its own; its content follows, one deeper.
         case list
         /// An object that has been shown already.
         case reference(place: Int)

@@ -1,7 +1,7 @@
 extension ArchiveSource {
-    /// What the dictionary of a class says.
+    /// The description of a class, read from its dictionary.
     ///
-    /// - Parameter spend: counts what is read against what the archive's size can justify.
+    /// - Parameter spend: counts the reads against the budget that the archive's size allows.
     func classDescription(
         _ found: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference,

@@ -10,8 +10,8 @@ extension ArchiveTree: Equatable {
             && zip(left.objects, right.objects).allSatisfy { Object.areSame($0, $1, ==) }
     }
 
-    /// Whether the roots of two trees are the same graph: the same classes and values, shared and in circles
-    /// alike, whatever the places. Objects that no root leads to do not count.
+    /// Whether the roots of two trees are the same graph: the same classes and values, with the same sharing and
+    /// the same cycles, regardless of places. Objects that no root leads to do not count.
     ///
     /// Strings, numbers and data that archives store as themselves have no identity: they are compared by value.
     ///
@@ -27,7 +27,7 @@ extension ArchiveTree: Equatable {
             let places = (left, right)
             switch (object(left), other.object(right)) {
             case (.empty?, .empty?): return true
-            // What refers to others is compared later, once for each place, so that circles end.
+            // Values that refer to other values are compared later, once for each place, so that cycles end.
             case (.value(let left)?, .value(let right)?) where !left.holdsOthers:
                 if same[places.0] == places.1 { return true }
                 let areSame = Value.areSame(left, right, arePartners)
@@ -77,7 +77,7 @@ extension ArchiveTree.Field {
         }
     }
 
-    /// By key; those of one key as they were.
+    /// The fields sorted by key; fields with the same key keep their order.
     private static func sorted(_ fields: [Self]) -> [Self] {
         fields.enumerated().sorted { left, right in
             if left.element.key.utf8.elementsEqual(right.element.key.utf8) { return left.offset < right.offset }

@@ -30,7 +30,7 @@ extension ArchiveTree {
         self = try tree.get()
     }
 
-    /// Checks what opening an archive checks, and makes no tree: takes four bytes for each object.
+    /// Makes the same checks as opening an archive, without making a tree: takes four bytes for each object.
     ///
     /// - Throws: as ``init(_:)``.
     package static func check(_ bytes: [UInt8]) throws(ArchiveError) {
@@ -56,7 +56,7 @@ private struct ArchiveTreeReader {
     private let source: ArchiveSource
     private let list: BinaryPropertyList
     private var budget: Int
-    /// What data is a part of; `nil`: it is copied.
+    /// The archive that data values are slices of; `nil` if they are copied.
     private let shared: Data?
     /// Whether values are checked and not kept.
     private let isTrial: Bool

@@ -23,8 +23,8 @@ extension ArchiveTree {
 
     // MARK: Foundation's classes
 
-    /// What a value stands for, if that holds no other values: strings, numbers, data and dates, inline or by
-    /// reference, whatever class they have; the text of UUIDs and of URLs without a base; null for nil and
+    /// The scalar that a value stands for: strings, numbers, data and dates, inline or by reference; the content of
+    /// Foundation's string, data and date objects; the text of UUIDs and of URLs without a base; null for nil and
     /// `NSNull`. `nil` for all else.
     public func scalar(_ value: Value) -> Value? {
         switch stored(value) {
@@ -39,7 +39,7 @@ extension ArchiveTree {
         }
     }
 
-    /// What a value refers to, if that is an object that stands for itself; otherwise the value.
+    /// The value that a reference leads to, if the object there is stored as a value; otherwise the value itself.
     private func stored(_ value: Value) -> Value {
         guard case .reference(let place) = value, case .value(let stored)? = object(place) else { return value }
         // One step only: objects that are references to objects could run in circles.
@@ -129,8 +129,8 @@ extension ArchiveTree {
 
     // MARK: Paths
 
-    /// What a value holds: a collection's members under their numbers, a dictionary's under their keys, an
-    /// object's fields under their names; nothing for all else.
+    /// The values that a value holds: a collection's members under their numbers, a dictionary's values under their
+    /// keys, an object's fields under their names; none for all else.
     public func children(of value: Value) -> [(name: String, value: Value)] {
         if let members = members(value) { return members.enumerated().map { (String($0.offset), $0.element) } }
         if let entries = entries(value) { return entries.map { ($0.key, $0.value) } }
@@ -140,8 +140,8 @@ extension ArchiveTree {
     /// The value to which a path of names leads from the outermost scope, references followed; `nil` if it leads
     /// nowhere.
     ///
-    /// A name is that of an object's field, a key of a dictionary, or the number of a member. What it finds is
-    /// given as the scalar that it stands for, if it stands for one: see ``scalar(_:)``.
+    /// A name is that of an object's field, a key of a dictionary, or the number of a member. The value that is
+    /// found is given as the scalar that it stands for, if it stands for one: see ``scalar(_:)``.
     ///
     /// - Complexity: O(*n*) in the children along the path.
     public func value(at path: String...) -> Value? {

@@ -6,9 +6,9 @@ extension ArchiveTree {
     /// - Parameter format: `.binary` or `.xml`. XML has no numbers of 4 bytes, so that ``Value/float(_:)`` is
     ///   read from it as ``Value/real(_:)`` of the same value.
     /// - Throws: ``ArchiveError`` with code `.corrupted` if the tree does not hold together: a reference to a
-    ///   place that is not there, or an instance of something that is no class; `.unsupportedType` for a value that cannot stand where it does, such as the text `$null` as an object,
-    ///   and for what XML cannot hold; `.unsupportedFormat` for `.openStep`; `.limitExceeded` if values nest more
-    ///   than 200 deep.
+    ///   place that is not there, or an instance of something that is no class; `.unsupportedType` for a value that
+    ///   cannot stand where it does, such as the text `$null` as an object, and for values that XML cannot hold;
+    ///   `.unsupportedFormat` for `.openStep`; `.limitExceeded` if values nest more than 200 deep.
     /// - Complexity: O(*n*) in the tree's values.
     public func archivedData(
         as format: PropertyListSerialization.PropertyListFormat = .binary

@@ -10,11 +10,11 @@ import Foundation
 ///
 /// Objects refer to each other by their places, as they do in the archive, so graphs that share objects or run in
 /// circles are nothing special. Everything that an archive says is kept: a tree is written with the same places,
-/// the same classes, and the same kinds of numbers. What is not kept is what has no meaning: the order of an
+/// the same classes, and the same kinds of numbers. Only details without a meaning are not kept: the order of an
 /// archive's four parts, where an object's class stands among its keys, how wide integers are stored, and which
 /// equal values share their bytes.
 ///
-/// No class is looked up and none is instantiated, whoever wrote the archive.
+/// No class is looked up and none is instantiated, for any archive.
 public struct ArchiveTree: Sendable {
     /// A named value of an object, of the outermost scope, or of a dictionary of the property list.
     public struct Field: Sendable {
@@ -24,7 +24,7 @@ public struct ArchiveTree: Sendable {
 
         /// - Parameters:
         ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
-        ///   - value: what the field holds.
+        ///   - value: the field's value.
         public init(key: String, value: Value) {
             self.key = key
             self.value = value
@@ -34,7 +34,7 @@ public struct ArchiveTree: Sendable {
         public var name: String { key.hasPrefix("$$") ? String(key.dropFirst()) : key }
     }
 
-    /// What a field holds.
+    /// The value of a field.
     public enum Value: Sendable {
         /// The property list's own null, which archives do not use: their nil is ``reference(_:)`` to an empty
         /// place.
@@ -76,7 +76,7 @@ public struct ArchiveTree: Sendable {
         public subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
     }
 
-    /// What an archive says of a class.
+    /// An archive's description of a class.
     public struct ClassDescription: Sendable, Hashable {
         /// The name under which the class is to be looked up.
         public var name: String
@@ -93,14 +93,14 @@ public struct ArchiveTree: Sendable {
         }
     }
 
-    /// What stands in one place.
+    /// The object in one place.
     public enum Object: Sendable {
         /// Nothing: nil, or a place that was kept free for an object that never came.
         case empty
         /// A string, number or data, which archives store as themselves.
         case value(Value)
         case instance(Instance)
-        /// What instances refer to as their class.
+        /// A class, to which its instances refer.
         case classDescription(ClassDescription)
     }
 

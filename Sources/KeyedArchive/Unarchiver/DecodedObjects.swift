@@ -8,11 +8,11 @@ struct DecodedObjects {
         case inProgress
         case decodedNil
         // Not one case with an optional: that would be copied through the runtime, at 15 ns for each object.
-        /// The object, and how much it holds: 1, or for a collection the sum of what its members hold, and 1.
+        /// The object, and its size: 1, or for a collection 1 plus the sum of its members' sizes.
         case decoded(Any, size: Int)
     }
 
-    /// The places of the objects, in the order in which they were begun, and what became of each.
+    /// The places of the objects, in the order in which they were begun, and the state of each.
     private var places: [UInt32] = []
     private var states: [State] = []
     /// For each place 0 or the position of its object plus 1; empty while a scan is enough.
@@ -52,7 +52,7 @@ struct DecodedObjects {
         }
     }
 
-    /// Notes what became of an object that is being decoded.
+    /// Notes the result of an object that is being decoded.
     ///
     /// - Parameter state: `.decoded` or `.decodedNil`.
     mutating func end(_ uid: UInt32, _ state: consuming State) {
@@ -67,7 +67,7 @@ struct DecodedObjects {
     @inline(__always)
     private func position(of uid: UInt32) -> Int? {
         guard !index.isEmpty else {
-            // Backwards: what was begun last is ended first.
+            // Backwards: the object that was begun last is ended first.
             return places.lastIndex(of: uid)
         }
         let position = index[Int(uid)]

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Which classes an archive may bring to life.
+/// The classes that may be instantiated from an archive.
 struct ExpectedClasses {
     private(set) var classes: [AnyClass]
-    /// Whether strings, numbers, dates, collections, … are welcome without being named.
+    /// Whether strings, numbers, dates, collections, … are allowed without being named.
     var intrinsicsToo: Bool
 
     init(_ classes: [AnyClass], intrinsicsToo: Bool) {
@@ -32,7 +32,7 @@ struct ExpectedClasses {
         return found
     }
 
-    /// The one of the classes that had a name before.
+    /// The class among these that has `name` as a former name.
     func find(former name: String) -> AnyClass? { classes.first { isFormerName(name, of: $0) } }
 
     func allows(_ cls: AnyClass) -> Bool {

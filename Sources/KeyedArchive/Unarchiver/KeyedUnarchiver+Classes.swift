@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an archive's class stands for here.
+/// The way in which objects of an archived class are decoded here.
 enum ResolvedClass {
     case intrinsic(UnarchivedIntrinsic)
     case coding(any NSCoding.Type)
@@ -8,7 +8,7 @@ enum ResolvedClass {
     case unknown
 }
 
-/// What is known of an archive's classes already: they are few, so that a scan is faster than hashing.
+/// The archive's classes that are resolved already: they are few, so that a scan is faster than hashing.
 struct ClassCache<Resolved> {
     private var known: [(uid: UInt32, resolved: Resolved)] = []
     private var index: [UInt32: Resolved] = [:]
@@ -30,7 +30,7 @@ struct ClassCache<Resolved> {
 }
 
 extension KeyedUnarchiver {
-    /// What an object's class stands for here.
+    /// The way in which an object is decoded here, by its class.
     func resolvedClass(
         of fields: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference
@@ -38,7 +38,7 @@ extension KeyedUnarchiver {
         let uid = try classUID(of: fields, at: reference)
         if let known = classes[uid] {
             guard case .coding(let type) = known else { return known }
-            // What was allowed for one key need not be for another.
+            // A class that was allowed for one key need not be allowed for another.
             if let cls = anyClass(type), isAllowed(cls) { return known }
         }
         let resolved: ResolvedClass
@@ -61,9 +61,9 @@ extension KeyedUnarchiver {
         return .coding(type)
     }
 
-    /// The class for an object, looked for in this order: what the user says that its name stands for, the classes
-    /// of the process, former names of those expected, the names that the archive offers in its place, the delegate,
-    /// and its superclasses.
+    /// The class for an object, looked for in this order: the class that the user gave for its name, the classes of
+    /// the process, former names of the expected classes, the names that the archive offers in its place, the
+    /// delegate, and its superclasses.
     private func lookedUpClass(
         _ uid: UInt32,
         of reference: BinaryPropertyList.Reference
@@ -73,7 +73,7 @@ extension KeyedUnarchiver {
         if let renamed = expected.find(former: name), isAllowed(renamed), let type = Self.decodable(renamed) {
             return .coding(type)
         }
-        // Whatever stands in for a class drops what only that class knows.
+        // A class that stands in for another one drops the fields that only the other one knows.
         for hint in keepsUnknownClasses ? [] : try names("$classhints", uid) {
             if let found = try find(hint) { return found }
         }
@@ -94,7 +94,7 @@ extension KeyedUnarchiver {
         )
     }
 
-    /// Why no class may be instantiated for a name, and what would allow it.
+    /// Why no class may be instantiated for a name, and how to allow one.
     ///
     /// - Parameter answer: the class that the delegate gave.
     private func refusal(of name: String, answer: AnyClass?) -> String {
@@ -121,7 +121,7 @@ extension KeyedUnarchiver {
         return "\(name), which does not adopt NSCoding"
     }
 
-    /// What a name stands for, if that may be instantiated.
+    /// The class for a name, if it may be instantiated.
     private func find(_ name: String) throws(ArchiveError) -> ResolvedClass? {
         if let given = givenClasses.find(name) {
             guard isAllowed(given), let type = Self.decodable(given) else { return nil }
@@ -209,7 +209,7 @@ extension KeyedUnarchiver {
         )
     }
 
-    /// What a class is among those that are built here; `nil` for any other.
+    /// The built-in kind of a class, by its name; `nil` for a class that is not in `UnarchivedIntrinsic.named`.
     func intrinsic(of uid: UInt32) throws(ArchiveError) -> UnarchivedIntrinsic? {
         if let known = memory.intrinsics[uid] { return known }
         let intrinsic = UnarchivedIntrinsic.named[try className(uid)]

@@ -42,11 +42,11 @@ extension KeyedUnarchiver {
             heldSize += outerSize + 1
             return value
         } catch {
-            // Who catches this may ask again, and is to get the same error.
+            // A caller that catches this error may ask again, and must get the same error.
             objects.forget(uid)
             heldSize = outerSize
             cycles.drop(uid)
-            // Others may hold its early instance, which stays empty: nothing of this graph may be used.
+            // Other objects may hold its early instance, which stays empty: nothing of this graph may be used.
             if cycles.isHandedOut(uid) { record(error) }
             throw error
         }
@@ -73,7 +73,7 @@ extension KeyedUnarchiver {
             do throws(ArchiveError) {
                 value = try archivedObject(uid, fields, at: reference)
             } catch {
-                // Others may have it already, without all its fields.
+                // Other objects may refer to it already, without all its fields.
                 record(error)
                 throw error
             }
@@ -121,7 +121,7 @@ extension KeyedUnarchiver {
         case .unknown: return nil
         case .decodedNil: return .some(nil)
         case .decoded(let value, let size):
-            // Kept from growing without end where nobody checks it: outside collections.
+            // Capped, so that it does not grow without end outside collections, where it is not checked.
             heldSize = min(heldSize + size, 2 * sizeLimit)
             return .some(value)
         case .inProgress: return .some(try early(uid, reference))
@@ -133,7 +133,7 @@ extension KeyedUnarchiver {
         scope = ArchiveScope(fields)
         cycles.objectDepth = depth
         thrown = nil
-        // What the object asks for without naming a class may be any value.
+        // A value that the object asks for without naming a class may be of any kind.
         expected.intrinsicsToo = true
         defer { (scope, thrown, expected.intrinsicsToo, cycles.objectDepth) = outer }
         #if canImport(Darwin)
@@ -142,7 +142,7 @@ extension KeyedUnarchiver {
             let made = type.init(coder: self)
         #endif
         guard let made else {
-            // It refused, most likely because of what an accessor threw.
+            // It refused, most likely because of the error that an accessor threw.
             if let thrown { record(thrown) }
             return nil
         }
@@ -158,7 +158,7 @@ extension KeyedUnarchiver {
             let made = coding_decode(cls, self, { cycles.allocate($0, uid) }, &raised)
             cycles.release(downTo: outer.1)
             guard let raised else { return made }
-            // What was under way inside was left without a chance to count down.
+            // The exception left the calls inside before they could count `depth` down.
             depth = outer.0
             let name = ClassNames.name(of: cls)
             record(ArchiveError(.decodingFailed, "the init(coder:) of \(name) raised \(raised.name.rawValue)"))

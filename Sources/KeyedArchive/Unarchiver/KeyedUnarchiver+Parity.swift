@@ -10,7 +10,7 @@ extension KeyedUnarchiver {
     ///
     /// With collections among the classes, their members must be of one of the classes too.
     ///
-    /// - Returns: the object; `nil` if it is nil that was archived.
+    /// - Returns: the object; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchivedObject(
         ofClasses classes: [AnyClass],
@@ -21,11 +21,11 @@ extension KeyedUnarchiver {
         return try unarchiver.checkedRoot(object)
     }
 
-    /// Unarchives an array whose members are of one class.
+    /// Unarchives an array with members of one class.
     ///
     /// Foundation's `NSKeyedUnarchiver.unarchivedArrayOfObjects(ofClass:from:)`, for classes without secure coding too.
     ///
-    /// - Returns: the array; `nil` if it is nil that was archived.
+    /// - Returns: the array; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchivedArrayOfObjects<T: NSObject & NSCoding>(
         ofClass type: T.Type,
@@ -34,11 +34,11 @@ extension KeyedUnarchiver {
         try cast(unarchivedObject(ofClasses: [NSArray.self, type], from: data), to: [T].self)
     }
 
-    /// Unarchives an array whose members are of some classes.
+    /// Unarchives an array with members of the given classes.
     ///
     /// Foundation's `NSKeyedUnarchiver.unarchivedArrayOfObjects(ofClasses:from:)`.
     ///
-    /// - Returns: the array; `nil` if it is nil that was archived.
+    /// - Returns: the array; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchivedArrayOfObjects(
         ofClasses classes: [AnyClass],
@@ -47,11 +47,12 @@ extension KeyedUnarchiver {
         try cast(unarchivedObject(ofClasses: [NSArray.self] + classes, from: data), to: [Any].self)
     }
 
-    /// Unarchives a dictionary whose keys and values are of one class each.
+    /// Unarchives a dictionary with keys of one class and values of one class.
     ///
-    /// Foundation's `NSKeyedUnarchiver.unarchivedDictionary(ofKeyClass:objectClass:from:)`, for classes without secure coding too.
+    /// Foundation's `NSKeyedUnarchiver.unarchivedDictionary(ofKeyClass:objectClass:from:)`, for classes without secure
+    /// coding too.
     ///
-    /// - Returns: the dictionary; `nil` if it is nil that was archived.
+    /// - Returns: the dictionary; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchivedDictionary<Key: NSObject & NSCopying & NSCoding, Value: NSObject & NSCoding>(
         ofKeyClass keyType: Key.Type,
@@ -62,11 +63,11 @@ extension KeyedUnarchiver {
         return try cast(unarchivedObject(ofClasses: classes, from: data), to: [Key: Value].self)
     }
 
-    /// Unarchives a dictionary whose keys and values are of some classes.
+    /// Unarchives a dictionary with keys and values of the given classes.
     ///
     /// Foundation's `NSKeyedUnarchiver.unarchivedDictionary(ofKeyClasses:objectClasses:from:)`.
     ///
-    /// - Returns: the dictionary; `nil` if it is nil that was archived.
+    /// - Returns: the dictionary; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchivedDictionary(
         ofKeyClasses keyTypes: [AnyClass],
@@ -82,7 +83,7 @@ extension KeyedUnarchiver {
     /// Foundation's `NSKeyedUnarchiver.unarchiveObject(with:)`, which takes any class and raises;
     /// this takes those that are named, and throws.
     ///
-    /// - Returns: the object; `nil` if it is nil that was archived.
+    /// - Returns: the object; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchiveObject(
         with data: Data,
@@ -96,7 +97,7 @@ extension KeyedUnarchiver {
     /// Foundation's `NSKeyedUnarchiver.unarchiveObject(withFile:)`, which returns `nil` for a
     /// failure; this throws.
     ///
-    /// - Returns: the object; `nil` if it is nil that was archived.
+    /// - Returns: the object; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`, and `.io` with the cause if the file cannot be read.
     public static func unarchiveObject(
         withFile path: String,

@@ -8,7 +8,7 @@ extension KeyedUnarchiver {
     ///     property-list objects (`String`, `[String]`, `Date`, …) are possible too.
     ///   - classes: further classes that may be instantiated inside the graph, with their subclasses.
     ///   - data: the archive's bytes.
-    /// - Returns: the object; `nil` if it is nil that was archived.
+    /// - Returns: the object; `nil` if nil was archived.
     /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type, `.missingValue` if
     ///   there is no root, `.classNotAllowed` for a class that is not expected, `.decodingFailed` if the
     ///   object's `init(coder:)` returned `nil`, `.cyclicReference` for a cycle that cannot be restored,
@@ -72,7 +72,9 @@ extension KeyedUnarchiver {
         try checkedRoot(decodeObject(forKey: KeyedArchiver.rootKey))
     }
 
-    /// What was decoded as the root, or the reason why there is nothing.
+    /// The object that was decoded as the root, or `nil` if nil was archived.
+    ///
+    /// - Throws: the reason why there is no object otherwise.
     func checkedRoot(_ object: Any?) throws(ArchiveError) -> Any? {
         if let error = error as? ArchiveError { throw error }
         if let object { return object }

@@ -8,7 +8,7 @@ enum ArchivedNumber {
     case float(Float)
     case double(Double)
 
-    /// What it is, in words.
+    /// The kind of number, in words.
     var kind: String {
         switch self {
         case .bool: "a Boolean"
@@ -136,7 +136,7 @@ extension KeyedUnarchiver {
         (try? resolve(reference)).flatMap { $0 }.flatMap { try? source.list.offset(of: $0) }
     }
 
-    /// What a value is, in words.
+    /// The kind of a value, in words.
     private func kind(of reference: BinaryPropertyList.Reference) throws(ArchiveError) -> String {
         guard let target = try resolve(reference) else { return "nil" }
         if let number = try number(at: target) { return number.kind }

@@ -7,15 +7,15 @@ import Foundation
 /// ```
 ///
 /// Only the classes that the caller expects, their subclasses, and strings, numbers, dates and collections are
-/// instantiated; any other class in the archive is an error. Bytes are checked before they are used, whoever
-/// wrote them: bad input throws, it never traps.
+/// instantiated; any other class in the archive is an error. The bytes of every archive are checked before they are
+/// used: bad input throws, it never traps.
 ///
-/// What goes wrong inside an object's `init(coder:)`, which cannot throw, is kept and thrown at the root: the
-/// first error wins. A missing key gives `nil`, 0 or `false` and is no error.
+/// An error inside an object's `init(coder:)`, which cannot throw, is kept and thrown at the root: the first error
+/// wins. A missing key gives `nil`, 0 or `false` and is no error.
 ///
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
-    /// Borrows the bytes of `memory`, which is given back when nobody can ask this unarchiver any more.
+    /// Borrows the bytes of `memory`, which is given back when this unarchiver is freed.
     let source: ArchiveSource
     let memory: UnarchiverMemory
     private let limits: ArchiveLimits
@@ -23,11 +23,11 @@ public final class KeyedUnarchiver: NSCoder {
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while
     // it changes one of these. The checks cost 10 % of a small archive.
     @exclusivity(unchecked) private var failure: ArchiveError?
-    /// What an accessor threw inside the object that is being decoded.
+    /// The error that an accessor threw inside the object that is being decoded.
     @exclusivity(unchecked) var thrown: ArchiveError?
     /// The object that is being decoded.
     @exclusivity(unchecked) var scope: ArchiveScope
-    /// What the user says that names of classes stand for.
+    /// The classes that the user gave for class names in archives.
     @exclusivity(unchecked) var givenClasses = GivenClasses()
     /// The string object that the key `$class` was found to be.
     @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
@@ -35,11 +35,11 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) private var nesting = NestingLimit()
     /// Whether the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var rootIsChecked = false
-    /// More names that it may have.
+    /// More names that the root's class may have.
     @exclusivity(unchecked) var formerNames: (any FormerlyNamed.Type)?
     @exclusivity(unchecked) private var referenceBudget: Int
     @exclusivity(unchecked) private var byteBudget: Int
-    /// How much the members hold that were decoded so far of the innermost collection, each counted as often as
+    /// The total size of the members of the innermost collection that were decoded so far, each counted as often as
     /// it is a member.
     @exclusivity(unchecked) var heldSize = 0
     /// How much a collection may hold.
@@ -54,19 +54,19 @@ public final class KeyedUnarchiver: NSCoder {
     /// Whether there is a delegate to ask about every object.
     @exclusivity(unchecked) private(set) var asksDelegate = false
 
-    /// Who may look at and replace every object, and finds classes; not kept alive.
+    /// The delegate, which may look at and replace every object, and finds classes; not kept alive.
     public weak var delegate: (any KeyedUnarchiverDelegate)? {
         didSet { asksDelegate = delegate != nil }
     }
 
     /// Whether any class that adopts `NSCoding` may be instantiated, expected or not. `false` by default.
     ///
-    /// Unsafe with archives that somebody else may have written or changed: they choose which of the process's
+    /// Unsafe with archives that another party may have written or changed: they choose which of the process's
     /// classes run their `init(coder:)`, and with which values.
     public var allowsAnyClass = false
 
     /// Whether an object of an unknown class is decoded as an instance of the nearest superclass that is known and
-    /// expected. `false` by default: what the class adds would be lost unseen.
+    /// expected. `false` by default: the fields that the unknown class adds would be lost without an error.
     public var substitutesSuperclasses = false
 
     /// Whether objects of classes that are not among those expected are decoded as ``ArchivedObject``, to be
@@ -178,7 +178,7 @@ public final class KeyedUnarchiver: NSCoder {
         set { securely = newValue }
     }
 
-    /// Always `.setErrorAndReturn`, whatever it is set to: no archive ends the process.
+    /// Always `.setErrorAndReturn`; setting another policy has no effect. No archive ends the process.
     public override var decodingFailurePolicy: NSCoder.DecodingFailurePolicy {
         get { .setErrorAndReturn }
         set {}
@@ -193,13 +193,14 @@ public final class KeyedUnarchiver: NSCoder {
         delegate?.unarchiverDidFinish(self)
     }
 
-    /// Counts references that are followed, and keys that are searched, against what the archive's size justifies.
+    /// Counts references that are followed, and keys that are searched, against the budget that the archive's size
+    /// allows.
     func spend(_ references: Int) throws(ArchiveError) {
         referenceBudget &-= references
         if referenceBudget < 0 { throw Self.overspent }
     }
 
-    /// Counts bytes of text and data that are decoded against what the archive's size justifies.
+    /// Counts bytes of text and data that are decoded against the budget that the archive's size allows.
     func spend(bytes: Int) throws(ArchiveError) {
         byteBudget &-= bytes
         if byteBudget < 0 { throw Self.overspent }
@@ -320,7 +321,7 @@ public final class KeyedUnarchiver: NSCoder {
     /// The object that a value is or refers to, if it is of one of the classes that are expected.
     func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         guard let object = try object(at: reference) else { return nil }
-        // Who keeps unknown classes finds them as members of what was asked for.
+        // If unknown classes are kept, their objects may be members of the object that was asked for.
         guard expected.allows(object) || object is ArchivedObject && depth > cycles.objectDepth else {
             throw ArchiveError(
                 .typeMismatch,
@@ -370,7 +371,7 @@ public final class KeyedUnarchiver: NSCoder {
             return data.map { UnsafeMutableRawPointer(mutating: keep($0).bytes) }
         }
 
-        /// Keeps bytes whose address is given out, until the unarchiver goes.
+        /// Keeps bytes alive until the unarchiver is freed: their address is given out.
         private func keep(_ data: Data) -> NSData {
             let kept = NSData(data: data)
             keptBytes.append(kept)

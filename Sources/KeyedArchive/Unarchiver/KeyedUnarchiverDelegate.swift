@@ -1,12 +1,12 @@
-/// Looks at, and may replace, every object that an unarchiver decodes, and finds classes for names that nobody
-/// knows.
+/// Looks at, and may replace, every object that an unarchiver decodes, and finds classes for names that the
+/// unarchiver does not know.
 ///
 /// All methods have an implementation that changes nothing.
 public protocol KeyedUnarchiverDelegate: AnyObject {
     /// Called when the class of an object is not known, or not expected.
     ///
     /// - Parameters:
-    ///   - unarchiver: who asks.
+    ///   - unarchiver: the unarchiver that asks.
     ///   - name: the class's name in the archive.
     ///   - classNames: the names of the class and its superclasses as the archive has them; empty if it has none.
     /// - Returns: the class to instantiate, which must be one of those that are expected, or `nil`.
@@ -18,7 +18,7 @@ public protocol KeyedUnarchiverDelegate: AnyObject {
 
     /// Called when an object or value was decoded.
     ///
-    /// - Returns: what is to take its place; the object itself or `nil` to leave it.
+    /// - Returns: the object or value to take its place; the object itself or `nil` to leave it.
     func unarchiver(_ unarchiver: KeyedUnarchiver, didDecode object: Any?) -> Any?
 
     /// Called when `didDecode` replaces an object by another.

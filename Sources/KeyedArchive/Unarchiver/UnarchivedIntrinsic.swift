@@ -55,7 +55,7 @@ extension KeyedUnarchiver {
             return data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         case .array:
             return try decoded(members(of: &scope, "NSArray"))
-        // Mutable collections are there before their members, whose parts may refer to them.
+        // Mutable collections are made before their members, since parts of the members may refer to them.
         case .mutableArray:
             let array = NSMutableArray()
             cycles.open(array, uid)
@@ -154,7 +154,7 @@ extension KeyedUnarchiver {
     }
 
     func hashable(_ object: Any, _ scope: ArchiveScope) throws(ArchiveError) -> AnyHashable {
-        // Comparing collections that share parts can take for ever, and an archive chooses what is compared.
+        // Comparing collections that share parts can take for ever, and an archive chooses the collections to compare.
         guard !ArchiveHandler.for(type(of: object)).isCollection, let key = object as? AnyHashable else {
             throw ArchiveError(
                 .typeMismatch,

@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What an unarchiver needs of memory: kept for the next one, since to allocate it takes longer than to read a
-/// small archive.
+/// The memory of an unarchiver, kept for the next one: allocating it takes longer than reading a small archive.
 ///
 /// Unchecked: it belongs to one unarchiver at a time, and changes hands only in `UnarchiverMemoryPool`.
 final class UnarchiverMemory: @unchecked Sendable {
@@ -22,7 +21,7 @@ final class UnarchiverMemory: @unchecked Sendable {
         archive.withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
     }
 
-    /// The archive that is here. Nobody may ask it any more when this memory is given back.
+    /// The archive in this memory. It must not be used any more when the memory is given back.
     func source() throws(ArchiveError) -> ArchiveSource { try ArchiveSource(ArchiveBytes(borrowing: bytes)) }
 
     /// Sets which classes an archive may hold; strings, numbers, collections, … may be there too.
@@ -39,7 +38,7 @@ final class UnarchiverMemory: @unchecked Sendable {
         expected = ExpectedClasses([root].compactMap(\.self) + others, intrinsicsToo: true)
     }
 
-    /// The first of the expected classes that decodes itself and whose name is `name`, by its bytes.
+    /// The first of the expected classes that decodes itself and has the name `name`, compared by its bytes.
     func expectedClass(
         named name: BinaryPropertyList.Reference,
         in list: BinaryPropertyList
@@ -55,7 +54,7 @@ final class UnarchiverMemory: @unchecked Sendable {
         return nil
     }
 
-    /// The position of what is known of a class, none of which ever changes.
+    /// The position of a class in `candidates`. The entry of a class never changes.
     private func candidate(_ cls: AnyClass) -> Int {
         for index in candidates.indices where candidates[index].cls == cls { return index }
         if candidates.count == Self.candidateLimit { candidates.removeAll(keepingCapacity: true) }
@@ -75,7 +74,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     fileprivate var footprint: Int { bytes.capacity + objects.footprint }
 }
 
-/// A class that may be instantiated, and what its name in an archive is compared with.
+/// A class that may be instantiated, and the name that names in an archive are compared with.
 private struct CandidateClass {
     let cls: AnyClass
     let name: String
@@ -104,7 +103,7 @@ enum UnarchiverMemoryPool {
 
     static func giveBack(_ memory: UnarchiverMemory) {
         guard memory.footprint <= footprintLimit else { return }
-        // Drops the objects that were decoded, whose deinitializers must not run under the lock.
+        // Drops the decoded objects before the lock is taken: their deinitializers must not run under it.
         memory.reset()
         idle.withLock { if $0.count < countLimit { $0.append(memory) } }
     }

@@ -48,7 +48,7 @@ extension CacheCore {
         return count
     }
 
-    /// Waits for what the store has deferred.
+    /// Waits until the store's deferred writes are done.
     func flush() throws(CacheError) {
         do throws(StoreError) {
             try store.flush()

@@ -66,8 +66,8 @@ extension CacheCore {
         }
     }
 
-    /// Moves the deadline of an entry on disk. Another cache or process that uses the entry too may have moved it: it is
-    /// the same entry all the same. Blocks on disk I/O.
+    /// Moves the deadline of an entry on disk. Another cache or process that uses the entry too may have moved it: it
+    /// is the same entry all the same. Blocks on disk I/O.
     ///
     /// - Parameter isDue: whether to go on where the deadline was moved meanwhile.
     /// - Returns: the entry as it is on disk now; `nil` if it was removed or saved over.

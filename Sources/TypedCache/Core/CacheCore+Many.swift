@@ -24,8 +24,8 @@ extension CacheCore {
         case expired
     }
 
-    /// Saves entries as ``write(_:_:keepsUnsaved:)`` does, each in place of what is there, but asks the store once for all
-    /// of them. Blocks on disk I/O.
+    /// Saves entries as ``write(_:_:keepsUnsaved:)`` does, each in place of the entry that is there, but asks the
+    /// store once for all of them. Blocks on disk I/O.
     ///
     /// - Parameter members: of two for one key, the later one counts.
     /// - Returns: why some of them failed, in their order.
@@ -71,7 +71,7 @@ extension CacheCore {
 
     private func save(_ entries: [NewEntry]) -> [Result<EntryInformation?, StoreError>] {
         if entries.isEmpty { return [] }
-        // A store in memory has no lock or device to wait for once, and is told what each costs.
+        // A store in memory has no lock or device to wait for once, and has to be told the cost of each entry.
         if archives != nil {
             return entries.map { new in Result { () throws(StoreError) in try put(new, if: nil) } }
         }
@@ -100,9 +100,10 @@ extension CacheCore {
         }
     }
 
-    /// Removes what was there for keys whose last entry was not saved, lest it is taken for that.
+    /// Removes the older entries of keys for which the last member was not saved, so that none is taken for that
+    /// member.
     ///
-    /// - Returns: why it could not be removed for entries that had expired.
+    /// - Returns: the failures of removals for members that had expired already.
     private func removeReplaced(
         _ outcomes: [EntryKey: Outcome],
         _ begun: [EntryKey: MemoryTier.BegunWrite]
@@ -129,8 +130,8 @@ extension CacheCore {
         return failures
     }
 
-    /// Removes the entries for some keys, as ``remove(_:)`` does, but asks the store once for all of them. Blocks on disk
-    /// I/O.
+    /// Removes the entries for some keys, as ``remove(_:)`` does, but asks the store once for all of them. Blocks on
+    /// disk I/O.
     ///
     /// - Returns: how many entries there were, and why some could not be removed.
     /// - Throws: `.closed` and `.forked`, and then nothing was done.

@@ -6,7 +6,7 @@ struct DiskRead: Sendable {
     let stored: StoredArchive
     /// Whether it is fresh; else it may be served as a stale one only.
     let isFresh: Bool
-    /// The timing whose idle deadline is being moved; `nil` if none is.
+    /// The entry's timing if its idle deadline is being moved; `nil` if it is not.
     let timing: EntryTiming?
     fileprivate let ticket: MemoryTier.Ticket
 }
@@ -18,7 +18,7 @@ extension CacheCore {
     ///   - expired: whether memory has an entry for the key that has expired.
     ///   - allowsStale: whether an entry may be given that has expired but is within a stale window.
     ///   - countsMiss: whether a miss is recorded; else the caller does so.
-    /// - Returns: what ``endRead(_:_:keeping:)`` must be called with; `nil` if there is none.
+    /// - Returns: the read, which has to be ended by ``endRead(_:_:keeping:)``; `nil` if there is no such entry.
     func read(
         _ key: EntryKey,
         expired: Bool = false,
@@ -26,7 +26,7 @@ extension CacheCore {
         countsMiss: Bool = true
     ) throws(CacheError) -> DiskRead? {
         try checkUsable()
-        // First, for a save that fails may bar the key.
+        // First, because a deferred save that fails may bar the key.
         memory.settleOthers(key)
         let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
             let dropped = expired ? memory.remove(forKey: key) : nil
@@ -66,9 +66,9 @@ extension CacheCore {
 
     /// Ends a reading.
     ///
-    /// - Parameter entry: what memory shall have from now on; `nil` for nothing.
+    /// - Parameter entry: the entry that memory is to keep; `nil` for none.
     func endRead(_ key: EntryKey, _ read: DiskRead, keeping entry: MemoryEntry? = nil) {
-        // Reading moves an idle deadline, from whatever tier.
+        // Reading moves an idle deadline, whether from memory or from disk.
         if let entry { _ = isFresh(entry) }
         endRead(key, read.ticket, keeping: entry)
     }
@@ -81,7 +81,7 @@ extension CacheCore {
         release(memory.withLock { $0.endRead(key, ticket, keeping: entry) })
     }
 
-    /// What is known of a fresh entry; `nil` if there is none. Blocks on disk I/O.
+    /// The information of a fresh entry on disk; `nil` if there is none. Blocks on disk I/O.
     func freshInformation(_ key: EntryKey) throws(CacheError) -> EntryInformation? {
         try checkUsable()
         memory.settleOthers(key)

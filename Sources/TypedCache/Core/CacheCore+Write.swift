@@ -1,7 +1,7 @@
 import ArchiveStore
 import Foundation
 
-/// A value on its way to disk: its archive, and what memory shall have of it.
+/// A value on its way to disk: its archive, and the entry that memory is to keep.
 struct NewEntry: Sendable {
     let archive: [UInt8]
     let attributes: EntryAttributes
@@ -9,7 +9,7 @@ struct NewEntry: Sendable {
 
     var key: EntryKey { entry.key }
 
-    /// What is known of the entry where the disk does not have it.
+    /// The entry's information where the disk does not have the entry.
     var information: EntryInformation {
         EntryInformation(
             key: key.text,
@@ -29,11 +29,11 @@ struct UnsavedEntry: Sendable {
     let onDisk: EntryInformation?
 }
 
-/// Which entry a save may take the place of.
+/// The entry that a save may take the place of.
 enum WriteRule: Sendable {
-    /// Whatever is there.
+    /// Any entry, or none.
     case always
-    /// What was there when a load began: what was written or removed since counts.
+    /// The entry that was there when a load began, or none: a write or removal since then stands.
     case ifUnchanged(since: MemoryTier.Ticket)
     /// The very entry that was read, or none.
     case ifStill(EntryInformation?)
@@ -44,7 +44,7 @@ extension CacheCore {
     ///
     /// - Parameter keepsUnsaved: whether memory keeps an entry that the disk refuses.
     /// - Returns: whether it was saved; `false` where the rule forbids it.
-    /// - Throws: what a store's save throws. What it was to replace is gone then, but for a load, which leaves it.
+    /// - Throws: the error of the store's save. The entry that was to be replaced is gone then, but a load leaves it.
     @discardableResult
     func write(
         _ new: NewEntry,
@@ -117,7 +117,8 @@ extension CacheCore {
         return nil
     }
 
-    /// Asked while nobody else can change the entry, so that a removal comes either before this or after the save.
+    /// The condition for a save under a rule; `nil` for none. Asked while no other caller can change the entry, so
+    /// that a removal comes either before this or after the save.
     private func condition(
         _ key: EntryKey,
         _ begun: MemoryTier.Ticket,
@@ -127,12 +128,12 @@ extension CacheCore {
         case .always: nil
         case .ifUnchanged: { [memory] _ in memory.withLock { $0.isCurrent(key, begun) } }
         case .ifStill(let former):
-            // What is barred was read as none.
+            // The entry of a barred key was read as none.
             { [memory] entry in entry?.identity == former?.identity || memory.withLock { $0.isBarred(key) } }
         }
     }
 
-    /// Does what comes of saving an entry that has expired already.
+    /// Removes the former entry instead of saving one that has expired already.
     private func removeInstead(
         of new: NewEntry,
         _ begun: MemoryTier.Ticket,
@@ -148,7 +149,7 @@ extension CacheCore {
         return true
     }
 
-    /// What is on disk for a key; none if it is damaged.
+    /// The information of the entry on disk for a key; `nil` if there is none or it is damaged.
     private func information(_ key: EntryKey) throws(StoreError) -> EntryInformation? {
         do throws(StoreError) {
             return try store.information(forKey: key.text)
@@ -159,7 +160,9 @@ extension CacheCore {
         }
     }
 
-    /// Removes what was to be replaced, lest it is taken for what was to be saved, and says whether it must be barred.
+    /// Removes the entry that a failed save was to replace, so that it is not taken for the new one.
+    ///
+    /// - Returns: `.set` if the key must be barred, because the entry could not be removed.
     private func removeAfterFailure(_ key: EntryKey, _ rule: WriteRule) -> MemoryTier.Bar {
         do throws(StoreError) {
             switch rule {
@@ -169,7 +172,7 @@ extension CacheCore {
             case .ifStill(let former?):
                 if try store.remove(former) { record(.removed, key) }
                 return .asItWas
-            // What a load has not brought is not missing.
+            // A load that fails to save leaves the former entry; a change that read none has none to remove.
             case .ifStill(nil), .ifUnchanged: return .asItWas
             }
         } catch {
@@ -178,7 +181,7 @@ extension CacheCore {
         }
     }
 
-    /// Removes what a save that failed early was to replace. Blocks on disk I/O.
+    /// Removes the entry that was to be replaced by a save that failed early. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
         guard usage.isUsable, let write = beginWrite(key, rule) else { return }
         endWrite(key, write.ticket, bar: removeAfterFailure(key, rule))
@@ -218,7 +221,7 @@ extension CacheCore {
         }
     }
 
-    /// Begins to change a key's entry; what memory had is gone from then on, here and in the other caches.
+    /// Begins to change a key's entry; memory loses the entry that it had, here and in the other caches.
     ///
     /// - Returns: the operation; `nil` if the loaded value is not wanted any more.
     func beginWrite(_ key: EntryKey, _ rule: WriteRule = .always) -> MemoryTier.BegunWrite? {
@@ -239,8 +242,8 @@ extension CacheCore {
         memory.tellOthers(changed: key, bar: bar)
     }
 
-    /// The usable entries that memory alone has, here and in the other caches, and what the disk has for their keys.
-    /// Blocks on disk I/O.
+    /// The usable entries that memory alone has, here and in the other caches, and the older entries that the disk has
+    /// for their keys. Blocks on disk I/O.
     func unsavedEntries() throws(CacheError) -> [UnsavedEntry] {
         try checkUsable()
         var entries: [UnsavedEntry] = []
@@ -254,8 +257,8 @@ extension CacheCore {
         return entries
     }
 
-    /// Removes an entry that memory alone has, if it is still the one that is there, and what the disk had for its key.
-    /// Blocks on disk I/O.
+    /// Removes an entry that memory alone has, if it is still the one that is there, and the older entry that the disk
+    /// had for its key. Blocks on disk I/O.
     func remove(_ entry: UnsavedEntry) throws(CacheError) -> Bool {
         try checkUsable()
         guard memory.takeUnsaved(entry.key, ifStill: entry.information) else { return false }
@@ -278,7 +281,7 @@ extension CacheCore {
     /// Removes every entry that is there when the call starts. Blocks on disk I/O.
     func removeAll() throws(CacheError) {
         try checkUsable()
-        // Emptied before the disk is, lest memory serve what another process sees to be gone.
+        // Memory is emptied before the disk, so that it does not serve an entry that another process sees to be gone.
         memory.beginRemoval()
         defer { memory.endRemoval() }
         memory.settleOthers(nil)
@@ -301,11 +304,12 @@ extension CacheCore {
         for key in unsaved { record(.removed, key) }
         let removedCount = try removing(.removed, .remove, except: unsaved) { removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
-                // Out of memory before it is gone from disk, lest memory serve what another process sees to be gone.
+                // The entry leaves memory before the disk, so that memory does not serve one that another process sees
+                // to be gone.
                 guard let key = try? EntryKey(entry.key), begun[key] == nil else { return }
                 let write = memory.withLock { $0.beginWrite(key) }
                 begun[key] = write.ticket
-                // Values come to their end without the store's lock.
+                // Values are released after the store has given up its lock.
                 if let former = write.former { formers.append(former) }
             } removed: { entry in
                 removed(entry)
@@ -317,7 +321,7 @@ extension CacheCore {
     /// Removes every entry that is of no use any more. Blocks on disk I/O.
     @discardableResult
     func removeExpired() throws(CacheError) -> Int {
-        // First: in a forked process, what is asked for here waits for threads that there are not.
+        // First: in a forked process, the calls below would wait for threads that do not exist there.
         try checkUsable()
         memory.settleMoves()
         return try removing(.expired, .sweep) { removed throws(StoreError) in
@@ -325,12 +329,12 @@ extension CacheCore {
         }
     }
 
-    /// Does in the background what ``removeExpired()`` does.
+    /// Does the work of ``removeExpired()`` in the background, and records its error.
     func sweep() {
         do throws(CacheError) {
             try removeExpired()
         } catch {
-            // Closed meanwhile, it has nothing to tell.
+            // A cache that was closed meanwhile has no failure to tell.
             guard usage.isUsable else { return }
             record(.failed, nil, error)
         }
@@ -343,7 +347,7 @@ extension CacheCore {
         }
     }
 
-    /// - Parameter told: keys that count and are told already, for memory alone had an entry.
+    /// - Parameter told: keys that were counted and told of already, because memory alone had an entry for them.
     private func removing(
         _ occurrence: Occurrence,
         _ operation: CacheOperation,

@@ -4,12 +4,13 @@ import Synchronization
 
 /// All of a cache that does not depend on the type of its values.
 ///
-/// It knows archives and entries in memory; ``Cache`` turns values into them and back, on the caller's thread. So what
-/// goes to other threads are bytes only, whatever the values are.
+/// It knows archives and entries in memory; ``Cache`` turns values into them and back, on the caller's thread. So only
+/// bytes go to other threads, for values of any type.
 final class CacheCore: Sendable {
     let name: String
     let store: any ArchiveStore
-    /// The store of a cache in memory alone: it decides what is given up, and memory has all that it has.
+    /// The store of a cache in memory alone: it chooses the entries that are given up, and memory has all of its
+    /// entries.
     let archives: MemoryStore?
     let memory: SharedMemory
     let clock: any CacheClock
@@ -21,7 +22,7 @@ final class CacheCore: Sendable {
     /// The path of the directory with no link in it; `nil` for a cache in memory alone.
     let place: String?
     let loadLocks = LoadLocks()
-    /// Whether it was told that loads cannot be joined among processes.
+    /// Whether it was reported that loads cannot be joined among processes.
     let hasReportedLocks = Atomic<Bool>(false)
     private let sweeper = Mutex<Sweeper?>(nil)
     private let followsOthers: Bool
@@ -44,7 +45,7 @@ final class CacheCore: Sendable {
         self.store = store
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
-        // One place by whatever path: it is there by now, if it is anywhere.
+        // The same place for all paths to the directory, which exists by now, if at all.
         place = directory.map(CacheDirectory.place)
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
@@ -52,7 +53,8 @@ final class CacheCore: Sendable {
         listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
         followsOthers = disk.followsOtherProcesses
         store.setUser(self)
-        // Else a program that opens the directory, saves and drops the cache again and again could defer any number.
+        // Otherwise a program that opens the directory, saves and drops the cache again and again could defer any
+        // number of writes.
         self.memory.settleOthers(nil)
         // A forked process has no thread for it.
         if sweeps, StoreUsage.hasQueues {
@@ -72,7 +74,7 @@ final class CacheCore: Sendable {
     /// - Throws: `.closed` and `.forked`.
     func checkUsable() throws(CacheError) { try queues.checkUsable() }
 
-    /// Writes what was deferred, and gives back all files and locks. Blocks on disk I/O.
+    /// Does the deferred writes, and gives back all files and locks. Blocks on disk I/O.
     func close() throws(CacheError) {
         do throws(StoreError) {
             guard try usage.close() else { return }
@@ -92,13 +94,13 @@ final class CacheCore: Sendable {
 
     // MARK: Telling
 
-    /// Counts an event, and tells whoever listens.
+    /// Counts an event, and tells the listeners.
     func record(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {
         memory.withLock { $0.statistics.count(occurrence) }
         listeners.tell(occurrence, key, cause)
     }
 
-    /// Records what no call can throw.
+    /// Records an error of the store that no call can throw.
     func report(_ occurrence: Occurrence, _ key: EntryKey?, _ error: StoreError) {
         record(occurrence, key, failure(error, key))
     }
@@ -108,7 +110,7 @@ final class CacheCore: Sendable {
         CacheError(error).named(cache: name, key: key?.text)
     }
 
-    /// Runs `body`, and names the cache and the key in what it throws.
+    /// Runs `body`, and names the cache and the key in the error that it throws.
     func naming<Result>(
         _ key: EntryKey? = nil,
         _ body: () throws(CacheError) -> Result
@@ -178,7 +180,7 @@ final class CacheCore: Sendable {
 
     /// Whether an entry on disk is fresh. Where reading has moved an idle deadline, memory knows better than the disk.
     ///
-    /// - Parameter moving: the timings whose deadlines were being moved when the entry was read.
+    /// - Parameter moving: the timings with deadlines that were being moved when the entry was read.
     func isFresh(onDisk entry: EntryInformation, moving: [EntryKey: [EntryTiming]] = [:]) -> Bool {
         guard let deadline = entry.expiresAt else { return true }
         if clock.now < deadline { return true }
@@ -200,7 +202,7 @@ final class CacheCore: Sendable {
     /// over meanwhile.
     func dropIfUseless(_ entry: EntryInformation, _ key: EntryKey) -> Bool {
         guard let end = entry.attributes.usableUntil, end <= clock.now else { return false }
-        // Expired is expired: it must not come back when the clock is set back, from whatever tier.
+        // An expired entry must not come back from memory or disk when the clock is set back.
         do throws(StoreError) {
             if try store.remove(entry) {
                 depart(key)
@@ -222,12 +224,12 @@ final class CacheCore: Sendable {
 
     /// Gives memory back where the system asks for it.
     func relieve(isCritical: Bool) {
-        // Also what is said to cost nothing.
+        // A count of zero removes entries with a cost of zero, too.
         if isCritical { trim(toCount: 0, cost: 0) } else { trim(toCount: .max, cost: memoryCost / 2) }
     }
 
-    /// Whether memory may keep what the store refuses. Without a disk, the store has memory's limits: what is above
-    /// them must not be kept beside it.
+    /// Whether memory may keep an entry that the store refuses. Without a disk, the store has memory's limits: an
+    /// entry that is above them must not be kept beside it.
     var keepsWithoutStore: Bool { archives == nil }
 
     /// The cost of all entries in memory together, in bytes.
@@ -251,9 +253,11 @@ final class CacheCore: Sendable {
 
     // MARK: Other processes
 
-    /// Forgets what other processes have changed; does nothing where the cache was not asked to follow them.
+    /// Forgets the entries that other processes have changed; does nothing where the cache was not asked to follow
+    /// them.
     ///
-    /// One thread at a time: whoever is told of nothing must find that gone which another thread was told of.
+    /// One thread at a time: the store reports a change once, so a thread that is told of no change must find the
+    /// entries forgotten that another thread was told of.
     func followOthers() throws(CacheError) {
         guard followsOthers else { return }
         var dropped = MemoryTier.Dropped()
@@ -277,10 +281,10 @@ final class CacheCore: Sendable {
         release(dropped)
     }
 
-    /// Remembers that memory may soon have an entry for a key that others may change.
+    /// Remembers that memory may soon have an entry for a key that other processes may change.
     ///
-    /// Called after an operation on the key was begun, and before it looks at the disk: so whoever hears of a change
-    /// that the operation has not seen keeps it from leaving anything in memory.
+    /// Called after an operation on the key has begun, and before it looks at the disk: so a thread that is told of a
+    /// change that the operation has not seen keeps the operation from leaving an entry in memory.
     func follow(_ key: EntryKey) {
         guard followsOthers else { return }
         let digest = store.digest(of: key.text)
@@ -308,7 +312,7 @@ extension CacheCore: StoreUser {
         record(storeEviction, key)
     }
 
-    /// What it is called when the store gives up an entry.
+    /// The event of an entry that the store gives up.
     var storeEviction: Occurrence { archives == nil ? .diskEvicted : .memoryEvicted }
 
     func didExpire(_ entry: EntryInformation) {
@@ -317,7 +321,7 @@ extension CacheCore: StoreUser {
         record(.expired, key)
     }
 
-    /// Has memory forget a key whose entry was given up or has expired, here and in the other caches.
+    /// Has memory forget a key, here and in the other caches, after its entry was given up or has expired.
     func depart(_ key: EntryKey) {
         let dropped = memory.withLock { $0.depart(key) }
         _ = consume dropped
@@ -335,7 +339,7 @@ extension CacheCore: StoreUser {
         memory.tellOthersAllLost()
     }
 
-    /// Has memory forget a key whose entry is gone from disk, here and in the other caches.
+    /// Has memory forget a key, here and in the other caches, after its entry on disk is gone.
     ///
     /// - Parameter bar: whether the key is barred from now on.
     func forget(_ key: EntryKey, bar: MemoryTier.Bar = .asItWas) {
@@ -345,9 +349,9 @@ extension CacheCore: StoreUser {
     }
 }
 
-/// The keys in memory, or on their way there, by what stands for them in a store's account of changes.
+/// The keys in memory, or on their way there, by the digests that stand for them in a store's list of changes.
 private struct FollowedKeys {
-    // Several keys may have one, if it is of half a hash.
+    // Several keys may share a digest, if that is half of a hash.
     private var keys: [KeyDigest: Set<EntryKey>] = [:]
     private var most = 1_024
 

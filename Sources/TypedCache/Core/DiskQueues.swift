@@ -6,7 +6,7 @@ import Dispatch
 ///
 /// Work for one key always goes to the same queue, so it is done in the order in which it was asked for.
 struct DiskQueues: Sendable {
-    /// The queues for keys; one more is for what is about no key or many, which may take long.
+    /// The number of queues for keys; one more queue is for work on no key or on many, which may take long.
     private static let count = 4
     private static let current = DispatchSpecificKey<Place>()
     private let queues: [DispatchQueue]
@@ -55,7 +55,7 @@ struct DiskQueues: Sendable {
         if !usage.isUsable { throw CacheError(usage.failure).named(cache: label) }
     }
 
-    /// Suspends until `body` has run, and throws what it throws, or `.closed` or `.forked`.
+    /// Suspends until `body` has run, and throws its error, or `.closed` or `.forked`.
     nonisolated(nonsending) func trying<Result: Sendable>(
         _ key: EntryKey? = nil,
         _ body: @escaping @Sendable () throws(CacheError) -> Result
@@ -64,21 +64,21 @@ struct DiskQueues: Sendable {
         return try await run(key) { Swift.Result { () throws(CacheError) in try body() } }.get()
     }
 
-    /// Waits until all that was started before has run; on one of this cache's own queues, for nothing, for what runs
-    /// there would wait for itself.
+    /// Waits until all work that was started before has run. On one of this cache's own queues it does not wait,
+    /// because work there would wait for itself.
     func drain() {
         guard currentNumber == nil else { return }
         for queue in queues { queue.sync {} }
     }
 
-    /// Suspends until all that was started before has run.
+    /// Suspends until all work that was started before has run.
     nonisolated(nonsending) func drained() async {
         for queue in queues {
             await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
         }
     }
 
-    /// Waits until all that was started before for any key has run; on a queue for keys, for nothing.
+    /// Waits until all work for keys that was started before has run. On a queue for keys it does not wait.
     func drainKeys() {
         if let number = currentNumber, number < Self.count { return }
         for queue in queues.prefix(Self.count) { queue.sync {} }

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The times of an entry in memory that has more of them than a deadline.
 ///
-/// An idle deadline moves with each reading, in memory to a 65,536th of the idle time. On disk it follows when it lags by more than an eighth
-/// of the idle time, so that many readings write little; nothing is removed from disk before that eighth has passed as
-/// well.
+/// An idle deadline moves with each reading: in memory to a 65,536th of the idle time; on disk when it lags by more
+/// than an eighth of the idle time, so that many readings write little. Nothing is removed from disk before that
+/// eighth has passed as well.
 final class EntryTiming: Sendable {
     private struct State {
         /// The entry on disk, as far as it is known to be there still.
@@ -23,8 +23,8 @@ final class EntryTiming: Sendable {
     /// How many seconds it took to load the value.
     let loadTime: TimeInterval
     private let state = Mutex(State())
-    /// A `Double`'s bits, and whether the disk lags behind it: apart from the rest, so that most readings take no lock. Both
-    /// change under the lock.
+    /// A `Double`'s bits, and whether the disk lags behind it: apart from the rest, so that most readings take no
+    /// lock. Both change under the lock.
     private let deadlineBits: Atomic<UInt64>
     private let isBehind = Atomic<Bool>(true)
 
@@ -39,7 +39,7 @@ final class EntryTiming: Sendable {
         state.withLock { $0.entry = entry }
     }
 
-    /// Takes in what the store knows of the entry, once it is saved.
+    /// Takes the store's information of the entry, once it is saved.
     func saved(_ entry: EntryInformation?) { state.withLock { $0.entry = entry } }
 
     private(set) var deadline: TimeInterval {
@@ -47,11 +47,11 @@ final class EntryTiming: Sendable {
         set { deadlineBits.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// What reading an entry comes to.
+    /// The result of reading an entry.
     enum Use {
         case expired
         case fresh
-        /// Fresh, and the entry on disk has to be told; ``entry`` is that.
+        /// Fresh, and the deadline on disk has to follow; ``entry`` is the entry on disk.
         case ahead
     }
 
@@ -85,7 +85,7 @@ final class EntryTiming: Sendable {
     /// Whether this is of the save that an entry comes from.
     func isOf(_ entry: EntryInformation) -> Bool { state.withLock { $0.entry?.isSave(of: entry) ?? false } }
 
-    /// Whether the deadline is so far beyond that of the entry on disk that this has to be told.
+    /// Whether the deadline is so far beyond that of the entry on disk that the disk has to follow.
     func isAhead(of entry: EntryInformation) -> Bool { isAhead(of: entry, deadline) }
 
     private func isAhead(of entry: EntryInformation, _ deadline: TimeInterval) -> Bool {
@@ -93,7 +93,7 @@ final class EntryTiming: Sendable {
         return deadline - onDisk.timeIntervalSinceReferenceDate > idleTime * EntryAttributes.idleLag
     }
 
-    /// Ends what ``use(at:)`` asked for, unless reading has moved the deadline much further meanwhile.
+    /// Ends the move that ``use(at:)`` asked for, unless reading has moved the deadline much further meanwhile.
     ///
     /// - Parameter entry: the entry on disk with the deadline that it has now; `nil` if it is not there any more.
     /// - Returns: the entry to move once more.
@@ -107,7 +107,8 @@ final class EntryTiming: Sendable {
         }
     }
 
-    /// Ends it without success. The next reading tries again; the more often that fails, the more readings do not.
+    /// Ends a move that failed. After the first failure, the next reading tries again; the more moves fail in a row,
+    /// the more readings do not.
     func failedToMove() {
         state.withLock { state in
             state.isMoving = false
@@ -118,7 +119,7 @@ final class EntryTiming: Sendable {
 }
 
 extension EntryInformation {
-    /// Whether this and another entry come from one save, whatever has become of the deadline.
+    /// Whether this and another entry come from one save, even if the deadline was moved since.
     func isSave(of other: EntryInformation) -> Bool {
         var attributes = attributes
         attributes.expiresAt = other.expiresAt

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Has expired entries removed once a minute, as long as it is there.
 ///
-/// All sweepers of the process share one timer, which is there as long as one of them is: a program may have many caches,
-/// and a timer of its own would wake the process for each.
+/// All sweepers of the process share one timer, which is there as long as one of them is: a program may have many
+/// caches, and a timer of its own would wake the process for each.
 final class Sweeper: Sendable {
     private static let interval = DispatchTimeInterval.seconds(60)
     private static let queue = DispatchQueue.global(qos: .utility)

@@ -23,16 +23,17 @@ public struct CacheEvent: Sendable {
         public static let joined = Kind(base: .joined)
         /// A value was loaded by a producer, whether or not it was saved then.
         public static let loaded = Kind(base: .loaded)
-        /// A producer said that the expired value is still the right one, whether or not its new deadline was saved then.
+        /// A producer said that the expired value is still the right one, whether or not its new deadline was saved
+        /// then.
         public static let revalidated = Kind(base: .revalidated)
-        /// A producer threw; ``CacheEvent/cause`` says what.
+        /// A producer threw; ``CacheEvent/cause`` is its error.
         public static let loadFailed = Kind(base: .loadFailed)
         /// An entry left; ``CacheEvent/reason`` says why, and ``CacheEvent/tier`` from where.
         public static let removed = Kind(base: .removed)
         /// All entries were removed by a call; the event has no key.
         public static let removedAll = Kind(base: .removedAll)
-        /// Something failed that no call could throw: a save that was deferred, the removal of an expired entry;
-        /// ``CacheEvent/cause`` says what.
+        /// A failure that no call could throw, of a deferred save or of the removal of an expired entry, say;
+        /// ``CacheEvent/cause`` is the error.
         public static let failed = Kind(base: .failed)
 
         public var description: String { base.rawValue }
@@ -60,20 +61,21 @@ public struct CacheEvent: Sendable {
         public static let expired = RemovalReason(base: .expired)
         /// It was given up to make room. An entry that memory gave up stays on disk, where there is one.
         public static let evicted = RemovalReason(base: .evicted)
-        /// A call removed it, by its key, its tag or a choice, or `modify` set it to `nil`; or a save for its key failed.
+        /// A call removed it, by its key, its tag or a choice, or `modify` set it to `nil`; or a save for its key
+        /// failed.
         public static let removed = RemovalReason(base: .removed)
-        /// Another value was saved for its key. Told of entries that memory had; one that was on disk alone is
-        /// replaced without a word.
+        /// Another value was saved for its key. Told of entries that memory had; an entry that was on disk alone is
+        /// replaced without an event.
         public static let replaced = RemovalReason(base: .replaced)
-        /// It was found damaged, and taken out of the way; ``CacheEvent/cause`` says what was wrong.
+        /// It was found damaged, and taken out of the way; ``CacheEvent/cause`` describes the damage.
         public static let corrupted = RemovalReason(base: .corrupted)
 
         public var description: String { base.rawValue }
     }
 
-    /// What was done.
+    /// The kind of event.
     public let kind: Kind
-    /// The entry's key; `nil` where the event is about no entry, or about one whose key is not known.
+    /// The entry's key; `nil` where the event is about no entry, or about one with an unknown key.
     public let key: String?
     /// Where an entry was found, or which tier it left; `nil` for events about neither.
     public let tier: Tier?

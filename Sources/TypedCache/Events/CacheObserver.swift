@@ -1,4 +1,4 @@
-/// Is told what a cache does while it does it: for metrics, tracing or signposts.
+/// Receives the events and operations of a cache as they happen: for metrics, tracing or signposts.
 ///
 /// ```swift
 /// struct Metrics: CacheObserver {
@@ -8,14 +8,14 @@
 /// }
 /// ```
 ///
-/// All of them are called on the thread that does the work, without a lock held, and hold it up as long as they take;
+/// All methods are called on the thread that does the work, without a lock held, and hold it up as long as they take;
 /// hits in memory included. An observer must not use the cache that it observes.
 public protocol CacheObserver: Sendable {
     /// Something was done.
     func cache(_ name: String, did event: CacheEvent)
     /// Work that may take a while begins.
     ///
-    /// - Returns: what ``cache(_:didEnd:_:)-(_,CacheOperation,_)`` is given; `nil` by default.
+    /// - Returns: a token for ``cache(_:didEnd:_:)-(_,CacheOperation,_)``; `nil` by default.
     func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)?
     /// The work that returned this token has ended, however it did.
     func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?)

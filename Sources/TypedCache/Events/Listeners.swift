@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Everybody who is told what a cache does. Costs one look at a flag where there is nobody.
+/// The observer and the streams that receive the events of a cache. Costs one look at a flag where there are none.
 final class Listeners: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
@@ -27,7 +27,7 @@ final class Listeners: Sendable {
         for stream in state.withLock({ $0.streams }).values { stream.finish() }
     }
 
-    /// Whether anybody listens.
+    /// Whether there is an observer or a stream.
     var isActive: Bool { isNeeded.load(ordering: .relaxed) }
 
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {

@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
 
-/// What became of loading a key.
+/// The outcome of loading a key.
 enum LoadOutcome: Sendable {
-    /// As memory would have it, whether or not it was saved.
+    /// The entry as memory would keep it, whether or not it was saved.
     case loaded(MemoryEntry)
     /// The producer gave nothing for this key.
     case absent
     case failed(any Error)
-    /// The one who asked does not want it any more.
+    /// The task that waited was cancelled.
     case cancelled
 }
 
-/// A key that is being loaded, and everybody who waits for it.
+/// A key that is being loaded, and the tasks that wait for it.
 ///
-/// Unchecked: what may change is touched under the lock of ``Flights`` only.
+/// Unchecked: the mutable properties are touched under the lock of ``Flights`` only.
 final class Flight: @unchecked Sendable {
     let key: EntryKey
-    /// When the load began, as far as the key is concerned.
+    /// The ticket from when the load began: it tells whether the key has changed since.
     let ticket: MemoryTier.Ticket
     fileprivate let load: Load
     /// Tells its load from every other one, see ``LoadGraph``.
@@ -36,12 +36,12 @@ final class Flight: @unchecked Sendable {
 ///
 /// Unchecked: as ``Flight``.
 private final class Load: @unchecked Sendable {
-    /// Nobody has to wait for it: it goes on by itself.
+    /// Whether the load goes on by itself, without a task that waits for it.
     let isBackground: Bool
     let number = LoadGraph.makeNumber()
     var flights: [Flight] = []
     var task: Task<Void, Never>?
-    /// How many still wait.
+    /// How many tasks still wait.
     var interest = 0
     /// How many flights have not landed.
     var inTheAir = 0
@@ -50,12 +50,12 @@ private final class Load: @unchecked Sendable {
     init(isBackground: Bool) { self.isBackground = isBackground }
 }
 
-/// The keys that are being loaded: one producer for each, however many ask.
+/// The keys that are being loaded: one producer for each, however many tasks ask.
 final class Flights: Sendable {
     /// The right to wait for one flight, to be used once.
     struct Seat: Sendable {
         let flight: Flight
-        /// Whether the flight was made for this one.
+        /// Whether the flight was made for this seat.
         let isFirst: Bool
         fileprivate let number: Int
     }
@@ -82,13 +82,13 @@ final class Flights: Sendable {
     /// Whether no key is being loaded.
     var isEmpty: Bool { state.withLock { $0.flights.isEmpty } }
 
-    /// How many wait for a key, or are about to.
+    /// How many tasks wait for a key's load, or are about to.
     func waiterCount(_ key: EntryKey) -> Int { state.withLock { $0.flights[key]?.load.interest ?? 0 } }
 
-    /// Joins the flights of some keys, and makes those that there are none for.
+    /// Joins the flights of some keys, and makes a flight for each key that has none.
     ///
     /// - Parameters:
-    ///   - isBackground: whether nobody waits: only new flights are of interest then.
+    ///   - isBackground: whether no task waits: then only new flights are made, and no seats.
     ///   - begin: called for each new flight; must not block.
     ///   - start: called with the new flights, if there are any: starts the producer, which ends with
     ///     ``land(_:_:)`` for each of them.
@@ -131,7 +131,7 @@ final class Flights: Sendable {
 
     /// Suspends until a flight has landed, or the current task is cancelled.
     ///
-    /// When all who waited for a load were cancelled, so is its producer.
+    /// When all tasks that waited for a load are cancelled, so is its producer.
     nonisolated(nonsending) func outcome(of seat: Seat) async -> LoadOutcome {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -162,7 +162,10 @@ final class Flights: Sendable {
 
     private typealias Waiter = UnsafeContinuation<LoadOutcome, Never>
 
-    /// Takes one back who waits, and gives up a load for which nobody waits any more.
+    /// Gives a seat back, and gives up its load if no task waits for that any more, unless it runs in the background.
+    ///
+    /// - Returns: the continuation of the task on that seat, and the task of the load that was given up; `nil` for
+    ///   none.
     private static func leave(_ seat: Seat, _ state: inout State) -> (waiter: Waiter?, task: Task<Void, Never>?) {
         let flight = seat.flight
         guard flight.outcome == nil else { return (nil, nil) }
@@ -172,7 +175,7 @@ final class Flights: Sendable {
         let load = flight.load
         load.interest -= 1
         guard load.interest == 0, !load.isBackground else { return (waiter, nil) }
-        // Who comes now must not wait for a producer that was told to stop.
+        // A later caller must not wait for a producer that was told to stop.
         load.isGivenUp = true
         for flight in load.flights where state.flights[flight.key] === flight { state.flights[flight.key] = nil }
         return (waiter, load.task)
@@ -185,7 +188,7 @@ final class Flights: Sendable {
             flight.outcome = outcome
             let load = flight.load
             load.inTheAir -= 1
-            // They hold on to each other, and to what was loaded.
+            // The load and its flights hold on to each other, and to the loaded entries.
             let landed = load.inTheAir == 0 ? load.flights : []
             if load.inTheAir == 0 {
                 load.flights = []

@@ -30,7 +30,7 @@ enum LoadGraph {
 
     private static let state = Mutex(State())
 
-    /// The load whose producer the current task belongs to.
+    /// The number of the load with the producer that the current task belongs to; `nil` outside of producers.
     @TaskLocal static var current: Int?
 
     static func makeNumber() -> Int {

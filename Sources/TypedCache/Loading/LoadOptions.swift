@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a fetch loads what is missing.
+/// How a fetch loads missing values.
 public struct LoadOptions: Sendable, Hashable {
     /// Among which fetches of a missing key one producer runs for all.
     public struct Joining: Sendable, Hashable, CustomStringConvertible {
@@ -8,17 +8,18 @@ public struct LoadOptions: Sendable, Hashable {
 
         private let base: Base
 
-        /// Those of the same cache object.
+        /// The fetches of the same cache object.
         public static let process = Joining(base: .process)
-        /// Those of all processes on this machine, and of all cache objects, that use the cache's directory and say so,
-        /// too.
+        /// The fetches of all processes on this machine, and of all cache objects, that use the cache's directory and
+        /// choose this option, too.
         ///
-        /// Takes a lock for each key that is loaded, in the file `.loads` of that directory, which the system gives back
-        /// when the process ends, however it does, and its children that were forked meanwhile and run no other program.
-        /// A load waits as long as another process has the lock, also if that is stopped or its producer does not end:
-        /// who cannot wait cancels the task. What another process has saved meanwhile is returned. Where there can
-        /// be no lock, in a directory that is read-only say, producers are joined within the process, and one event of
-        /// kind ``CacheEvent/Kind/failed`` says so. Waiting can be cancelled, and blocks no thread.
+        /// Takes a lock for each key that is loaded, in the file `.loads` of that directory. The system gives the lock
+        /// back when the process has ended, however it did, and so have its children that were forked meanwhile and
+        /// run no other program. A load waits as long as another process has the lock, also if that process is stopped
+        /// or its producer does not end: a caller that cannot wait cancels its task. A value that another process has
+        /// saved meanwhile is returned. Where there can be no lock, in a directory that is read-only say, producers
+        /// are joined within the process, and one event of kind ``CacheEvent/Kind/failed`` says so. Waiting can be
+        /// cancelled, and blocks no thread.
         public static let processes = Joining(base: .processes)
 
         /// `process` or `processes`.
@@ -45,10 +46,11 @@ public struct LoadOptions: Sendable, Hashable {
     public var replacesOtherTypes: Bool
     /// Whether memory keeps a loaded value that the disk refuses, a full one say; `true` by default.
     ///
-    /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So a full disk
-    /// costs one producer for each lifetime of a value, not one for each fetch. Listings, counts, `entry(forKey:)`,
-    /// `stored(forKey:)` and `modify` see the disk only. Without memory, see ``MemorySettings/none``, nothing is kept; nor
-    /// does a cache without a disk keep a value that costs more than its limit.
+    /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So a full
+    /// disk costs one producer for each lifetime of a value, not one for each fetch. Listings, counts,
+    /// `entry(forKey:)`, `stored(forKey:)` and `modify` see the disk only. Without memory, see
+    /// ``MemorySettings/none``, nothing is kept; nor does a cache without a disk keep a value that costs more than its
+    /// limit.
     public var keepsUnsaved: Bool
     /// Among which fetches one producer runs for all; ``Joining/process`` by default.
     public var joins: Joining
@@ -73,7 +75,7 @@ public struct LoadOptions: Sendable, Hashable {
         self.joins = joins
     }
 
-    /// Whether to load anew now what stays fresh until `deadline`.
+    /// Whether to load a value anew now that stays fresh until `deadline`.
     ///
     /// - Parameter chance: greater than 0, up to 1, drawn anew for each decision.
     func refreshes(loadTime: TimeInterval, deadline: TimeInterval, now: TimeInterval, chance: Double) -> Bool {

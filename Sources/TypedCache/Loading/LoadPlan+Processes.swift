@@ -10,7 +10,8 @@ extension LoadPlan {
     /// Waits until no other process, or cache object, loads any of these keys, and keeps them from it until
     /// ``giveBack(_:_:)``.
     ///
-    /// - Returns: `nil` where there can be no locks: in a directory that is read-only, say, or in a cache that has none.
+    /// - Returns: `nil` where there can be no locks: in a directory that is read-only, say, or in a cache that has
+    ///   none.
     /// - Throws: `CancellationError` if the task is cancelled; ``CacheError`` with code `.recursiveLoad` if another
     ///   object's load has a lock and waits for this load, `.closed` if the cache is closed meanwhile.
     func lockAmongProcesses(_ flights: [Flight]) async throws -> KeyLocks? {
@@ -38,7 +39,7 @@ extension LoadPlan {
             giveBack(locks, flights)
             guard let error = error as? StoreError else { throw error }
             if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
-            // Told once: each load meets it.
+            // Told once: every load would fail in the same way.
             if !core.hasReportedLocks.exchange(true, ordering: .relaxed) { core.report(.failed, first.key, error) }
             return nil
         }

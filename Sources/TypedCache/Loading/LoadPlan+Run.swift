@@ -4,7 +4,7 @@ import Foundation
 // A load's own task.
 
 extension LoadPlan {
-    /// Runs the producer, saves what it gives, and ends the flights.
+    /// Runs the producer, saves its values, and ends the flights.
     ///
     /// - Parameter known: the deadlines of entries that led to a load in the background.
     func run(_ all: [Flight], isBackground: Bool, known: [EntryKey: Date]) async {
@@ -12,7 +12,7 @@ extension LoadPlan {
         var flights = isBackground ? all : landingKnown(all)
         var formers: [String: StoredArchive] = [:]
         var locks: KeyLocks?
-        // They are given back when everything is saved.
+        // The locks are given back when everything is saved.
         defer { giveBack(locks, all) }
         if options.joins == .processes {
             do {
@@ -39,7 +39,7 @@ extension LoadPlan {
             return
         }
         if Task.isCancelled {
-            // Given up, and maybe begun anew by others, whose value is the newer one.
+            // The load was given up; another fetch may have begun it anew, and has the newer value.
             for flight in flights { end(flight, .failed(CancellationError())) }
             return
         }
@@ -72,10 +72,10 @@ extension LoadPlan {
         }
     }
 
-    /// Reads what the disk has for the keys by now, and ends the flights of those that are fresh.
+    /// Reads the entries that the disk has for the keys by now, and ends the flights of those that are fresh.
     ///
     /// - Parameters:
-    ///   - began: when the load did.
+    ///   - began: when the load began.
     ///   - known: the deadlines of entries that led to it.
     /// - Returns: the other flights, and the entries that a producer is to be given.
     private func lookAgain(
@@ -192,7 +192,7 @@ extension LoadPlan {
     }
 
     private func fail(_ flight: Flight, _ error: any Error) {
-        // Whatever a producer throws that was told to stop says nothing about the value.
+        // The error of a producer that was told to stop says nothing about the value.
         if Task.isCancelled { return end(flight, .failed(error)) }
         core.record(.loadFailed, flight.key, error)
         if let time = options.failureLifetime {
@@ -202,8 +202,8 @@ extension LoadPlan {
     }
 
     /// - Parameters:
-    ///   - entry: what memory shall have from now on.
-    ///   - unsaved: what is known of it, if the disk has refused it.
+    ///   - entry: the entry that memory is to keep; `nil` for none.
+    ///   - unsaved: the entry's information, if the disk has refused the entry.
     private func end(
         _ flight: Flight,
         _ outcome: LoadOutcome,

@@ -3,13 +3,13 @@ import Foundation
 
 /// How the keys of one fetch are loaded.
 struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
-    /// What loading a key came to.
+    /// The result of loading a key.
     enum Loaded {
         case fresh(MemoryEntry)
         case stale(Value)
     }
 
-    /// Is given keys, and the values of those that have expired ones.
+    /// Is given keys, and the expired values of those that have one.
     typealias Producer = @Sendable ([String], [String: Value]) async throws -> [String: Revalidated<Value>]
 
     let core: CacheCore
@@ -40,13 +40,13 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ = try self.expiration.attributes(savedAt: core.clock.now)
     }
 
-    /// Whether to load anew what memory has.
+    /// Whether to load the value of an entry in memory anew, before it expires.
     func isDue(_ entry: MemoryEntry) -> Bool {
         guard options.earlyRefresh != nil, let timing = entry.timing else { return false }
         return isDue(timing.loadTime, Date(timeIntervalSinceReferenceDate: timing.deadline))
     }
 
-    /// Whether to load anew what stays fresh until `deadline`; `nil` means for ever.
+    /// Whether to load a value anew that stays fresh until `deadline`; `nil` means for ever.
     func isDue(_ loadTime: TimeInterval, _ deadline: Date?) -> Bool {
         guard options.earlyRefresh != nil, let deadline else { return false }
         let chance = 1 - Double.random(in: 0..<1)
@@ -61,7 +61,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         let deadline: Date?
     }
 
-    /// Loads keys that nobody waits for, except those that are being loaded already.
+    /// Loads keys in the background, except those that are being loaded already.
     func startAhead(_ due: [Due]) {
         let (now, flights) = (core.now, core.flights)
         let wanted = due.filter { flights.failure($0.key, at: now) == nil }
@@ -73,9 +73,11 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
     /// Loads keys, and suspends until all of them are. Each is counted as missed, joined or served stale.
     ///
     /// - Parameters:
-    ///   - stale: what may be served where loading fails.
-    ///   - insists: whether a key that a producer of another fetch has nothing for is loaded again, by this one's own.
-    /// - Returns: what was loaded; keys that the producer has nothing for are left out.
+    ///   - stale: the expired values that may be served where loading fails.
+    ///   - insists: whether a key is loaded again, by this fetch's own producer, if that of another fetch has nothing
+    ///     for it.
+    /// - Returns: the loaded values, and stale ones in place of failures; keys that the producer has nothing for are
+    ///   left out.
     nonisolated(nonsending) func load(
         _ keys: [EntryKey],
         _ stale: [String: Value],
@@ -102,7 +104,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         for seat in seats where !seat.isFirst { joined.insert(seat.flight.key) }
         // Keys with a stale value are counted after the load.
         for key in keys where stale[key.text] == nil { core.record(joined.contains(key) ? .joined : .missed, key) }
-        // Everybody who boarded waits, or leaves by being cancelled.
+        // Every seat is waited on, or given back because the task was cancelled.
         for seat in seats {
             let key = seat.flight.key
             do throws(CacheError) {

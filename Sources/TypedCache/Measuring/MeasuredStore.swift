@@ -1,9 +1,9 @@
 import ArchiveStore
 import Foundation
 
-/// A cache's store of bytes alone, without values and without compression: for measuring what the store itself costs.
+/// A cache's store of bytes alone, without values and without compression: for measuring the cost of the store itself.
 ///
-/// Not for applications: what is saved here under a key is an archive that nobody has checked.
+/// Not for applications: no check is made of the archives that are saved here.
 @_spi(Measuring)
 public final class MeasuredStore: Sendable {
     private let packed: PackedStore?
@@ -25,7 +25,7 @@ public final class MeasuredStore: Sendable {
         }
     }
 
-    /// Saves what is compressed already.
+    /// Saves an archive that is compressed already.
     ///
     /// - Parameters:
     ///   - stream: a zlib stream without a preset dictionary. It is not looked at.
@@ -55,7 +55,8 @@ public final class MeasuredStore: Sendable {
         }
     }
 
-    /// The zlib stream that was saved for a key, all checks made but those that inflating makes; `nil` if there is none.
+    /// The zlib stream that was saved for a key, all checks made but those that inflating makes; `nil` if there is
+    /// none.
     ///
     /// - Throws: `.corrupted` if it is damaged, `.invalidKey`, `.io`.
     public func fetch(forKey key: String) throws(CacheError) -> ArraySlice<UInt8>? {
@@ -67,7 +68,7 @@ public final class MeasuredStore: Sendable {
         }
     }
 
-    /// Removes what was saved for a key, if there is anything.
+    /// Removes the entry for a key, if there is one.
     ///
     /// - Throws: `.invalidKey`, `.io`.
     public func remove(forKey key: String) throws(CacheError) {
@@ -79,17 +80,17 @@ public final class MeasuredStore: Sendable {
         }
     }
 
-    /// What a store takes and has written since it was opened.
+    /// The space that a store takes, and the bytes that it has written since it was opened.
     public struct Statistics: Sendable {
         public let entryCount: Int
-        /// What entries take, with keys and heads.
+        /// The bytes of entries, with keys and heads.
         public let entryByteCount: Int
-        /// What all segments take, dead bytes included: what a limit is for.
+        /// The bytes of all segments, dead bytes included, which a limit counts.
         public let byteCount: Int
         public let segmentCount: Int
-        /// What was appended to segments, headers apart.
+        /// The bytes that were appended to segments, headers apart.
         public let appendedByteCount: Int
-        /// Of what was appended, what had been appended before, and was written anew to make room.
+        /// The appended bytes that had been appended before, and were written anew to make room.
         public let carriedByteCount: Int
     }
 

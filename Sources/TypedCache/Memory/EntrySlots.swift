@@ -1,7 +1,7 @@
 /// Entries by key: open addressing, linear probing, at most three quarters full.
 ///
-/// A slot holds the whole hash, so that the keys of others are next to never compared, and none is hashed again
-/// when the table grows.
+/// A slot holds the whole hash, so that other keys are next to never compared, and none is hashed again when the table
+/// grows.
 struct EntrySlots {
     private struct Slot {
         var hash: UInt64
@@ -29,8 +29,8 @@ struct EntrySlots {
         return entry
     }
 
-    // Inlined into hits, like its callers: the fewer instructions from one hit to the next, the more of a hit's waiting for
-    // memory overlaps with the next one's; with 100,000 keys that is most of its time.
+    // Inlined into hits, like its callers: the fewer instructions from one hit to the next, the more of a hit's
+    // waiting for memory overlaps with the next one's; with 100,000 keys that is most of its time.
     @inline(__always) private func find(_ key: EntryKey) -> (position: Int, entry: MemoryEntry)? {
         guard !slots.isEmpty else { return nil }
         let mask = slots.count - 1
@@ -52,7 +52,7 @@ struct EntrySlots {
         slots[position] = slot
     }
 
-    /// Empties a slot, and moves up what was put further back because of it.
+    /// Empties a slot, and moves up the entries that were put further back because it was full.
     private mutating func empty(_ position: Int) {
         let mask = slots.count - 1
         count -= 1

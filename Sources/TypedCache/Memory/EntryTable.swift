@@ -6,11 +6,11 @@ import Synchronization
 /// keys seldom wait for each other, and for the policy never.
 ///
 /// A plain pointer, not an object: references that every hit counts would have all threads write to one place.
-/// ``SharedMemory`` has it, and deallocates it at its own end; who uses it does so by a `SharedMemory`'s methods, or
-/// by those of a cache, which hold on to that.
+/// ``SharedMemory`` has it, and deallocates it at its own end. It is used by methods of `SharedMemory`, or of a cache,
+/// which keep the `SharedMemory` alive.
 ///
-/// Unchecked: the stripes lie in plain memory, for an array could not hold locks; what is in one is reached under
-/// its lock only.
+/// Unchecked: the stripes lie in plain memory, for an array could not hold locks; the slots of a stripe are reached
+/// under its lock only.
 struct EntryTable: @unchecked Sendable {
     private struct Stripe: ~Copyable {
         let slots = Mutex(EntrySlots())
@@ -43,7 +43,7 @@ struct EntryTable: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an entry for a key; nothing that could come to its end here is held.
+    /// Whether there is an entry for a key. Gives out no reference, so no entry is released by the caller.
     func contains(_ key: EntryKey) -> Bool {
         stripe(of: key).pointee.slots.withLock { $0.entry(forKey: key) != nil }
     }
@@ -55,7 +55,7 @@ struct EntryTable: @unchecked Sendable {
     /// Counts a hit on an entry that expires, but has not yet.
     func countHit(_ key: EntryKey) { stripe(of: key).pointee.slots.withLock { $0.hits += 1 } }
 
-    /// Counts hits on entries that expire, but have not yet, whatever their keys.
+    /// Counts hits on entries that expire, but have not yet, for any keys.
     func countHits(_ count: Int) {
         if count > 0 { stripe(0).pointee.slots.withLock { $0.hits += count } }
     }

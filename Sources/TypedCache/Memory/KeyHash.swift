@@ -1,8 +1,8 @@
-/// The hash of a key's bytes: fast, and with a seed of its own in each process, so that nobody can choose keys that
-/// share one.
+/// The hash of a key's bytes: fast, and with a seed of its own in each process, so that an attacker cannot choose keys
+/// that share a hash.
 ///
-/// Sixteen bytes at a time are mixed by a multiplication to twice the width, whose halves are folded together.
-/// `Hasher` takes several times as long for a key of 24 bytes.
+/// Sixteen bytes at a time are mixed by a multiplication to twice the width, and the halves of the product are folded
+/// together. `Hasher` takes several times as long for a key of 24 bytes.
 enum KeyHash {
     private struct Seeds: Sendable {
         let start = UInt64.random(in: 0...UInt64.max)

@@ -2,11 +2,11 @@ import ArchiveStore
 import Eviction
 import Foundation
 
-/// What memory holds under a key.
+/// An entry in memory; a subclass has its value.
 ///
-/// Unchecked: nothing may change but what belongs to the policy. The value in a `ValueEntry` need not be Sendable,
-/// but then neither is its cache: the value is handed out on the one thread or actor only that has the cache.
-/// Another cache of the same directory may have it dropped, which only releases a reference.
+/// Unchecked: only the policy's fields may change. The value in a `ValueEntry` need not be Sendable, but then neither
+/// is its cache: the value is handed out only on the one thread or actor that has the cache. Another cache of the same
+/// directory may have it dropped, which only releases a reference.
 class MemoryEntry: EvictionEntry, @unchecked Sendable {
     /// When the entry stops being fresh, in seconds since 2001-01-01 UTC; infinity for never. Where there is a
     /// `timing`, that knows better.

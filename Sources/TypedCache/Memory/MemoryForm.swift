@@ -1,7 +1,7 @@
 import ArchiveStore
 import Foundation
 
-/// How memory holds the values of a cache, and what each of them costs there.
+/// How memory holds the values of a cache, and their cost there.
 struct MemoryForm<Value>: Sendable {
     /// Whether memory holds the values themselves; else it holds their archives.
     let sharesValues: Bool

@@ -2,24 +2,25 @@ import ArchiveStore
 import Eviction
 import Foundation
 
-/// What is in memory, and what is on its way between memory and disk.
+/// The entries in memory, and the operations that are under way between memory and disk.
 ///
-/// Disk I/O happens outside the lock that guards this, so several operations on one key can be under way at
-/// once, and nobody knows in which order the disk saw them. The rule that keeps memory and disk in agreement:
-/// what was read or written is kept in memory only if no write of its key was under way meanwhile. Otherwise
-/// the key is left out of memory, and the next fetch reads the disk.
+/// Disk I/O happens outside the lock that guards this, so several operations on one key can be under way at once, and
+/// the order in which the disk saw them is not known. The rule that keeps memory and disk in agreement: an entry that
+/// was read or written is kept in memory only if no other write of its key was under way meanwhile. Otherwise the key
+/// is left out of memory, and the next fetch reads the disk.
 ///
-/// Entries are found in a table that has locks of its own, so that a hit does not wait for what happens here; what
-/// is in the table is what the policy has, and changes under the guard of this value only.
+/// Entries are found in a table that has locks of its own, so that a hit does not wait for work under this value's
+/// lock. The table has the same entries as the policy, and changes under that lock only.
 ///
 /// Knows no types: code that is generic over the cache's values would look up their metadata at every hit, which
 /// took 200 ns of 360.
 struct MemoryTier {
-    /// Says what happened to a key while an operation was under way.
+    /// The state of a key when an operation began, to be compared when it ends.
     struct Ticket {
         fileprivate let epoch: Int
         fileprivate let writes: Int
-        /// What went without being written: as `Traffic`, and as the tier.
+        /// The departures of the key, as in `Traffic`, and the losses of the tier: how often entries went without
+        /// being written.
         fileprivate let departures: Int
         fileprivate let losses: Int
         /// Whether a write was under way already.
@@ -34,14 +35,14 @@ struct MemoryTier {
         let wasUnsaved: Bool
     }
 
-    /// Whether an entry may still be on disk under a key that must not be used.
+    /// Whether the disk may still have an entry for a key that must not be used.
     enum Bar {
         case set
         case lifted
         case asItWas
     }
 
-    /// What left memory, to be released outside of any lock.
+    /// The entries that left memory, to be released outside of any lock.
     struct Dropped {
         /// Given up to make room.
         var evicted: [MemoryEntry] = []
@@ -97,12 +98,12 @@ struct MemoryTier {
         unsaved.filter { $0.value.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }.map(\.key)
     }
 
-    /// What is known of the entries that memory alone has, with the deadlines that reading has moved.
+    /// The information of the entries that memory alone has, with the deadlines that reading has moved.
     var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
         unsaved.keys.compactMap { key in unsavedInformation(key).map { (key, $0) } }
     }
 
-    /// What is known of an entry that memory alone has; `nil` if there is none for the key.
+    /// The information of the entry that memory alone has for a key; `nil` if there is none.
     func unsavedInformation(_ key: EntryKey) -> EntryInformation? {
         guard !unsaved.isEmpty, let information = unsaved[key] else { return nil }
         guard let deadline = table.entry(forKey: key)?.timing?.deadline else { return information }
@@ -111,7 +112,7 @@ struct MemoryTier {
 
     /// Gives an entry that memory alone has another deadline, if it is still the same one.
     ///
-    /// - Returns: whether it was; and what left memory.
+    /// - Returns: whether it was; and the entries that left memory.
     mutating func extend(unsaved former: EntryInformation, _ key: EntryKey, to deadline: Date?) -> (Bool, Dropped) {
         guard unsavedInformation(key) == former, let entry = table.entry(forKey: key) else {
             return (false, Dropped())
@@ -133,13 +134,13 @@ struct MemoryTier {
         return dropped
     }
 
-    /// Takes what the policy has given up out of the table.
+    /// Takes an entry that the policy has given up out of the table.
     private mutating func leave(_ key: EntryKey) {
         _ = table.remove(forKey: key)
         if !unsaved.isEmpty { unsaved[key] = nil }
     }
 
-    /// What the policy gives back, which are entries that it was given here.
+    /// The entries that the policy gives back, all of which it was given here.
     private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
     func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
@@ -150,16 +151,17 @@ struct MemoryTier {
         begin(key, isWrite: false)
     }
 
-    /// Begins to save or remove an entry. What was in memory is given back: it must not be seen any more.
+    /// Begins to save or remove an entry. Takes the former entry out of memory and gives it back: it must not be used
+    /// any more.
     mutating func beginWrite(_ key: EntryKey) -> BegunWrite {
         let wasUnsaved = isUnsaved(key)
         let former = remove(forKey: key)
         return BegunWrite(ticket: begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
     }
 
-    /// Begins to save what was loaded since an operation began.
+    /// Begins to save a value that was loaded since an operation began.
     ///
-    /// - Returns: `nil` if the key was written meanwhile, or everything removed: then that counts.
+    /// - Returns: `nil` if the key was written meanwhile, or everything removed: then that change stands.
     mutating func beginWrite(_ key: EntryKey, after load: Ticket) -> BegunWrite? {
         isCurrent(key, load) ? beginWrite(key) : nil
     }
@@ -193,7 +195,7 @@ struct MemoryTier {
         )
     }
 
-    /// Ends a read, and keeps what it found if that is certain to be on disk still.
+    /// Ends a read, and keeps its entry if that is certain to be on disk still.
     mutating func endRead(
         _ key: EntryKey,
         _ ticket: Ticket,
@@ -254,15 +256,16 @@ struct MemoryTier {
         return dropped
     }
 
-    /// Forgets a key whose entry another cache has changed, and keeps what is being read from coming back.
+    /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
+    /// former entry back.
     mutating func forget(_ key: EntryKey, bar: Bar) -> MemoryEntry? {
         traffic[key]?.writes += 1
         set(bar, key)
         return remove(forKey: key)
     }
 
-    /// Forgets a key whose entry was given up or has expired. A load of the key stays valid, and an
-    /// entry that memory alone has is another one.
+    /// Forgets a key after its entry was given up or has expired. A load of the key stays valid. An entry that memory
+    /// alone has is another one, and stays.
     mutating func depart(_ key: EntryKey) -> MemoryEntry? {
         traffic[key]?.departures += 1
         return isUnsaved(key) ? nil : remove(forKey: key)
@@ -282,7 +285,8 @@ struct MemoryTier {
         }
     }
 
-    /// Forgets everything, and keeps nothing until ``endRemoval()``, nor what operations bring that are under way then.
+    /// Forgets everything, and keeps nothing until ``endRemoval()``, nor the entries of operations that are under way
+    /// then.
     mutating func beginRemoval() -> Dropped {
         removalCount += 1
         epoch += 1
@@ -295,7 +299,7 @@ struct MemoryTier {
         return dropAll()
     }
 
-    /// Takes over what another cache of the directory knows.
+    /// Takes over the bars and the removals under way of another cache of the directory.
     mutating func inherit(_ bars: Set<EntryKey>, removalCount: Int) {
         barred.formUnion(bars)
         self.removalCount += removalCount

@@ -4,19 +4,20 @@ import Synchronization
 
 /// The memory tier of one cache, known to the other caches of this process that have the same directory.
 ///
-/// What one of them saves or removes, the others forget before the call returns: so one program may open a cache
-/// in several places, and none of them sees what another one has replaced. A cache that the program has dropped is
-/// among them until its store has written what it deferred.
+/// When one of them saves or removes an entry, the others forget theirs before the call returns: so one program may
+/// open a cache in several places, and none of them sees an entry that another one has replaced. A cache that the
+/// program has dropped is among them until its store has done its deferred writes.
 final class SharedMemory: Sendable {
-    /// What a hit needs.
+    /// The table in which hits find entries.
     let table = EntryTable()
-    /// Guards what is done to the table, too.
+    /// Guards changes of the table, too.
     private let tier: Mutex<MemoryTier>
-    /// `nil` for a cache that shares its entries with no other.
+    /// The process and the directory, by which the caches of one directory find each other. A cache in memory alone
+    /// has a name of its own here: it shares its entries with no other.
     private let directory: String
-    /// Where the entries come from.
+    /// The store that the entries come from.
     private let store: any ArchiveStore
-    /// What is being loaded.
+    /// The keys that are being loaded.
     let flights = Flights()
     private let queues: DiskQueues
     private let generation = StoreUsage.processGeneration
@@ -41,16 +42,16 @@ final class SharedMemory: Sendable {
     }
 
     deinit {
-        // A copy in a forked process: whatever has locks may be locked by a thread that is not there.
+        // A copy in a forked process: its locks may be held by threads that do not exist here.
         guard generation == StoreUsage.processGeneration else { return }
         table.deallocate()
         let bars = tier.withLock { $0.barred }
         Self.places.withLock { places in
-            // The others are not looked at: a reference that is loaded here may be the last one to one of them,
-            // whose end would come here again.
+            // The weak references are not loaded: the reference that loading makes may be the last one to another
+            // member, and the `deinit` of that member would come here again.
             places[directory]?.members.removeAll { $0.identity == ObjectIdentifier(self) }
             guard let place = places[directory], place.members.isEmpty else { return }
-            // What must not be used is left to the next cache of the directory.
+            // The bars, and the removals under way, are left to the next cache of the directory.
             let isNeeded = !bars.isEmpty || place.removalCount > 0
             places[directory] = isNeeded ? Place(bars: bars, removalCount: place.removalCount) : nil
         }
@@ -73,7 +74,7 @@ final class SharedMemory: Sendable {
 
     private struct Place: Sendable {
         var members: [Member] = []
-        /// Keys that must not be used, as the last member has left them.
+        /// The barred keys that the last member has left.
         var bars: Set<EntryKey> = []
         /// How many removals of everything are under way.
         var removalCount = 0
@@ -109,7 +110,7 @@ final class SharedMemory: Sendable {
         }
     }
 
-    /// Has the other caches forget a key whose entry was given up or has expired.
+    /// Has the other caches forget a key after its entry was given up or has expired.
     func tellOthers(departed key: EntryKey) {
         for other in others {
             let dropped = other.withLock { $0.depart(key) }
@@ -122,7 +123,8 @@ final class SharedMemory: Sendable {
     /// - Returns: the keys.
     func takeOthersUnsaved(tagged tag: String) -> [EntryKey] { others.flatMap { $0.takeUnsaved(tagged: tag) } }
 
-    /// Forgets the entries with a tag that memory alone has, and what is being read or loaded for their keys.
+    /// Forgets the entries with a tag that memory alone has, and keeps reads and loads of their keys that are under
+    /// way from leaving an entry.
     ///
     /// - Returns: the keys.
     func takeUnsaved(tagged tag: String) -> [EntryKey] {
@@ -134,12 +136,12 @@ final class SharedMemory: Sendable {
         return keys
     }
 
-    /// What is known of the entries that memory alone has, in all caches of the directory.
+    /// The information of the entries that memory alone has, in all caches of the directory.
     var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
         ([self] + others).flatMap { member in member.withLock { $0.unsavedEntries } }
     }
 
-    /// What is known of an entry that memory alone has, in whatever cache of the directory.
+    /// The information of an entry that memory alone has, in any cache of the directory; `nil` if there is none.
     func unsavedInformation(_ key: EntryKey) -> EntryInformation? {
         for member in [self] + others {
             if let entry = member.withLock({ $0.unsavedInformation(key) }) { return entry }
@@ -178,15 +180,15 @@ final class SharedMemory: Sendable {
         }
     }
 
-    /// Waits until what the other caches have deferred for a key is written, or for all keys if it is `nil`.
+    /// Waits until the other caches have done their deferred writes for a key, or for all keys if it is `nil`.
     func settleOthers(_ key: EntryKey?) {
         for other in others { other.store.settle(key?.text) }
     }
 
     // MARK: Removing everything
 
-    /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: what is
-    /// read meanwhile may be about to go.
+    /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: an entry
+    /// that is read meanwhile may be about to go.
     func beginRemoval() { tellAll(isRemoving: true) }
 
     func endRemoval() { tellAll(isRemoving: false) }
@@ -231,8 +233,8 @@ final class SharedMemory: Sendable {
         Self.moveCount.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// The timings of a key's entries whose deadlines are being moved by caches of the directory, of different saves maybe;
-    /// to be asked for before the disk is read, which has the deadline once there is none of its entry.
+    /// The timings of a key's entries with deadlines that caches of the directory are moving, of different saves
+    /// maybe. To be asked for before the disk is read: once an entry has no such timing, the disk has its deadline.
     func movingTimings(_ key: EntryKey) -> [EntryTiming] {
         if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return [] }
         return ([self] + others).compactMap { member in member.moves.withLock { $0[key]?.timing } }

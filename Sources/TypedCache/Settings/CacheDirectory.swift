@@ -44,7 +44,7 @@ package enum CacheDirectory {
     /// Opens the store of a cache, in a directory of the cache's own.
     ///
     /// - Parameter wrap: gives the store that stands in the place of the one on disk, below a queue of saves.
-    /// - Throws: `.invalidName`, and what opening the store throws.
+    /// - Throws: `.invalidName`, and the errors of opening the store.
     static func open(
         _ name: String,
         in root: URL,
@@ -97,7 +97,8 @@ package enum CacheDirectory {
 }
 
 extension DiskSettings.Layout {
-    /// The kind of store that a cache has whose directory is at `path`, if it is there.
+    /// The kind of store for the directory at `path`: the kind of this layout; if that is `.automatic`, the kind that
+    /// is there, or the one of new caches.
     fileprivate func kind(at path: String) -> StoreKind {
         switch self {
         case .packed: .packed

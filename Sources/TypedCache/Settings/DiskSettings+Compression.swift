@@ -3,12 +3,12 @@ import ArchiveStore
 extension DiskSettings {
     /// How much time a save takes to make an entry smaller on disk.
     ///
-    /// Entries are zlib streams of keyed archives whatever this says, and every cache reads all of them. No setting makes
-    /// an entry larger than `.none` does.
+    /// With every setting, entries are zlib streams of keyed archives, and every cache reads all of them. No setting
+    /// makes an entry larger than `.none` does.
     public struct Compression: Sendable, Hashable {
         let kind: ArchiveCompression
 
-        /// What shrinks is deflated, at zlib's level 1; what does not is stored as it is.
+        /// Data that shrinks is deflated, at zlib's level 1; data that does not is stored as it is.
         ///
         /// Of archives of 64 KiB and more, samples of every 256 KiB are deflated first: where less than a sixteenth is
         /// saved, as with images, sound, video and other compressed data, those 256 KiB are stored. So a large image is
@@ -24,8 +24,8 @@ extension DiskSettings {
         /// Everything is deflated at one of zlib's levels, without trying first whether it shrinks.
         ///
         /// Of text, levels 6 and 9 leave up to a fifth less than 1, in three and seven times the time; of archives of
-        /// numbers and identifiers they leave more. Level 1 itself pays where large values repeat long runs of bytes that
-        /// do not shrink by themselves, which samples do not show.
+        /// numbers and identifiers they leave more. Level 1 itself pays where large values repeat long runs of bytes
+        /// that do not shrink by themselves, which samples do not show.
         ///
         /// - Parameter level: 1, the fastest, to 9.
         /// - Precondition: there is such a level.

@@ -1,8 +1,8 @@
 import ArchiveStore
 
-/// How much a cache may take on disk, and what its saves guarantee.
+/// How much a cache may take on disk, and how durable its saves are.
 public struct DiskSettings: Sendable, Hashable {
-    /// What a save that returned has survived.
+    /// The failures that an entry survives once its save has returned.
     public struct Durability: Sendable, Hashable {
         let waitsForDevice: Bool
 
@@ -50,14 +50,14 @@ public struct DiskSettings: Sendable, Hashable {
     public var layout: Layout
     /// The most bytes of entries on disk; `nil`: no limit.
     ///
-    /// Counts of a packed cache its segments, with all that is in them; with files, the entries' files. Not counted are
-    /// the index of a packed cache (32 bytes for each entry, 2 KiB and dictionaries, and as much again while it is
-    /// written), the journal of one with files (32 to 128 bytes for each entry, or up to 64 KiB), and what a file's blocks
-    /// take beyond its length. For 34,006 cities that is an index of 1.1 MB beside segments of 6.4 MB, and a journal of
-    /// 2.2 MB beside files of 18.2 MB.
+    /// Counts the segments of a packed cache, with all that is in them; with files, the entries' files. Not counted
+    /// are the index of a packed cache (32 bytes for each entry, 2 KiB and dictionaries, and as much again while it is
+    /// written), the journal of one with files (32 to 128 bytes for each entry, or up to 64 KiB), and the space that a
+    /// file's blocks take beyond its length. For 34,006 cities that is an index of 1.1 MB beside segments of 6.4 MB,
+    /// and a journal of 2.2 MB beside files of 18.2 MB.
     ///
-    /// A packed cache never exceeds it, one with files by no more than one entry. An entry that is larger than that is
-    /// refused.
+    /// A packed cache never exceeds it, one with files by no more than one entry. An entry that is larger than the
+    /// limit is refused.
     public var byteLimit: ByteCount?
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?
@@ -68,7 +68,8 @@ public struct DiskSettings: Sendable, Hashable {
     public var durability: Durability
     /// `.through` by default.
     public var writing: Writing
-    /// `.automatic` by default. Holds for what is saved from now on; every cache reads what any other one has written.
+    /// `.automatic` by default. Applies to entries that are saved from now on; every cache reads the entries that any
+    /// other one has written.
     public var compression: Compression
     /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
@@ -79,7 +80,7 @@ public struct DiskSettings: Sendable, Hashable {
     ///   - byteLimit: the most bytes of entries, without index and journal; `nil` for no limit.
     ///   - countLimit: the most entries; `nil` for no limit.
     ///   - minimumFreeSpace: how much must stay free on the volume.
-    ///   - durability: what a save that returned has survived.
+    ///   - durability: the failures that an entry survives once its save has returned.
     ///   - writing: when a save writes.
     ///   - compression: how archives are compressed.
     ///   - followsOtherProcesses: whether hits in memory look for changes by other processes.

@@ -4,8 +4,8 @@ import Foundation
 /// How long an entry may be used.
 ///
 /// Deadlines are moments of the clock's time of day, and are compared with it at each use. When the clock is set
-/// forward, entries expire as if the time had passed; when it is set back, none expires early, and what was found
-/// expired and removed stays gone.
+/// forward, entries expire as if the time had passed; when it is set back, none expires early, and entries that were
+/// found expired and removed stay gone.
 public struct Expiration: Sendable, Hashable {
     private enum Kind: Hashable {
         case never
@@ -38,8 +38,8 @@ public struct Expiration: Sendable, Hashable {
 
     /// The entry expires when it was neither saved nor fetched for so long; at once, if that is zero or less.
     ///
-    /// In memory that is exact. On disk, where many readings shall write little, the time of the last one may be
-    /// known by an eighth of the duration too early.
+    /// In memory that is exact. On disk, the time of the last reading may be known by an eighth of the duration too
+    /// early, so that many readings write little.
     public static func afterIdle(_ duration: Duration) -> Expiration { Expiration(.afterIdle(duration)) }
 
     /// The entry expires when it was neither saved nor fetched for `hours`; as ``afterIdle(_:)``.
@@ -70,7 +70,7 @@ public struct Expiration: Sendable, Hashable {
         return copy
     }
 
-    /// What is kept with an entry saved at `now`.
+    /// The attributes of an entry that is saved at `now`.
     ///
     /// - Throws: `.invalidExpiration` if the date is not a number.
     func attributes(savedAt now: Date) throws(CacheError) -> EntryAttributes {

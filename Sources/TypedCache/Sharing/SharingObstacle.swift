@@ -108,7 +108,7 @@ private struct Search {
     private struct Holder<Content> { let content: Content }
 #endif
 
-/// A type whose values are as shareable as what they contain.
+/// A type with values that are as shareable as their contents.
 private protocol ValueContainer {
     static var contentTypes: [Any.Type] { get }
 }

@@ -7,23 +7,23 @@ public struct ValueSharing: Sendable, Hashable {
 
     private let base: Base
 
-    /// Shared where no caller can change what another caller has; decoded for each fetch otherwise.
+    /// Shared where no caller can change the value that another caller has; decoded for each fetch otherwise.
     ///
     /// That is known of types that are Sendable where the cache is opened. Code that is generic over its values does
-    /// not see that, and public types are not Sendable unless they say so. Such types are looked into when the cache is
-    /// opened, once for each: a structure is shared whose stored properties are all strings, numbers, dates and other
-    /// plain values of Swift and Foundation, enumerations without payloads, or structures, arrays, sets, dictionaries
-    /// and optionals of these. Classes and enumerations with payloads are not. Apple's standard library does not let
-    /// structures be looked into: there, those are shared that hold no reference at all, so one with a string is not,
-    /// unless it is Sendable where the cache is opened. In a debug build, a cache that does not
+    /// not see that, and public types are not Sendable unless they say so. Such types are looked into when the cache
+    /// is opened, once for each: a structure is shared if all its stored properties are strings, numbers, dates and
+    /// other plain values of Swift and Foundation, enumerations without payloads, or structures, arrays, sets,
+    /// dictionaries and optionals of these. Classes and enumerations with payloads are not shared. Apple's standard
+    /// library does not let structures be looked into: there, those are shared that hold no reference at all, so one
+    /// with a string is not, unless it is Sendable where the cache is opened. In a debug build, a cache that does not
     /// share says so on standard error, and why, once for each type.
     public static let automatic = ValueSharing(base: .automatic)
 
-    /// Shared whatever the type is. For a type that is not Sendable the program promises to change no object that a
-    /// fetched value is or refers to, and that such objects may be released on any thread.
+    /// Shared, for every type. For a type that is not Sendable the program promises to change no object that a fetched
+    /// value is or refers to, and that such objects may be released on any thread.
     public static let shared = ValueSharing(base: .shared)
 
-    /// Decoded for each fetch, whatever the type is.
+    /// Decoded for each fetch, for every type.
     public static let decodedEachTime = ValueSharing(base: .decodedEachTime)
 
     /// Whether a cache of a type shares its values.

@@ -1,7 +1,7 @@
 /// The unit of an axis, chosen so that its figures are neither tiny nor huge.
 struct AxisUnit {
     let name: String
-    /// What figures in the measured unit are divided by.
+    /// Figures in the measured unit are divided by this.
     let divisor: Double
 
     /// - Parameters:

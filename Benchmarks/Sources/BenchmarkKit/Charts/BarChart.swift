@@ -107,7 +107,7 @@ struct BarChart {
         )
     }
 
-    /// What is shown. Ratios to something near 0 may be anything: their ranges are cut off at its ends.
+    /// The figures that the axis shows. Ratios to a figure near 0 have no bound: their ranges are cut off at its ends.
     private var domain: ClosedRange<Double> {
         let bars = groups.flatMap(\.bars)
         switch kind {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Colours and fonts of charts. The ground is drawn as well, so that text is readable on whatever page it is.
+/// Colours and fonts of charts. The ground is drawn as well, so that text is readable on a page of any colour.
 enum ChartStyle {
     static let textSize = 13.0
     /// How many lines can be told apart by colour; ours has one more of its own.

@@ -8,7 +8,7 @@ enum LabelPlacement {
     static func spread(_ wanted: [Double], distance: Double, within range: ClosedRange<Double>) -> [Double] {
         var places = wanted
         for index in places.indices.dropFirst() { places[index] = max(places[index], places[index - 1] + distance) }
-        // What was moved beyond the end pushes the others back.
+        // Labels that were moved beyond the end push the others back.
         var limit = range.upperBound
         for index in places.indices.reversed() {
             places[index] = min(places[index], limit)

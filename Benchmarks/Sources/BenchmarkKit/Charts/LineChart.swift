@@ -14,7 +14,7 @@ struct LineChart {
 
     let title: String
     let caption: String
-    /// What the figures are over, with its unit if it has one.
+    /// The text at the horizontal axis: the quantity with its unit, if it has one.
     let axis: String
     /// The places on it, as they are written; in ascending order.
     let places: [(value: Double, text: String)]

@@ -8,7 +8,7 @@ package struct BenchmarkCommand {
         self.suites = suites
     }
 
-    /// Does what the arguments say, and returns the exit code: 0, 1 if something failed, 2 for a wrong command line.
+    /// Runs the command line, and returns the exit code: 0, 1 if something failed, 2 for a wrong command line.
     package func run(_ arguments: [String]) -> Int32 {
         do {
             return try run(Options(arguments, suites: suites.map { $0.name }))
@@ -41,7 +41,7 @@ package struct BenchmarkCommand {
     }
 
     private func measure(_ suites: [any Suite.Type], _ options: Options) throws -> Int32 {
-        // Read first: after all the measuring it would be too late to hear that it cannot be.
+        // Read first: after all the measuring it would be too late to learn that the file cannot be read.
         let gate = try options.gate.map { path in
             try InputError.naming(path) { try Gate(text: String(contentsOf: $0, encoding: .utf8)) }
         }

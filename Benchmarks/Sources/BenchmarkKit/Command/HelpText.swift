@@ -1,4 +1,4 @@
-/// What `--help` prints.
+/// The text that `--help` prints.
 enum HelpText {
     static let text = """
         usage: benchmarks [suite …] [--quick] [--output FOLDER] [--gate FILE]

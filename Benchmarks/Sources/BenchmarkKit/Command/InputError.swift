@@ -13,7 +13,7 @@ struct InputError: Error, CustomStringConvertible {
         }
     }
 
-    /// Says whose fault it was if reading fails.
+    /// Reads a file; the error names the file if reading fails.
     static func naming<Content>(_ path: String, _ read: (URL) throws -> Content) throws(InputError) -> Content {
         do {
             return try read(URL(filePath: path))

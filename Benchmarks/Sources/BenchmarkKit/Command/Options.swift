@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// A parsed command line.
 package struct Options: Equatable {
     package enum Action: Equatable {
         /// Run these suites; all of them if there are none.

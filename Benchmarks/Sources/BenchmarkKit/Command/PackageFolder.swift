@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where this package is: results belong there, and its checkout's commit is what is measured.
+/// The folder of this package: results belong there, and runs name the commit of its checkout.
 enum PackageFolder {
     /// The nearest folder above the executable that has a manifest; without one, the working directory.
     static let url: URL = {

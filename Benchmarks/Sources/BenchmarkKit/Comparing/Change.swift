@@ -1,6 +1,6 @@
 /// How a figure differs between two runs.
 struct Change: Equatable {
-    /// What changes less than this may be chance, however narrow the ranges are.
+    /// A smaller change of a figure may be chance, however narrow the ranges are.
     static let threshold = 0.05
 
     let identity: FindingIdentity

@@ -1,5 +1,5 @@
 extension RunComparison {
-    /// What to print: what became worse first.
+    /// The text to print: warnings, then figures that became worse, then the others.
     package var text: String {
         var lines = warnings
         for verdict in [Change.Verdict.worse, .better] {

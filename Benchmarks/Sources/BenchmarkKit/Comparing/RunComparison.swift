@@ -1,4 +1,4 @@
-/// What changed from one run to another.
+/// The changes from one run to another.
 package struct RunComparison {
     let changes: [Change]
     let appeared: [FindingIdentity]
@@ -31,7 +31,7 @@ package struct RunComparison {
         self.warnings = warnings
     }
 
-    /// How much the peers' times changed, in the median: they did not change, so the machine did. `nil` where no
+    /// How much the peers' times changed, in the median: the peers did not change, so the machine did. `nil` where no
     /// times of peers were compared.
     var drift: Double? {
         let ratios = changes.filter { !$0.isOurs && $0.before.metric == "time" }.map(\.ratio)

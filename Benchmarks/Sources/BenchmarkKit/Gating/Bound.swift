@@ -1,4 +1,4 @@
-/// What a figure must not exceed, or fall below.
+/// A limit that a figure must not exceed, or fall below.
 struct Bound: Equatable, CustomStringConvertible {
     enum Relation: String {
         case atMost = "<="

@@ -15,8 +15,8 @@ package struct Gate {
         self.rules = rules
     }
 
-    /// What does not hold, as sentences. Bounds on suites that did not run say nothing, but one on something that
-    /// its suite did not measure is not kept: it would never be noticed otherwise.
+    /// The bounds that do not hold, as sentences. Bounds on suites that did not run say nothing, but a bound on a
+    /// figure that its suite did not measure does not hold: the missing figure would never be noticed otherwise.
     package func breaches(in run: Run) -> [String] {
         let suites = Set(run.suites)
         return rules.filter { suites.contains($0.suite) }.flatMap { Self.breaches(of: $0, run.findings) }
@@ -24,7 +24,7 @@ package struct Gate {
 
     private static func breaches(of rule: GateRule, _ findings: [Finding]) -> [String] {
         let matching = findings.filter(rule.matches)
-        // A peer that is not on this machine is no fault of what is measured.
+        // A peer that is not on this machine is no fault of the measured code.
         if matching.contains(where: { $0.outcome.isUnavailable }) { return [] }
         let figures = matching.compactMap(rule.figure)
         // Nor is a system where allocations cannot be counted.

@@ -30,7 +30,7 @@ struct GateRule: Equatable {
         self.bound = bound
     }
 
-    /// What the rule bounds, if the finding has it.
+    /// The figure that the rule bounds, if the finding has it.
     func figure(of finding: Finding) -> Double? {
         switch (metric, finding.outcome) {
         case (.ratio, .time(let figures)): figures.ratio?.median

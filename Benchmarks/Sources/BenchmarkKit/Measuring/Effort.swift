@@ -1,6 +1,6 @@
 /// How long and how often to measure.
 struct Effort {
-    /// What one sample takes at least, so that the clock's own cost does not show.
+    /// The least time that one sample takes, so that the clock's own cost does not show.
     let sampleDuration: Duration
     /// How many samples are taken of each subject.
     let rounds: Int

@@ -14,7 +14,7 @@ struct Sampler {
         self.now = now
     }
 
-    /// More repetitions than that are of work that takes no time at all.
+    /// Only work that takes no time at all would need more repetitions.
     private static let mostIterations = 1 << 30
 
     /// Finds how often the work must be repeated for a sample of that duration. That warms up everything as well.
@@ -22,7 +22,7 @@ struct Sampler {
         let wanted = duration / .nanoseconds(1)
         let limit = min(subject.limit, Self.mostIterations)
         iterations = 1
-        // Once for what only the first time costs, which would make the count too low.
+        // One run for the costs of the first time only, which would make the count too low.
         _ = try run()
         while iterations < limit {
             let taken = try run().whole
@@ -63,7 +63,7 @@ struct Sampler {
         return latencies
     }
 
-    /// Nanoseconds of a sample, and of what is to be taken off.
+    /// Nanoseconds of a sample, and of the other work, which is to be taken off.
     private mutating func run() throws -> (whole: Double, besides: Double) {
         let indices = takeIndices(iterations)
         try subject.prepare?(indices)

@@ -1,12 +1,12 @@
 /// One way to do a piece of work.
 ///
-/// Public, as `blackHole` is, since only what is can be specialized in another module: an operation that does
+/// Public, as `blackHole` is, since only public code can be specialized in another module: an operation that does
 /// nothing costs 1.2 ns then, and 7.3 ns otherwise, which is a good part of a memory hit.
 public struct Subject {
     public let name: String
     /// Whether this is the package's own way. Others are compared with the first such.
     public let isOurs: Bool
-    /// The size of what the work produces, if that says something.
+    /// The size of the work's result, if that says something.
     public let bytes: Int?
     /// How often the work may be repeated in one sample at most.
     public let limit: Int
@@ -14,14 +14,14 @@ public struct Subject {
     public let prepare: ((Range<Int>) throws -> Void)?
     /// Called after each sample; not timed.
     public let cleanup: (() throws -> Void)?
-    /// What is done besides the work that is meant, and is taken off its time and allocations, sample by sample.
+    /// Does only the other work that `perform` includes: its time and allocations are taken off, sample by sample.
     public let besides: ((Range<Int>) throws -> Void)?
     /// Does the work once for each index. Indices go up from 0 and never come again.
     public let perform: (Range<Int>) throws -> Void
 
     /// - Parameter operation: does the work once; told how often it was done before. Its result is used up.
     ///
-    /// Inlinable so that the loop and what it calls are optimized together.
+    /// Inlinable so that the loop and the operation are optimized together.
     @inlinable
     public init<Result>(
         _ name: String,

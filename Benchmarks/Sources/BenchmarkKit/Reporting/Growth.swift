@@ -6,7 +6,7 @@ struct Growth {
     let parameter: String
     let findings: [Finding]
 
-    /// Finds what can be drawn as lines, and leaves the rest.
+    /// Splits findings into those that can be drawn as lines, and the rest.
     static func split(_ findings: [Finding]) -> (growths: [Growth], rest: [Finding]) {
         var works: [String] = []
         var members: [String: [Finding]] = [:]

@@ -1,4 +1,4 @@
-/// What is drawn of a suite: lines for what grows with a number, bars for the rest.
+/// The charts of a suite: lines for figures that grow with a number, bars for the rest.
 enum SuiteCharts {
     /// More rows than that are hard to take in.
     private static let rowsPerChart = 30
@@ -136,7 +136,7 @@ enum SuiteCharts {
         return findings.map(\.subject).filter { seen.insert($0).inserted }
     }
 
-    /// What is drawn of an outcome; latencies are left to the tables.
+    /// The figure of an outcome to draw, with its range; latencies are left to the tables.
     private static func figure(_ outcome: Outcome) -> (value: Double, range: ClosedRange<Double>?)? {
         switch outcome {
         case .time(let figures):

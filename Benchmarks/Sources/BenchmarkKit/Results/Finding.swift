@@ -1,8 +1,8 @@
-/// What was found out about one subject at one piece of work.
+/// The outcome of one subject at one piece of work.
 package struct Finding: Codable, Equatable, Sendable {
     package let suite: String
     package let work: String
-    /// What the work was done with, by name, such as `entries: 1000`.
+    /// The parameters of the work, by name, such as `entries: 1000`.
     package let parameters: [String: String]
     package let subject: String
     package let isOurs: Bool
@@ -30,7 +30,7 @@ package struct Finding: Codable, Equatable, Sendable {
         return ([work] + details).joined(separator: ", ")
     }
 
-    /// What tells this from every other finding of a run.
+    /// The fields that tell this from every other finding of a run.
     var identity: FindingIdentity {
         FindingIdentity(suite: suite, title: title, subject: subject, unit: outcome.unit)
     }

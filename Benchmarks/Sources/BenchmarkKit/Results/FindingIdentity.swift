@@ -1,4 +1,4 @@
-/// What two runs' findings of the same thing have in common.
+/// The fields that two runs' findings of the same thing have in common.
 struct FindingIdentity: Hashable {
     let suite: String
     let title: String

@@ -1,4 +1,4 @@
-/// What ran the benchmarks.
+/// The machine that ran the benchmarks.
 package struct Machine: Codable, Equatable, Sendable {
     package let processor: String
     package let cores: Int

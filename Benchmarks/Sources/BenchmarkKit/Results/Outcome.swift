@@ -1,4 +1,4 @@
-/// What a finding found.
+/// The figures of a finding, or why there are none.
 package enum Outcome: Codable, Equatable, Sendable {
     /// How long doing the work once takes.
     case time(TimeFigures)
@@ -17,7 +17,7 @@ package enum Outcome: Codable, Equatable, Sendable {
         if case .time = self { true } else { false }
     }
 
-    /// What tells kinds of figures about the same work apart.
+    /// Tells kinds of figures about the same work apart.
     var unit: String {
         switch self {
         case .time: "ns"

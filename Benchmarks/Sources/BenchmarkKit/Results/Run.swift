@@ -42,7 +42,7 @@ package struct Run: Codable, Equatable, Sendable {
         return findings.map(\.suite).filter { seen.insert($0).inserted }
     }
 
-    /// What its file is called: the time in UTC, and the commit.
+    /// The name of its file: the time in UTC, and the commit.
     package var fileName: String {
         let style = Date.ISO8601FormatStyle(dateSeparator: .dash, timeSeparator: .omitted)
         let time = date.formatted(style).prefix { $0 != "Z" }

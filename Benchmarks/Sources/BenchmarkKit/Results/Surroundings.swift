@@ -1,10 +1,10 @@
 import Foundation
 
-/// Finds out where the benchmarks run: what figures depend on and must be told with.
+/// Finds out where the benchmarks run: figures depend on the surroundings and must be told with them.
 enum Surroundings {
     /// A run that starts now.
     ///
-    /// - Parameter folder: a folder of the checkout whose commit is measured.
+    /// - Parameter folder: a folder of the measured checkout.
     static func makeRun(isQuick: Bool, folder: URL) -> Run {
         let commit = output("git", "-C", folder.path, "describe", "--always", "--exclude", "*", "--dirty")
         return Run(
@@ -30,7 +30,7 @@ enum Surroundings {
         return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
     }
 
-    /// What a command prints, or `unknown`: figures without it are better than none.
+    /// The output of a command, or `unknown`: figures without it are better than none.
     private static func output(_ command: String...) -> String {
         let process = Process()
         let pipe = Pipe()

@@ -1,12 +1,12 @@
 extension Context {
-    /// Measures several ways to do the same work, in turns, so that whatever else the machine does meets all of
-    /// them, and compares each, pair by pair, with the first that is ours.
+    /// Measures several ways to do the same work, in turns, so that other load on the machine meets all of them, and
+    /// compares each, pair by pair, with the first that is ours.
     ///
     /// - Parameters:
-    ///   - work: what is done, as a verb with its object.
-    ///   - parameters: what it is done with, by name; numbers may have a unit (`1 KiB`). Works that differ in one
+    ///   - work: the name of the work, as a verb with its object.
+    ///   - parameters: the parameters of the work, by name; numbers may have a unit (`1 KiB`). Works that differ in one
     ///     number only are drawn as lines over it.
-    /// - Throws: what a subject throws.
+    /// - Throws: the errors of a subject.
     package func compare(work: String, parameters: [String: String] = [:], subjects: [Subject]) throws {
         progress(work)
         var samplers = subjects.map { Sampler($0) }
@@ -38,11 +38,11 @@ extension Context {
         }
     }
 
-    /// Times operations one by one: what the slowest ones take is lost in a mean. The clock's own cost, some tens
-    /// of nanoseconds, is in each.
+    /// Times operations one by one: a mean hides the time of the slowest ones. The clock's own cost, some tens of
+    /// nanoseconds, is in each.
     ///
     /// - Parameter operations: how many of each subject, after as many as a tenth of them to warm up.
-    /// - Throws: what a subject throws.
+    /// - Throws: the errors of a subject.
     package func latencies(
         work: String,
         parameters: [String: String] = [:],

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a suite measures with.
+/// The settings, scratch folders and measuring functions of a suite, and its findings.
 package final class Context {
     /// Whether a rough and quick answer is wanted: suites then do the smaller sizes only.
     package let isQuick: Bool
@@ -22,7 +22,7 @@ package final class Context {
         self.line = line
     }
 
-    /// Says what is being done, to whoever sits before a terminal.
+    /// Shows the current work on a terminal.
     package func progress(_ text: String) {
         line.show("\(suite): \(text)")
     }

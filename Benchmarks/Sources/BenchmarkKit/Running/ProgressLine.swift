@@ -1,6 +1,6 @@
 import Foundation
 
-/// Says on standard error what is being done: on one line that changes, or outside a terminal a line per suite.
+/// Shows the current work on standard error: on one line that changes, or outside a terminal a line per suite.
 final class ProgressLine {
     private let isTerminal = isatty(2) == 1
 

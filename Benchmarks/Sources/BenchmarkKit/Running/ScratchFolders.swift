@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// New folders for what suites write, removed at the end.
+/// New folders for the files of suites, removed at the end.
 final class ScratchFolders {
     private let disk: URL
     private let memory: URL
@@ -39,7 +39,7 @@ final class ScratchFolders {
         }
     }
 
-    /// Removes what is there; what cannot be removed is left to the system's own cleaning.
+    /// Removes the folders; files that cannot be removed are left to the system's own cleaning.
     func removeAll() { Self.remove([disk, memory]) }
 
     private static func remove(_ folders: [URL]) {

@@ -1,4 +1,4 @@
-/// What is kept of operations that were timed one by one, in nanoseconds.
+/// The percentiles of operations that were timed one by one, in nanoseconds.
 package struct LatencySummary: Codable, Equatable, Sendable {
     package let operations: Int
     package let p10: Double

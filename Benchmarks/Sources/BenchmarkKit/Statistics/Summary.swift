@@ -1,4 +1,4 @@
-/// What is kept of several samples of one figure.
+/// The median and the percentiles of several samples of one figure.
 package struct Summary: Codable, Equatable, Sendable {
     package let samples: Int
     package let median: Double
@@ -14,8 +14,8 @@ package struct Summary: Codable, Equatable, Sendable {
         p90 = Percentile.value(0.9, ofSorted: sorted)
     }
 
-    /// Summarizes what one figure is of another, sample by sample: both of a pair were taken one after the other,
-    /// so what slowed the machine for a while slowed both.
+    /// Summarizes the ratios of one figure to another, sample by sample: both of a pair were taken one after the
+    /// other, so a load that slowed the machine for a while slowed both.
     ///
     /// - Parameter figures: at least one; as many as `references`, which are not zero.
     package init(ratiosOf figures: [Double], to references: [Double]) {

@@ -41,7 +41,7 @@ enum Figure {
             case ..<1e9: short(value / 1e6) + " ms"
             default: short(value / 1e9) + " s"
             }
-        // The title has a long one; it would leave no room for figures.
+        // A long unit is in the title; here it would leave no room for figures.
         default: unit.count > 3 ? short(value) : "\(short(value)) \(unit)"
         }
     }
@@ -51,7 +51,7 @@ enum Figure {
         abs(value) >= 1_000 ? whole(value) : String(format: "%.6g", value)
     }
 
-    /// At least three digits, and no decimals beyond them; two of what is very small.
+    /// At least three digits, and no decimals beyond them; two digits of a very small figure.
     static func digits(_ value: Double) -> String {
         switch abs(value) {
         case 0: "0"
@@ -62,7 +62,7 @@ enum Figure {
         }
     }
 
-    /// With commas between thousands, whatever the locale.
+    /// With commas between thousands, in every locale.
     private static func whole(_ value: Double) -> String {
         guard abs(value) < 1e15 else { return String(format: "%.3g", value) }
         var digits = String(Int(abs(value.rounded())))

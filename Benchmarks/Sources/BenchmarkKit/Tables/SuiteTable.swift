@@ -8,7 +8,7 @@ struct SuiteTable {
         let title: String
         let header: [String]
         let rows: [[String]]
-        /// What could not be measured, as sentences.
+        /// Sentences on the figures that could not be measured.
         let notes: [String]
     }
 

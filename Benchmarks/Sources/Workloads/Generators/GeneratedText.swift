@@ -1,4 +1,4 @@
-/// ASCII text of made-up words, which compresses about as far as what models hold: some words come again often.
+/// ASCII text of made-up words, which compresses about as far as the contents of models: some words come again often.
 public struct GeneratedText: Sendable {
     private let words: [String]
     private let distribution: ZipfDistribution

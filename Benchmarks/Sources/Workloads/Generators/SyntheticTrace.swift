@@ -32,7 +32,7 @@ public enum SyntheticTrace {
         )
     }
 
-    /// Zipf 0.99 whose popular keys become others, all at once, at the start of each phase.
+    /// Zipf 0.99; other keys become the popular ones, all at once, at the start of each phase.
     public static func shifting(keys: Int, requests: Int, phases: Int, seed: UInt64) -> Trace {
         var generator = SeededGenerator(seed: seed)
         let distribution = ZipfDistribution(count: keys, exponent: 0.99)

@@ -1,4 +1,4 @@
-/// The entry whose next request is farthest away goes: the most hits that are possible if every miss inserts.
+/// The entry with the farthest next request goes: the most hits that are possible if every miss inserts.
 ///
 /// Belady, "A study of replacement algorithms for a virtual-storage computer" (1966). Needs the whole trace.
 public enum BeladyReplay {
@@ -9,11 +9,11 @@ public enum BeladyReplay {
     /// - Complexity: O(*n* log *n*) in the requests.
     public static func hits(in trace: Trace, capacity: Int) -> Int {
         let nextUses = nextUses(in: trace)
-        /// For each key, when it is asked for next; 0 if it is not there, for no next request is the first.
+        /// The index of each key's next request; 0 if the key is not there, since no next request has index 0.
         var residents = [UInt32](repeating: 0, count: trace.keyCount)
         var count = 0
         var hits = 0
-        // Holds outdated pairs too, which are told by the residents' own.
+        // Holds outdated pairs too: their next request differs from the one in `residents`.
         var farthest = MaximumHeap<UInt64>()
         for (key, nextUse) in zip(trace.requests, nextUses) {
             if residents[Int(key)] != 0 {

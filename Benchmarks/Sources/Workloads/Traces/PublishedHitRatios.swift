@@ -3,7 +3,7 @@
 /// LRU, FIFO, SIEVE, S3-FIFO and Belady are exact replays; theine and moka are Python packages, and vary a
 /// little from run to run.
 public enum PublishedHitRatios {
-    /// What each cell's percentages are of.
+    /// The policies that each cell has percentages for.
     public static let policies = [
         "LRU", "FIFO", "SIEVE", "S3-FIFO (paper)", "S3-FIFO (libCacheSim rules)", "ARC", "LIRS",
         "W-TinyLFU 1 %", "W-TinyLFU adaptive", "theine 2.0", "moka", "Belady",

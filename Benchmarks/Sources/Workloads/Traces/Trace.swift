@@ -13,7 +13,7 @@ public struct Trace: Sendable {
         keyCount = requests.max().map { Int($0) + 1 } ?? 0
     }
 
-    /// This trace, and then another one, whose keys are kept apart from this one's.
+    /// This trace, and then another one, with its keys kept apart from this one's.
     func followed(byApart other: Trace) -> [UInt32] {
         requests + other.requests.map { $0 + UInt32(keyCount) }
     }

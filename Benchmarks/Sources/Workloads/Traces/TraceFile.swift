@@ -3,10 +3,10 @@ import Foundation
 
 /// Reads recorded traces: one zlib stream of little-endian `UInt32` key numbers, one per request.
 public enum TraceFile {
-    /// What such files' names end in.
+    /// The path extension of such files.
     public static let pathExtension = "u32z"
 
-    /// - Throws: ``TraceError`` if the file is no such stream, and what reading a file throws.
+    /// - Throws: ``TraceError`` if the file is no such stream, and the errors of reading a file.
     public static func read(_ file: URL) throws -> Trace {
         let name = file.deletingPathExtension().lastPathComponent
         return Trace(name: name, requests: try requests(in: Data(contentsOf: file)))

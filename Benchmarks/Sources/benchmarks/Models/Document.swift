@@ -11,7 +11,7 @@ struct Document: Codable, Encoded {
         merchants count barrels sacks crates bottles letters and coins before they sign what clerks have written
         """.split(separator: " ")
 
-    /// A document whose archive has that many bytes, give or take a few.
+    /// A document with an archive of that many bytes, give or take a few.
     static func archived(bytes: Int) throws -> Document {
         let besides =
             try KeyedArchiver.archivedData(encoding: Document(text: String(repeating: "x", count: 200)))

@@ -14,7 +14,7 @@ final class EncodableCoordinate: NSObject, NSCoding {
     }
 
     func encode(with coder: NSCoder) {
-        // Optionals are encoded as objects, which is what `decodeObject` needs in Foundation.
+        // Optionals are encoded as objects, which Foundation's `decodeObject` needs.
         coder.encode(coordinate?.latitude, forKey: "latitude")
         coder.encode(coordinate?.longitude, forKey: "longitude")
     }

@@ -28,8 +28,8 @@ final class Node: NSObject, NSCoding {
         coder.encode(shared, forKey: "shared")
     }
 
-    /// The root of a graph of 1,000 nodes: a binary tree whose inner nodes refer to leaves as well. Nothing runs
-    /// in a circle.
+    /// The root of a graph of 1,000 nodes: a binary tree with inner nodes that refer to leaves as well. There are no
+    /// cycles.
     static func graph() -> Node {
         let count = 1_000
         var nodes: [Int: Node] = [:]

@@ -4,7 +4,7 @@ protocol ByteStore: AnyObject {
     /// - Returns: `nil` if there is nothing under `key`.
     func fetch(forKey key: String) throws -> [UInt8]?
     func remove(forKey key: String) throws
-    /// Does what `body` does as one piece of work, if the store can, since that is faster.
+    /// Runs `body` as one transaction, if the store has them, since that is faster.
     func together(_ body: () throws -> Void) throws
 }
 

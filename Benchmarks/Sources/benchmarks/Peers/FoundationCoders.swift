@@ -1,7 +1,7 @@
 import BenchmarkKit
 import Foundation
 
-/// What Foundation has for Codable values.
+/// Foundation's coders for Codable values.
 enum FoundationCoders {
     static func encoding(_ value: some Encodable) throws -> [Subject] {
         let json = JSONEncoder()
@@ -13,7 +13,7 @@ enum FoundationCoders {
         ]
     }
 
-    /// - Parameter value: what is encoded first, to be decoded again as a `T`.
+    /// - Parameter value: encoded first, to be decoded again as a `T`.
     static func decoding<T: Decodable>(_ type: T.Type, from value: some Encodable) throws -> [Subject] {
         let json = JSONDecoder()
         let text = try JSONEncoder().encode(value)

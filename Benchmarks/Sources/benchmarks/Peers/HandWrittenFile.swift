@@ -24,6 +24,6 @@ struct HandWrittenFile {
 }
 
 extension POSIXError {
-    /// What the last failed system call said.
+    /// The error of the last failed system call.
     fileprivate static var current: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -12,7 +12,7 @@
         private let environment: OpaquePointer
         private let database: MDB_dbi
         private let reading: OpaquePointer
-        /// What operations of one piece of work use.
+        /// The transaction for all changes within a call of ``together(_:)``.
         private var writing: OpaquePointer?
 
         /// - Parameters:

@@ -4,8 +4,8 @@
 
     /// One table of blobs, in a write-ahead log, with statements prepared once.
     final class SQLiteStore: ByteStore {
-        /// What a commit waits for: nothing, that the log is on disk before it is copied into the database, or that
-        /// what is committed is on disk.
+        /// The condition that a commit waits for: none, that the log is on disk before it is copied into the database,
+        /// or that the committed changes are on disk.
         enum Synchronous: String {
             case off, normal, full
         }
@@ -69,7 +69,7 @@
             try Self.execute("COMMIT", in: database)
         }
 
-        /// The bindings point to what is there only during the call, and no step comes after it.
+        /// The bindings point to memory that is valid only during the call, and no step comes after it.
         @discardableResult
         private func step(
             _ statement: OpaquePointer,

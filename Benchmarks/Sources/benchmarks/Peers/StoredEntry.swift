@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads what a file store has on disk, as docs/format.md describes it.
+/// Reads the entries of a file store on disk, as docs/format.md describes them.
 enum StoredEntry {
     /// The only entry of a cache.
     static func only(in directory: URL) throws -> [UInt8] {

@@ -58,7 +58,7 @@ struct ArchiveSuite: Suite {
     private func graph(_ context: Context) throws {
         let work = "archive 1,000 objects that share references"
         let archivers = try archivers(of: Node.graph())
-        // Foundation's takes a second for it.
+        // Foundation's archiver takes a second for it.
         try context.compare(work: work, subjects: context.isQuick ? Array(archivers.prefix(1)) : archivers)
         if context.isQuick {
             context.unavailable(work: work, subject: "NSKeyedArchiver", reason: "it takes too long for a quick run")

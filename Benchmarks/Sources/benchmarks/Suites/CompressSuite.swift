@@ -5,7 +5,7 @@ import TypedCache
 
 /// Compressing archives of text.
 ///
-/// The package's compression is not public: it is what saving takes longer than archiving the same value and
+/// The package's compression is not public: its time is that of saving, less that of archiving the same value and
 /// writing the same file by hand. Checksum and locking are in it.
 struct CompressSuite: Suite {
     static let name = "compress"
@@ -21,7 +21,7 @@ struct CompressSuite: Suite {
         let document = try Document.archived(bytes: bytes)
         let archive = [UInt8](try KeyedArchiver.archivedData(encoding: document))
         let folder = try context.makeFolder("compress", inMemory: true)
-        // Its file can be read here; what compresses is the same in both layouts until a packed one has learned.
+        // Its file can be read here. Both layouts compress alike until a packed store has made its dictionary.
         let disk = DiskSettings(layout: .files)
         let cache = try Cache<Document>(name: "documents", directory: folder, memory: .none, disk: disk)
         try cache.save(object: document)

@@ -11,23 +11,24 @@ struct GrowthRun {
     private let subject: String
 
     /// - Parameters:
-    ///   - work: what is done with the objects, as a verb.
-    ///   - subject: who does it.
+    ///   - work: the work on the objects, as a verb.
+    ///   - subject: the type that does the work.
     init(_ context: Context, work: String, subject: String) {
         self.context = context
         self.work = work
         self.subject = subject
     }
 
-    /// - Parameter prepare: what is done once; it returns what is timed, which returns how many objects it saw.
-    /// - Throws: what either throws, or if objects are missing.
+    /// - Parameter prepare: called once for each number of objects; returns the closure that is timed, which returns
+    ///   how many objects it saw.
+    /// - Throws: the errors of either closure, or an error if objects are missing.
     func measure(_ prepare: ([EncodableVisit]) throws -> () throws -> Int) throws {
         let counts = [1_000, 10_000, 100_000] + (context.isQuick ? [] : [1_000_000])
         let bodies = try counts.map { count in
             context.progress("\(work) \(count) objects")
             return try prepare((0..<count).map { EncodableVisit(Visit.make($0)) })
         }
-        // In turns, so that whatever else the machine does meets all of them.
+        // In turns, so that other load on the machine meets all of them.
         var samples = counts.map { _ in [Double]() }
         for _ in 0..<Self.sampleCount {
             for (index, count) in counts.enumerated() {
@@ -49,7 +50,7 @@ struct GrowthRun {
             subject: subject,
             isOurs: true,
             unit: "×",
-            // Not to the smallest, whose memory is used again and fits in the processor's.
+            // Not to the smallest: its memory is used again and fits in the processor's caches.
             samples: zip(samples[counts.count - 1], samples[1]).map { $0 / $1 }
         )
     }

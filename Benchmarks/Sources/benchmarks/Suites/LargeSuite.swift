@@ -4,7 +4,7 @@ import TypedCache
 
 /// Values of megabytes: one that does not shrink, as an image in a file does not, and text.
 ///
-/// Nothing is kept in memory but what the system itself keeps of files.
+/// Nothing is kept in memory except in the system's own cache of files.
 struct LargeSuite: Suite {
     static let name = "large"
     static let summary = "saving and fetching values of 1 to 5 MiB, beside plain files"

@@ -2,7 +2,7 @@ import BenchmarkKit
 import Foundation
 import KeyedArchive
 
-/// Reading archives. Each reads what its own side wrote.
+/// Reading archives. Each subject reads the archives of its own side.
 struct UnarchiveSuite: Suite {
     static let name = "unarchive"
     static let summary = "reading archives, beside Foundation's unarchiver and coders"
@@ -63,7 +63,7 @@ struct UnarchiveSuite: Suite {
         }
     }
 
-    /// What is not read should cost little: a record as apps have them, with fields of many kinds.
+    /// Fields that are not read should cost little: a record as apps have them, with fields of many kinds.
     private func fields(_ context: Context) throws {
         let values = CodableRecord(fields: RecordField.sample)
         let all = try unarchivers(of: Record(fields: RecordField.sample), allowing: [EncodableCoordinate.self])

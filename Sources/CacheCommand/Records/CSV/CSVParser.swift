@@ -37,7 +37,7 @@ struct CSVParser {
         return text
     }
 
-    /// Parses a field whose first byte is a quote; leaves the position behind it.
+    /// Parses a field that begins with a quote; leaves the position behind it.
     private static func quoted(
         _ bytes: Span<UInt8>,
         _ position: inout Int,

@@ -1,4 +1,4 @@
-/// What a declared field holds.
+/// The type of a declared field.
 package enum FieldType: String, CaseIterable, Sendable {
     case string
     case int
@@ -9,7 +9,7 @@ package enum FieldType: String, CaseIterable, Sendable {
     case url
     case uuid
 
-    /// What a value must be, to stand behind "expected".
+    /// A description of valid values, to stand behind "expected".
     var phrase: String {
         switch self {
         case .string: "a string"

@@ -60,7 +60,7 @@ struct ByteWindow {
         }
     }
 
-    /// Moves what is left to the front; doubles the room when the front is already taken.
+    /// Moves the window's bytes to the front if there is no room behind them; doubles the room if they fill all of it.
     private mutating func makeRoom() {
         if start == end {
             start = 0

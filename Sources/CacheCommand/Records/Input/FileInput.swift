@@ -8,7 +8,7 @@ final class FileInput: ByteInput {
     private let isRegular: Bool
     private let interruption: any Interruption
 
-    /// Opens what is at `location`.
+    /// Opens the file at `location`, or standard input.
     convenience init(_ location: SourceLocation, interruption: any Interruption) throws(SourceError) {
         switch location {
         case .standardInput:

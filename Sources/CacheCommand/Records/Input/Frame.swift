@@ -1,6 +1,6 @@
 /// The text of one record within a reader's window.
 struct Frame: Equatable {
-    /// Where in the window's bytes; void after the next one is asked for. Empty if `isTooLong`.
+    /// Its place in the window's bytes; void after the next frame is asked for. Empty if `isTooLong`.
     let range: Range<Int>
     /// The line on which it begins.
     let line: Int

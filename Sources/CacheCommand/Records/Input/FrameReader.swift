@@ -41,7 +41,7 @@ struct FrameReader<Scanner: FrameScanner> {
                 window.drop(scanned)
                 scanned = 0
             }
-            // What was too long has left the window already.
+            // The first bytes of a record that is too long have left the window already.
             guard reads || isTooLong else {
                 isShort = true
                 return nil
@@ -54,8 +54,8 @@ struct FrameReader<Scanner: FrameScanner> {
     }
 
     private mutating func scan(from index: Int) -> Int? {
-        // Held by a name of its own only here: when the window fills, its bytes must have one owner.
-        // A slice, for on Apple platforms an array's own span is of later systems.
+        // The bytes have a second owner only here: when the window fills, they must have one.
+        // A slice, since on Apple platforms an array's own span needs later systems.
         let bytes = window.bytes[...]
         return scanner.end(in: bytes.span, from: index, to: window.end)
     }

@@ -1,4 +1,4 @@
-/// Every line is a record; or every text with another byte behind it, as lines are counted then.
+/// Every line is a record; or every text that ends in another `terminator`, which then counts as a line.
 struct LineScanner: FrameScanner {
     var terminator = UInt8(ascii: "\n")
     private(set) var lineFeeds = 0

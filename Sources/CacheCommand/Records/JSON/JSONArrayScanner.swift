@@ -1,7 +1,7 @@
 /// Finds the commas and brackets between the elements of one JSON array.
 ///
-/// It counts brackets of both kinds alike and knows strings, nothing else: whether an element is JSON is the
-/// parser's to say, and a broken one then costs no more than itself.
+/// It counts brackets of both kinds alike and knows strings, nothing else: the parser decides whether an element is
+/// JSON, and a broken one then costs no more than itself.
 struct JSONArrayScanner: FrameScanner {
     enum Place {
         /// Before the array: a frame ends at the first visible byte.

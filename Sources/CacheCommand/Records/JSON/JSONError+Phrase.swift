@@ -1,5 +1,5 @@
 extension JSONError.Code {
-    /// What is wrong, to stand behind a colon.
+    /// The fault in words, to stand behind a colon.
     var phrase: String {
         switch self {
         case .unexpectedEnd: "the JSON ends too early"

@@ -73,7 +73,7 @@ extension JSONParser {
         }
         let start = position
         while position < bytes.count, Self.isDigit(bytes[position]) {
-            // Beyond this no digit changes what comes out, and the sum stays far from overflowing.
+            // Beyond this, further digits do not change the result, and the sum stays far from overflowing.
             if number.exponent < 100_000 {
                 number.exponent = number.exponent * 10 + Int(bytes[position] - UInt8(ascii: "0"))
             }

@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// Parses the rest of a string whose opening quote has been passed.
+    /// Parses the rest of a string, from behind its opening quote.
     mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         let start = position
         var index = position

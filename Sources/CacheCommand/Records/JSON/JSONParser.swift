@@ -5,7 +5,7 @@
 ///   near is an error.
 /// - A name that occurs twice in an object is an error: whichever value won, the other one would be lost.
 /// - Half a surrogate pair is an error, since no Unicode text can hold it.
-/// - Whatever the bytes are, it returns or throws, and what it allocates is bounded by its limits.
+/// - On any bytes, it returns or throws, and its limits bound the memory that it allocates.
 struct JSONParser {
     let limits: RecordLimits
     var position = 0

@@ -11,7 +11,7 @@
 // A keyed archive's UID is <dict><key>CF$UID</key><integer>1</integer></dict>.
 
 /// Property lists as they come from outside: the binary form is taken as it is, the XML form is made binary, so
-/// that whatever reads them knows one form only.
+/// that all readers know one form only.
 enum XMLPropertyList {
     /// How deep containers may nest, as in Foundation.
     static let depthLimit = 512
@@ -31,7 +31,7 @@ enum XMLPropertyList {
         return try parse(bytes.withBytes(in: 0..<bytes.count) { Array($0) })
     }
 
-    /// Opens a property list of either form, whose bytes are copied.
+    /// Opens a property list of either form, and copies its bytes.
     static func open(_ bytes: [UInt8]) throws(ArchiveError) -> Opened { try open(ArchiveBytes(copying: bytes)) }
 
     private static func parse(_ bytes: [UInt8]) throws(ArchiveError) -> Opened {

@@ -84,7 +84,7 @@ extension XMLPropertyListParser {
             group = group << 6 | UInt32(bits)
             count += 1
             if count == 4 {
-                // Three bytes in the place of at least four: what was not read yet is never overwritten.
+                // Three bytes in the place of at least four: bytes that were not read yet are never overwritten.
                 text[kept] = UInt8(truncatingIfNeeded: group >> 16)
                 text[kept + 1] = UInt8(truncatingIfNeeded: group >> 8)
                 text[kept + 2] = UInt8(truncatingIfNeeded: group)

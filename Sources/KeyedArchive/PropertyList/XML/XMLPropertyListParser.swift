@@ -1,7 +1,7 @@
 /// Makes a binary property list of an XML one.
 ///
-/// Goes through the document once, without recursion. Whatever it takes in memory is a few times the document's
-/// size: there are no entities that could stand for more than themselves.
+/// Goes through the document once, without recursion. The memory that it takes is a few times the document's size:
+/// there are no entities that could stand for more than themselves.
 struct XMLPropertyListParser: ~Copyable {
     typealias Reference = BinaryPropertyListWriter.Reference
 
@@ -12,7 +12,7 @@ struct XMLPropertyListParser: ~Copyable {
         let place: Int
         /// Where its members begin on their stack.
         let base: Int
-        /// The key whose value comes next.
+        /// The key of the value that comes next.
         var key: Reference?
         /// The integer of a dictionary that may turn out to be a UID.
         var number: Int128?

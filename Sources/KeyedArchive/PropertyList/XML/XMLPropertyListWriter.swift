@@ -1,6 +1,6 @@
 /// Writes a binary property list as XML, in the layout of Apple's tools.
 ///
-/// What XML has no room for is an error, never left out: null, sets, text with characters that XML forbids,
+/// Values that XML cannot hold are an error, never left out: null, sets, text with characters that XML forbids,
 /// and dates outside the years 1 to 9999. Fractions of seconds are the exception: XML has none, so inline dates
 /// are rounded down to whole seconds. (Archived dates are no inline dates; they keep their fractions.)
 struct XMLPropertyListWriter {
@@ -25,8 +25,9 @@ struct XMLPropertyListWriter {
         limit = 1 << 22 + 256 * list.bytes.count
     }
 
-    /// - Throws: `.unsupportedType` for what XML cannot hold, `.limitExceeded` if containers nest more than 512
-    ///   deep or are shared so often that the XML would be far larger than the list, `.corrupted` if the list is.
+    /// - Throws: `.unsupportedType` for values that XML cannot hold, `.limitExceeded` if containers nest more than
+    ///   512 deep or are shared so often that the XML would be far larger than the list, `.corrupted` if the list
+    ///   is damaged.
     /// - Complexity: O(*n*) in the bytes of the XML.
     static func xml(_ list: BinaryPropertyList) throws(ArchiveError) -> [UInt8] {
         var writer = XMLPropertyListWriter(list)

@@ -123,7 +123,7 @@ struct XMLScanner {
         at += 1
     }
 
-    // MARK: What is skipped
+    // MARK: Skipping
 
     private mutating func skipBlanks() {
         while at < bytes.count, XMLText.isBlank(bytes[at]) { at += 1 }

@@ -1,6 +1,6 @@
 import BenchmarkKit
 
-/// A store of bytes: it gets them compressed, and nobody decodes what it gives back.
+/// A store of bytes: it gets them compressed, and the bytes that it gives back are not decoded.
 final class BytesContestant: DiskContestant {
     private let store: any ByteStore
 

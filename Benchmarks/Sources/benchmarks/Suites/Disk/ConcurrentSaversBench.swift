@@ -41,7 +41,7 @@ struct ConcurrentSaversBench {
         rounds = context.isQuick ? 3 : 7
     }
 
-    /// Times are those of one save as its thread sees it: of all, divided by what one thread saves.
+    /// Times are those of one save as its thread sees it: the time of all saves, divided by the saves of one thread.
     func compare() throws {
         let work = "save an entry's bytes among others, and wait for the disk"
         let parameters = ["threads": "\(Self.threadCount)", "text": "1 KiB"]

@@ -9,7 +9,7 @@ struct DiskBench {
     private let kinds: [DiskKind]
     private let items: [DiskItem]
     private let parameters: [String: String]
-    /// How often a sample repeats what takes up space.
+    /// How often a sample at most repeats work that takes up space: in stores of a file per entry, and in others.
     private let limits: (files: Int, others: Int)
     private let what: String
     private let suffix: String

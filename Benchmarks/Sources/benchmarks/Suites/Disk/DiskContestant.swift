@@ -4,7 +4,7 @@ protocol DiskContestant: AnyObject {
     /// - Returns: whether there is something under `key`; it was read, all of it.
     func fetch(forKey key: String) throws -> Bool
     func remove(forKey key: String) throws
-    /// Does what `body` does as one piece of work, if it can, since that is faster.
+    /// Runs `body` as one transaction, if the store has them, since that is faster.
     func together(_ body: () throws -> Void) throws
 }
 
@@ -18,13 +18,13 @@ extension DiskContestant {
         }
     }
 
-    /// Fetches one of so many, which must be there, for otherwise something else would be measured.
+    /// Fetches one of the first `entryCount` keys; throws if it is missing, since a miss would measure something else.
     func fetchExisting(_ index: Int, of entryCount: Int) throws {
         let key = DiskKeys.scattered(index, of: entryCount)
         guard try fetch(forKey: key) else { throw BenchmarkError("\(key) is not there") }
     }
 
-    /// Saves over one of so many, each time something else than before.
+    /// Saves over one of the first `entryCount` keys, each time another item than before.
     func saveOver(_ index: Int, of entryCount: Int, with items: [DiskItem]) throws {
         let item = items[(index + index / entryCount) % items.count]
         try save(item, forKey: DiskKeys.scattered(index, of: entryCount))

@@ -1,12 +1,12 @@
 import Foundation
 import KeyedArchive
 
-/// A value, and the bytes that those get who are to store no more than bytes.
+/// A value, and its bytes for contestants that store bytes only.
 struct DiskItem {
     let article: Article
     /// Its archive, compressed, after the archive's length.
     let bytes: [UInt8]
-    /// The same without the length, for whoever keeps that apart.
+    /// The same without the length, for stores that keep the length apart.
     let stream: [UInt8]
     let archiveByteCount: Int
 

@@ -1,10 +1,10 @@
 import BenchmarkKit
 import Foundation
 
-/// What is on disk. Nothing is kept in memory but what the system itself keeps of files.
+/// Stores on disk. Nothing is kept in memory except in the system's own cache of files.
 ///
-/// What frees many files comes late: some file systems make new ones slowly for minutes after that. What waits
-/// for the disk comes last, for it slows all else down meanwhile.
+/// Work that frees many files comes late: some file systems make new ones slowly for minutes after that. Work that
+/// waits for the disk comes last, for it slows all else down meanwhile.
 struct DiskSuite: Suite {
     static let name = "disk"
     static let summary = "saving, fetching, removing and opening on disk, beside files, SQLite and LMDB"

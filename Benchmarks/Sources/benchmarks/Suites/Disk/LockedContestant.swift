@@ -1,6 +1,6 @@
 import Foundation
 
-/// Another one behind a lock, for threads to share what may be used by one at a time only.
+/// Another contestant behind a lock, for threads to share a store that only one may use at a time.
 final class LockedContestant: DiskContestant {
     private let contestant: any DiskContestant
     private let lock = NSLock()

@@ -1,6 +1,6 @@
 import BenchmarkKit
 
-/// A store of bytes, and what makes articles of them: all that the cache does, as one would write it by hand.
+/// A store of bytes, and a codec for articles: all the work of the cache, as one would write it by hand.
 final class WholeJobContestant: DiskContestant {
     private let store: any ByteStore
     private let codec: ArticleCodec

@@ -32,7 +32,7 @@ enum CacheReplay {
         return statistics.memoryHits
     }
 
-    /// What is left, if anything, goes with the folders of the whole run.
+    /// Files that are left, if any, go with the folders of the whole run.
     private static func removeFolder(_ folder: URL) {
         try? FileManager.default.removeItem(at: folder)
     }

@@ -1,7 +1,7 @@
 import BenchmarkKit
 import Workloads
 
-/// What share of the hits that are possible each subject had, over all cells.
+/// The share of the possible hits that each subject had, over all cells.
 struct HitRatioSummary {
     private static let meanBar = 0.87
     private static let minimumBar = 0.60

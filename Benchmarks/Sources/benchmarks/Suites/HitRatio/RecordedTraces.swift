@@ -6,7 +6,7 @@ struct RecordedTraces {
     private var traces: [String: Trace] = [:]
 
     /// - Parameter requestLimit: traces of more requests are left out.
-    /// - Throws: ``TraceError`` if a file is no trace, and what reading a file throws.
+    /// - Throws: ``TraceError`` if a file is no trace, and the errors of reading a file.
     init(in folder: URL, requestLimit: Int) throws {
         for name in Set(PublishedHitRatios.cells.map(\.trace)) {
             let file = folder.appending(path: "\(name).\(TraceFile.pathExtension)")

@@ -10,7 +10,7 @@ struct KeyRequests: Sendable {
     let distribution: String
     let keys: [String]
     /// The numbers of the keys that are asked for, and the keys themselves: strings of their own that lie in memory
-    /// in this order, so that a caller's key is at hand, as it is where it was just made.
+    /// in this order, so that a key is as near to the processor as one that its caller has just made.
     private let numbers: [UInt32]
     private let requested: [String]
 
@@ -32,7 +32,7 @@ struct KeyRequests: Sendable {
 
     private init(distribution: String, trace: Trace, shufflingBy seed: UInt64) {
         self.distribution = distribution
-        // What is asked for often must not lie together in memory, nor have been inserted first.
+        // Keys that are asked for often must not lie together in memory, nor have been inserted first.
         var generator = SeededGenerator(seed: seed)
         let keys = (0..<Self.keyCount).map { "articles/\(100_000_000_000_000 + $0 * 7)" }
             .shuffled(using: &generator)

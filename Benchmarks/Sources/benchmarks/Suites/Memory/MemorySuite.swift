@@ -3,7 +3,7 @@ import Foundation
 import TypedCache
 import Workloads
 
-/// What is in memory: hits, hits with some saves among them, and inserting where there is no room.
+/// Caches in memory: hits, hits with some saves among them, and inserting where there is no room.
 struct MemorySuite: Suite {
     static let name = "memory"
     static let summary = "hits, saves and evictions in memory, beside NSCache and dictionaries"

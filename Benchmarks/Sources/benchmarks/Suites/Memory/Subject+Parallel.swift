@@ -1,7 +1,7 @@
 import BenchmarkKit
 
 extension Subject {
-    /// A way whose repetitions are divided among threads; the time is that of all of them divided by all
+    /// A way that divides its repetitions among threads; the time is that of all of them divided by all
     /// repetitions. One thread is the caller's.
     static func parallel<Result>(
         _ name: String,

@@ -41,7 +41,7 @@ struct Maker: CachedModel {
     static func request(for id: Int) -> ModelRequest { .get("/makers/\(id)") }
 }
 
-/// A list whose answer is made by ``ProductServer``.
+/// A list with answers that ``ProductServer`` makes.
 struct ProductList: ModelList {
     typealias Element = Product
     var name: String
@@ -50,7 +50,7 @@ struct ProductList: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/products/list/\(name)") }
 }
 
-/// A list whose answer's models are there already.
+/// A list with models that are decoded already.
 struct DecodedList: ModelList {
     let name: String
     let products: [Product]

@@ -2,7 +2,7 @@ import BenchmarkKit
 import Foundation
 import TypedCache
 
-/// What small records of a real model take on disk, in both layouts and in SQLite.
+/// The disk space of small records of a real model, in both layouts and in SQLite.
 struct CitiesRun {
     private let context: Context
 
@@ -76,7 +76,8 @@ struct CitiesRun {
     }
 
     #if SQLITE
-        /// Puts what a cache of files has into one table, in one transaction; closed after that, so without a log.
+        /// Puts the entries of a cache of files into one table, in one transaction; closes it after that, so that no
+        /// log is left.
         private func fillSQLite(_ folder: URL, hasRowid: Bool, from files: URL) throws {
             let store = try SQLiteStore(folder, synchronous: .off, hasRowid: hasRowid)
             try store.together {

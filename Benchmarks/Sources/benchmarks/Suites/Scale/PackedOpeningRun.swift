@@ -2,7 +2,7 @@ import BenchmarkKit
 import Foundation
 @_spi(Measuring) import TypedCache
 
-/// A packed store of many entries of 1 KiB: how soon it can be used, and what its index takes.
+/// A packed store of many entries of 1 KiB: how soon it can be used, and how much space its index takes.
 struct PackedOpeningRun {
     private static let subject = "packed store"
 
@@ -37,7 +37,7 @@ struct PackedOpeningRun {
         try MeasuredStore(directory: folder, disk: DiskSettings(layout: .packed))
     }
 
-    /// Closed after that: what is left then is a snapshot.
+    /// Saves the entries and closes the store, which leaves a snapshot.
     private func fill(_ folder: URL) throws {
         let items = try DiskItem.make(textByteCount: 1 << 10)
         let store = try open(folder)

@@ -102,7 +102,7 @@ struct ScaleRun {
         )
     }
 
-    /// What is left, if anything, goes with the folders of the whole run.
+    /// Files that are left, if any, go with the folders of the whole run.
     private func removeNow(_ folder: URL) {
         do {
             try FolderRemoval.remove(folder)

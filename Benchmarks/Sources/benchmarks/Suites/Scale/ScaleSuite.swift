@@ -1,7 +1,7 @@
 import BenchmarkKit
 import Foundation
 
-/// What changes as entries become many: times, memory, space on disk.
+/// Times, memory and space on disk as entries become many.
 struct ScaleSuite: Suite {
     static let name = "scale"
     static let summary = "times, memory and disk space at a thousand to a million entries"

@@ -4,7 +4,7 @@ import Synchronization
 /// Appends to a file of its own in the same file system while others work, to tell their pauses from its.
 ///
 /// A KiB each millisecond; after every 4 MiB another file is begun, and the former one removed. It is a thread that
-/// makes one call after another: whatever holds one up is the system.
+/// makes one call after another: only the system can hold one up.
 final class AppendProbe: Sendable {
     /// When calls were held up, in nanoseconds of the monotonic clock.
     struct Seen: Sendable {
@@ -23,7 +23,7 @@ final class AppendProbe: Sendable {
 
     private static let interval = 0.001
     private static let fileByteCount = 4 << 20
-    /// What counts as held up.
+    /// The shortest time that counts as held up, in nanoseconds.
     private static let shortestHoldup = 2e6
 
     private let folder: URL

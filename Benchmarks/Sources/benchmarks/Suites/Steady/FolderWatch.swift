@@ -8,7 +8,7 @@ final class FolderWatch: Sendable {
         var mostSegmentBytes = 0
         var mostBytes = 0
         var looks = 0
-        /// The longest that this thread was late; what else the machine does is in every other pause as well.
+        /// The longest that this thread was late; other load on the machine is part of every other pause as well.
         var longestDelay = Duration.zero
     }
 
@@ -48,7 +48,7 @@ final class FolderWatch: Sendable {
         return seen.withLock { $0 }
     }
 
-    /// Of what is in the folder itself; what goes while this looks counts nothing.
+    /// Of the files in the folder itself; files that are removed meanwhile count nothing.
     private func byteCounts() -> (segments: Int, all: Int) {
         var counts = (segments: 0, all: 0)
         guard let directory = opendir(path) else { return counts }

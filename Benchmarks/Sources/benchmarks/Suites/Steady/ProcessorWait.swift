@@ -5,7 +5,7 @@ final class ProcessorWait {
     private let descriptor: Int32
     private var last = 0.0
 
-    /// Of the calling thread, which alone may use this; says 0 where the system does not tell by `/proc`.
+    /// Measures the calling thread, which alone may use this; 0 where the system does not tell by `/proc`.
     init() {
         descriptor = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
         last = total
@@ -15,7 +15,7 @@ final class ProcessorWait {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Nanoseconds since this was asked last.
+    /// Nanoseconds of waiting since the last call.
     func take() -> Double {
         let now = total
         defer { last = now }

@@ -36,7 +36,7 @@ struct SteadyRun {
 
         let before = try state(of: store)
         tally = Tally()
-        // Room made before, so that keeping figures is no pause.
+        // Memory is reserved before, so that recording figures causes no pause.
         tally.reserve(duration)
         let watch = FolderWatch(folder)
         let probe = AppendProbe(in: place)
@@ -44,7 +44,7 @@ struct SteadyRun {
         let start = clock.now
         var last = start
         while last - start < duration {
-            // A hundred at a time, for the clock is read often enough.
+            // A hundred at a time: the clock is read often enough that way.
             for _ in 0..<100 {
                 let key = requests.next()
                 try save(key, in: store, &tally)
@@ -82,17 +82,17 @@ struct SteadyRun {
 
     private struct Latencies {
         private(set) var count = 0
-        /// All that took long, and some of the others.
+        /// All long times, and some of the others.
         private(set) var kept: [Double] = []
-        /// When those were that took more than 20 ms.
+        /// The intervals of operations that took more than 20 ms.
         private(set) var pauses: [ClosedRange<Double>] = []
-        /// The longest one, but for the time in which others had the processors.
+        /// The longest time, less the time in which other threads had the processors.
         private(set) var longestAwake = 0.0
         private var stride = 1
 
         mutating func reserve(_ duration: Duration) {
             stride = 1 + Int(duration / .seconds(60))
-            // More than there will be, in memory that is not there before it is used.
+            // More than there will be: the system gives memory only once it is used.
             kept.reserveCapacity(20_000_000)
         }
 
@@ -185,7 +185,7 @@ struct SteadyRun {
         value("saves and fetches", "a second", operations / (duration / .seconds(1)), better: .higher)
     }
 
-    /// What the file system did to a thread that only appends.
+    /// Records how the file system held up a thread that only appends.
     private func record(_ appends: AppendProbe.Seen, beside saves: Latencies) {
         let own = saves.pauses.count { !appends.explains($0) }
         context.value(

@@ -8,10 +8,10 @@ struct ChildProcess {
     let duration: Duration
     /// The most memory that it had in use at once, in bytes.
     ///
-    /// On Linux as of a few milliseconds before its end: what `wait4` says there is no less than what this process
+    /// On Linux as of a few milliseconds before its end: there `wait4` says no less than the memory that this process
     /// had in use when it started the other one.
     let peakMemory: Int
-    /// What it wrote to both outputs.
+    /// The text that it wrote to both outputs.
     let output: String
 
     /// - Parameters:

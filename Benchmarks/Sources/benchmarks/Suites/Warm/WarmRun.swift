@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program took to fill a folder, from start to end.
+/// The speed, memory and disk space of a program that fills a folder, from start to end.
 struct WarmRun {
     let recordsPerSecond: Double
     /// In bytes.
@@ -9,8 +9,8 @@ struct WarmRun {
 
     /// - Parameters:
     ///   - folder: an empty folder.
-    ///   - log: a file for what the program says.
-    /// - Throws: if the program fails, with what it said.
+    ///   - log: a file for the program's output.
+    /// - Throws: if the program fails, with its output.
     init(_ contestant: WarmContestant, _ records: URL, _ recordCount: Int, into folder: URL, log: URL) throws {
         let process = try ChildProcess(contestant.executable, contestant.arguments(records, folder), log: log)
         guard process.status == 0 else {

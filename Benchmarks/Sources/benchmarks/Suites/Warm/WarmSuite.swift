@@ -17,7 +17,7 @@ struct WarmSuite: Suite {
         var runs = [[WarmRun]](repeating: [], count: contestants.count)
         let folder = try context.makeFolder("warmed")
         for round in 0..<(context.isQuick ? 1 : 3) {
-            // In turns, so that whatever else the machine does meets all.
+            // In turns, so that other load on the machine meets all.
             for (index, contestant) in contestants.enumerated() {
                 context.progress(contestant.name)
                 let place = folder.appending(path: "\(round)-\(index)", directoryHint: .isDirectory)
