@@ -85,9 +85,8 @@ extension Cache where Value: AnyObject {
     package func forEachInMemory(_ keys: PreparedKeys, _ body: (Value) -> Void) throws(CacheError) -> Bool {
         var hits = try Hits(self)
         defer { hits.end() }
-        let keys = keys.keys.span
-        for index in keys.indices {
-            guard let entry = hits.next(keys[index]) else { return false }
+        for index in keys.keys.indices {
+            guard let entry = hits.next(keys.keys[index]) else { return false }
             // As `value(of:)` does it: a call that returns an object counts one reference more.
             guard sharesValues else {
                 body(try value(of: entry))

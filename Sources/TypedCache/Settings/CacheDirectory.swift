@@ -1,6 +1,14 @@
 import ArchiveStore
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Where caches lie on disk.
 package enum CacheDirectory {
     /// The directory that holds this program's caches, unless another is given.

@@ -214,6 +214,7 @@ void *memchr(const void *bytes, int byte, size_t count);
 void free(void *memory);
 void *realloc(void *memory, size_t size);
 char *getcwd(char *path, size_t size);
+char *realpath(const char *path, char *resolved);
 _Noreturn void exit(int status);
 
 #endif
