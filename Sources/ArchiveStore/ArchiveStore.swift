@@ -3,27 +3,27 @@ import Foundation
 /// Archives on a device, each under a key. Knows bytes, neither values nor when an entry is too old to be
 /// used.
 ///
-/// Every function may be called from any thread and may block on I/O. What `save` returned from is what
-/// `fetch` gives, to this and every later user of the same place, until it is removed or saved over.
+/// Every function may be called from any thread and may block on I/O. Once `save` has returned, `fetch` gives the saved
+/// archive, to this and every later user of the same place, until it is removed or saved over.
 ///
 /// A key is 1 to 1,024 UTF-8 bytes, any characters; keys are equal if their bytes are. (Swift's `==` on
 /// strings also takes the composed and the decomposed form of a character as equal; a store does not.) Every
 /// function that takes a key throws `.invalidArgument` for any other, and `.io` if the device fails.
 package protocol ArchiveStore: Sendable {
-    /// Saves `archive` for `key`, in place of what was there.
+    /// Saves `archive` for `key`, in place of the former entry.
     ///
-    /// Whoever fetches at any instant, or after this process was killed at any instant, gets either the whole
-    /// old archive or the whole new one.
+    /// A fetch at any instant, or after this process was killed at any instant, gives either the whole old archive or
+    /// the whole new one.
     ///
     /// - Parameters:
     ///   - attributes: Kept and given back. Deadlines are acted on by ``removeExpired(at:removed:)``, and where room
     ///     is needed.
-    ///   - condition: Is asked right before, told what is there for `key`, while nobody else can change it;
-    ///     `false` keeps the entry as it was. It must neither block nor call the store, and may be asked several
-    ///     times. `nil`: no condition.
-    /// - Returns: what the store knows of the new entry; `nil` if `condition` said no.
-    /// - Throws: `.tooLarge` beyond the store's limits, `.invalidArgument` for attributes that are none, `.io`.
-    ///   What was there before is then still there, unless it was the device that could not be waited for.
+    ///   - condition: Is asked right before the save, given the entry that is there for `key`, if any, while no other
+    ///     caller can change it; `false` keeps the entry as it was. It must neither block nor call the store, and may
+    ///     be asked several times. `nil`: no condition.
+    /// - Returns: the new entry's information; `nil` if `condition` returned `false`.
+    /// - Throws: `.tooLarge` beyond the store's limits, `.invalidArgument` for invalid attributes, `.io`. The former
+    ///   entry is then still there, unless the failure was in waiting for the device.
     @discardableResult
     func save(
         _ archive: [UInt8],
@@ -35,8 +35,8 @@ package protocol ArchiveStore: Sendable {
     /// Saves several archives: as ``save(_:forKey:attributes:if:)`` without a condition, one after another, but the
     /// device is waited for together, so that each archive is as safe when this returns as it would be then.
     ///
-    /// All of them are tried, whatever becomes of the others. Others may see some of them before the rest is saved, and
-    /// a process that is killed may have saved any of them. Of two for one key, the later one counts.
+    /// Every archive is tried, even if another one fails. Other callers may see some archives before the rest is saved,
+    /// and a process that is killed may have saved any of them. Of two archives for one key, the later one counts.
     ///
     /// - Returns: the result for each archive, in their order.
     func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>]
@@ -44,38 +44,39 @@ package protocol ArchiveStore: Sendable {
     /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.
     ///
     /// - Parameter date: `nil` means never.
-    /// - Returns: what the store knows of the entry now; `nil` if it is not there any more.
+    /// - Returns: the entry's information after the move; `nil` if it is not there any more.
     func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation?
 
-    /// Returns what was saved for `key`; `nil` if there is nothing.
+    /// Returns the archive saved for `key`; `nil` if there is none.
     ///
     /// - Throws: `.corrupted` if the entry is damaged, after it was taken out of the way: the next fetch
     ///   gives `nil`.
     func fetch(forKey key: String) throws(StoreError) -> StoredArchive?
 
-    /// As ``fetch(forKey:)``, checks included, but changes nothing: a damaged entry stays where it is, and an entry that
-    /// is read does not count as used. The archive is inflated in pieces and not held whole.
+    /// As ``fetch(forKey:)``, checks included, but changes nothing: a damaged entry stays where it is, and reading an
+    /// entry does not count as a use. The archive is inflated in pieces and not held whole.
     ///
     /// - Parameter body: is given the archive's bytes in their order, a piece at a time; `false` ends the call. It must
     ///   not call the store.
-    /// - Returns: what the store knows of the entry; `nil` if there is none.
+    /// - Returns: the entry's information; `nil` if there is none.
     /// - Throws: `.corrupted` if the entry is damaged, which may show after some pieces were given.
     func peek(forKey key: String, pieces body: ([UInt8]) -> Bool) throws(StoreError) -> EntryInformation?
 
     /// As ``fetch(forKey:)``, checks included, but the archive is not inflated.
     func information(forKey key: String) throws(StoreError) -> EntryInformation?
 
-    /// Removes what was saved for `key`, and says whether there was anything.
+    /// Removes the entry saved for `key`, and says whether there was anything to remove.
     @discardableResult
     func remove(forKey key: String) throws(StoreError) -> Bool
 
-    /// Removes what was saved for several keys: as ``remove(forKey:)``, one after another, but the device is waited for
-    /// together.
+    /// Removes the entries saved for several keys: as ``remove(forKey:)``, one after another, but the device is waited
+    /// for together.
     ///
-    /// - Returns: whether there was anything, or why it could not be removed, for each key in their order.
+    /// - Returns: whether there was anything to remove, or why it could not be removed, for each key in their order.
     func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>]
 
-    /// Removes this very entry if it is still there, and says so. One that was saved over it meanwhile stays.
+    /// Removes this very entry if it is still there, and says whether it was. One that was saved over it meanwhile
+    /// stays.
     @discardableResult
     func remove(_ entry: EntryInformation) throws(StoreError) -> Bool
 
@@ -108,10 +109,10 @@ package protocol ArchiveStore: Sendable {
     /// - Parameter removed: is given each entry after its removal.
     func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
 
-    /// Gives back what dead bytes take: those of entries that were removed or saved over.
+    /// Gives back the space of dead bytes: those of entries that were removed or saved over.
     ///
-    /// Every entry that is there stays as it is; others may use the store meanwhile. Killed at any instant, it has
-    /// lost nothing.
+    /// Every entry that is there stays as it is; other callers may use the store meanwhile. A process that is killed at
+    /// any instant loses nothing.
     ///
     /// - Returns: how many bytes were given back.
     @discardableResult
@@ -128,29 +129,29 @@ package protocol ArchiveStore: Sendable {
     /// - Throws: as ``flush()``; the store is closed then, too. `.forked` in a child process.
     func close() throws(StoreError)
 
-    /// Waits until what was deferred for a key is written, or for all keys if it is `nil`.
+    /// Waits until the deferred saves of a key are written, or those of all keys if it is `nil`.
     func settle(_ key: String?)
 
-    /// In how many parts the entries can be listed.
+    /// The number of parts in which the entries can be listed.
     var partCount: Int { get }
 
     /// The entries of one part, as ``forEachEntry(_:)`` gives them.
     func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>]
 
-    /// Whom to ask and tell from now on, as long as it is there.
+    /// Sets the user that the store asks and tells from now on, as long as that exists.
     func setUser(_ user: any StoreUser)
 
-    /// What stands for a key in ``changesByOthers()``.
+    /// The digest that stands for a key in ``changesByOthers()``.
     func digest(of key: String) -> KeyDigest
 
-    /// What other processes have changed since the last call, if the store was asked to follow them; fast where
-    /// nothing has changed.
+    /// The changes by other processes since the last call, if the store was asked to follow them; fast where nothing
+    /// has changed.
     func changesByOthers() throws(StoreError) -> ChangesByOthers
 
     /// Gives each entry to `body`, or why it cannot be read, until `body` returns `false`.
     ///
-    /// In no order. What is saved or removed meanwhile may or may not be given; all else is, once. `body` may
-    /// call the store. Damaged entries are given as `.corrupted` and left alone.
+    /// In no order. An entry that is saved or removed meanwhile may or may not be given; every other entry is given
+    /// once. `body` may call the store. Damaged entries are given as `.corrupted` and left alone.
     ///
     /// - Complexity: O(*n*) in the bytes of all entries, since each one's checksum is checked; memory does
     ///   not grow with them.
@@ -264,7 +265,7 @@ extension ArchiveStore {
         return entries
     }
 
-    /// Nobody: for stores that give up nothing on their own.
+    /// Ignores the user: for stores that give up nothing on their own.
     package func setUser(_ user: any StoreUser) {}
 
     package func digest(of key: String) -> KeyDigest {
@@ -279,7 +280,7 @@ extension ArchiveStore {
         removed: (EntryInformation) -> Void,
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) {
-        // Chosen before any is removed, so that none is missed because others move.
+        // Chosen before any is removed, so that none is missed because other entries move.
         var chosen: [EntryInformation] = []
         try forEachEntry { result in
             if case .success(let entry) = result, isChosen(entry) { chosen.append(entry) }

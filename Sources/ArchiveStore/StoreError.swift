@@ -1,4 +1,4 @@
-/// What went wrong in a store: facts for the program, and a sentence for people.
+/// A failure in a store: facts for the program, and a sentence for people.
 ///
 /// Neither ever holds a key or an archive's bytes.
 package struct StoreError: Error, Sendable {
@@ -33,7 +33,7 @@ package struct StoreError: Error, Sendable {
     package let code: Code
     /// The file or directory it is about; empty if it is about none.
     package let path: String
-    /// What was being done, such as "writing a draft".
+    /// The action that failed, such as "writing a draft".
     package let action: String
     /// Why it failed, in words.
     package let reason: String
@@ -76,11 +76,11 @@ struct ShownByteCount: CustomStringConvertible {
             description = "\(byteCount) bytes"
             return
         }
-        // What a user's code says that a value costs may be any number: its tenths must be one, too.
+        // The cost that a user's code gives for a value may be any number: its tenths must not overflow.
         var tenths = min(byteCount, .max / 10)
         var unit = ""
         for next in ["KiB", "MiB", "GiB", "TiB"] where unit.isEmpty || tenths >= 10_240 {
-            // Tenths of a unit from the first step on, rounded up: what is above a limit is never shown as the limit.
+            // Tenths of a unit from the first step on, rounded up: a number above a limit is never shown as the limit.
             let step = unit.isEmpty ? tenths * 10 : tenths
             tenths = step / 1_024 + (step % 1_024 == 0 ? 0 : 1)
             unit = next

@@ -1,6 +1,6 @@
-/// What a store is asked to guarantee, and how much it may take.
+/// The guarantees that a store is asked for, and its limits.
 package struct StoreSettings: Sendable {
-    /// What a save that returned has survived.
+    /// The failures that a save survives once it has returned.
     package enum Durability: Sendable {
         /// The end of this process, however it comes.
         case process
@@ -11,7 +11,7 @@ package struct StoreSettings: Sendable {
     /// The largest archive in bytes.
     package var maximumArchiveByteCount = 1 << 30
     package var durability = Durability.process
-    /// How archives are compressed that are saved from now on.
+    /// How archives saved from now on are compressed.
     package var compression = ArchiveCompression.automatic
     /// The most bytes of entries, without index and journal; `nil`: no limit. Those of a packed store are its segments.
     package var byteLimit: Int?
@@ -19,7 +19,7 @@ package struct StoreSettings: Sendable {
     package var countLimit: Int?
     /// How many bytes must stay free on the volume.
     package var minimumFreeByteCount = 0
-    /// Whether ``ArchiveStore/changesByOthers()`` tells what other processes have changed.
+    /// Whether ``ArchiveStore/changesByOthers()`` reports the changes by other processes.
     package var followsOthers = false
 
     package init() {}
@@ -28,9 +28,10 @@ package struct StoreSettings: Sendable {
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 }
 
-/// A store's user: answers its questions and hears of its changes. Called on any thread, without a lock held unless said.
+/// A store's user: answers its questions and is told of its changes. Called on any thread, without a lock held unless
+/// said.
 package protocol StoreUser: AnyObject, Sendable {
-    /// Whether an entry is in use elsewhere, in memory say, and should not be given up before others.
+    /// Whether an entry is in use elsewhere, in memory say, and should not be given up before other entries.
     func isInUse(_ key: String) -> Bool
     /// How often an entry was used elsewhere since this was last asked, and counts from 0 again. Called under the
     /// store's lock, so it must not call the store.
@@ -41,9 +42,11 @@ package protocol StoreUser: AnyObject, Sendable {
     func didExpire(_ entry: EntryInformation)
     /// A save that had returned failed.
     ///
-    /// - Parameter leavesStale: whether what it was to replace may still be there, and must not be used.
+    /// - Parameter leavesStale: whether the entry that the save was to replace may still be there, and must not be
+    ///   used.
     func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool)
-    /// All entries are gone by no call of this store: its directory was removed, or another one put in its place.
+    /// All entries are gone, but not by a call of this store: its directory was removed, or another one put in its
+    /// place.
     func didLoseEntries()
 }
 
@@ -54,7 +57,7 @@ extension StoreUser {
     package func didLoseEntries() {}
 }
 
-/// Keeps a store's user only as long as others do.
+/// A weak reference to a store's user: does not keep the user alive.
 struct StoreUserReference: Sendable {
     weak let user: (any StoreUser)?
 
@@ -81,9 +84,9 @@ package struct KeyDigest: Hashable, Sendable {
     }
 }
 
-/// What other processes have changed since they were last asked about.
+/// The changes by other processes since the last call that asked for them.
 package enum ChangesByOthers: Sendable {
-    /// Entries were saved or removed whose keys have these digests; none if it is empty.
+    /// The digests of the keys of entries that were saved or removed; empty if there are none.
     case keys([KeyDigest])
     /// Anything may have changed.
     case everything

@@ -1,14 +1,14 @@
-/// What a store takes, and what it has written since it was opened.
+/// The size of a store, and the bytes that it has written since it was opened.
 package struct StoreStatistics: Sendable {
     package var entryCount = 0
-    /// Of what entries take, keys and heads included.
+    /// The bytes of all entries, keys and heads included.
     package var entryByteCount = 0
-    /// Of all files that count for the limit, dead bytes included.
+    /// The bytes of all files that count for the limit, dead bytes included.
     package var byteCount = 0
-    /// How many files that are.
+    /// The number of those files.
     package var fileCount = 0
-    /// What was written of entries, and of what happened to them.
+    /// The bytes that were written of entries, and of records of their changes.
     package var appendedByteCount = 0
-    /// Of what was written, what had been written before, and was written anew to make room.
+    /// The part of the written bytes that had been written before, and was written anew to make room.
     package var carriedByteCount = 0
 }

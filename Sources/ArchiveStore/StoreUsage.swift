@@ -4,8 +4,8 @@ import Synchronization
 
 /// Whether a store or a cache may be used: it may until it is closed, in the process that opened it.
 ///
-/// A child process that was forked has copies of what the parent had in memory, but shares the parent's locks, and has
-/// none of its threads: what it did with a store of the parent's would lose saves of both.
+/// A child process that was forked has copies of the parent's memory, but shares the parent's locks, and has none of
+/// its threads: if it used a store of the parent's, saves of both would be lost.
 package final class StoreUsage: Sendable {
     /// Which process opened it, or ``closed``.
     @usableFromInline let generation = Atomic<UInt64>(StoreUsage.processGeneration)

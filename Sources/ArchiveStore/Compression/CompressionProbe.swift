@@ -1,8 +1,8 @@
 /// Whether a part of a large archive is worth deflating: whether samples of it are.
 ///
-/// Deflating noise takes as long as deflating text, and writing it to a file a tenth of that. Chosen from figures: what
-/// is left of each part of 131,070 bytes if all is deflated, and of samples; the last three lines in µs; zlib 1.2.13,
-/// level 1, a busy 2-vCPU machine.
+/// Deflating noise takes as long as deflating text, and writing it to a file a tenth of that. Chosen from figures: the
+/// fraction that is left of each part of 131,070 bytes if all is deflated, and of samples; the last three lines in µs;
+/// zlib 1.2.13, level 1, a busy 2-vCPU machine.
 ///
 ///                                    all      4 × 256 B   8 × 256 B   4 × 1 KiB
 ///     JSON                          0.20      0.38        0.32        0.26
@@ -26,11 +26,12 @@
 /// So eight samples of 256 bytes, of parts of 262,140 bytes, and at least a sixteenth must be saved. Strings that come
 /// again only after more bytes than a sample has are not seen, as in the last kind of noise.
 enum CompressionProbe {
-    /// Shorter inputs are deflated without trying: it takes less than a millisecond, and a probe would be a good part of
-    /// that.
+    /// Shorter inputs are deflated without a probe: deflating takes less than a millisecond, and a probe would be a
+    /// good part of that.
     static let leastInput = 64 << 10
 
-    /// How many bytes are deflated or stored together. Whole stored blocks, so that parts take no more of them than all.
+    /// How many bytes are deflated or stored together. A multiple of the largest stored block, so that dividing an
+    /// input adds no blocks.
     static let partByteCount = 4 * StoredBlocks.largestBlock
 
     private static let sampleCount = 8
@@ -42,7 +43,8 @@ enum CompressionProbe {
         let shrinks: Bool
     }
 
-    /// Divides an input into what is worth deflating and what is not: runs one after another, of either kind in turn.
+    /// Divides an input into parts worth deflating and parts that are not: runs one after another, of either kind in
+    /// turn.
     ///
     /// Every run but the last is a multiple of ``partByteCount`` long; an empty input is one run.
     static func runs(of input: UnsafeRawBufferPointer) -> [Run] {
@@ -50,7 +52,7 @@ enum CompressionProbe {
         var runs: [Run] = []
         var start = 0
         while start < input.count {
-            // The last part takes in what is too short for one of its own.
+            // The last part takes in a rest that is too short for a part of its own.
             let end = input.count - start < 2 * partByteCount ? input.count : start + partByteCount
             let shrinks = shrinks(UnsafeRawBufferPointer(rebasing: input[start..<end]))
             if let last = runs.last, last.shrinks == shrinks {

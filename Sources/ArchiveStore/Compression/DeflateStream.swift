@@ -34,7 +34,7 @@ final class DeflateStream: @unchecked Sendable {
 
     /// Deflates all of `input` into `output`; `nil` if it does not fit.
     ///
-    /// - Parameter isLast: whether the stream ends with it; else what is written ends with an empty stored block, and
+    /// - Parameter isLast: whether the stream ends with `input`; else the output ends with an empty stored block, and
     ///   more blocks can follow.
     /// - Precondition: both are at most `UInt32.max` bytes; `output` is not empty.
     func deflate(

@@ -1,8 +1,8 @@
 /// Builds preset dictionaries from real archives.
 ///
-/// A dictionary is made of whole archives, or their beginnings. Next comes the one with the most strings per
-/// byte that others have too and no chosen one has; so the dictionary shows what archives share, and in many
-/// arrangements, and bytes that come once in a cache stay out.
+/// A dictionary is made of whole archives, or their beginnings. Each step chooses the archive with the most strings per
+/// byte that other archives have too and no chosen one has. So the dictionary holds the strings that archives share, in
+/// many arrangements, and bytes that come once in a cache stay out.
 ///
 /// Chosen from figures: bytes left of an archive, by dictionaries of 4, 8 and 16 KiB from 128 samples; then ms for
 /// 8 KiB. Cities are of 433 bytes (393 without a dictionary), articles of 940 (637); mixed are six cities, two
@@ -14,10 +14,10 @@
 ///     segments of 32 bytes (COVER)       117  116  116    345  332  324    284  283  279      3
 ///     whole samples, as here             115   94   89    368  344  321    286  274  263      3
 enum DictionaryTrainer {
-    /// What a dictionary has to save of what is left without one, as a part of it.
+    /// The least part of the samples' deflated bytes that a dictionary has to save: see ``saving(of:on:)``.
     static let leastSaving = 0.1
 
-    /// Of more samples, so many are looked at, from the first to the last; and fewer if they are long.
+    /// The most samples that are looked at, spread from the first to the last; fewer if they are long.
     static let largestSampleCount = 128
 
     /// About how many bytes of samples are looked at.
@@ -34,7 +34,8 @@ enum DictionaryTrainer {
     /// The dictionary from every other sample is tried on the others; one from all of them is returned.
     ///
     /// - Parameter samples: Archives as they are deflated.
-    /// - Returns: `nil` if the dictionary saves less than ``leastSaving`` of the others, as there are none.
+    /// - Returns: `nil` if the dictionary saves less than ``leastSaving`` of the other samples, or if there are no
+    ///   others.
     /// - Complexity: O(*n*) in the bytes that are looked at, and O(*m*²) in the samples.
     static func train(
         _ samples: [[UInt8]],
@@ -49,8 +50,8 @@ enum DictionaryTrainer {
         return PresetDictionary(bytes(from: chosen, limit: limit))
     }
 
-    /// Which part of the bytes that samples take without the dictionary it saves: 0.75 if they take a quarter
-    /// with it; below 0 if they take more; 0 for no samples.
+    /// The part of the samples' deflated bytes that the dictionary saves: 0.75 if they take a quarter with it; below 0
+    /// if they take more; 0 for no samples.
     ///
     /// - Complexity: O(*n*) in the samples' bytes; at most ``largestSampleCount`` are looked at.
     static func saving(of dictionary: PresetDictionary, on samples: [[UInt8]]) -> Double {
@@ -92,7 +93,7 @@ enum DictionaryTrainer {
             var best: (place: Int, score: Int)?
             for (place, index) in left.enumerated() {
                 let shared = strings[index].reduce(0) { $0 + others[Int($1)] }
-                // A few bytes more than it has, lest the shortest ones win by one string.
+                // A few bytes more than it has, so that the shortest samples do not win by one string.
                 let score = shared * 1024 / (samples[index].count + 16)
                 if score > best?.score ?? 0 { best = (place, score) }
             }

@@ -3,7 +3,7 @@ import CZlib
 /// A zlib inflate stream that is reset, not rebuilt, between inputs.
 ///
 /// Unsafe code, and why it is sound: as in `DeflateStream`. zlib itself bounds every access by `avail_in` and
-/// `avail_out`, which are the buffers' counts, whatever the input says.
+/// `avail_out`, which are the buffers' counts, for every input.
 ///
 /// `@unchecked Sendable`: the guard is `StreamPool`, which lends a stream to one caller at a time.
 final class InflateStream: @unchecked Sendable {
@@ -21,7 +21,7 @@ final class InflateStream: @unchecked Sendable {
         stream.deallocate()
     }
 
-    /// Whether all of `input` is one zlib stream whose content fills `output` exactly.
+    /// Whether all of `input` is one zlib stream, and its content fills `output` exactly.
     ///
     /// - Precondition: both are at most `UInt32.max` bytes; `output` has a base address.
     func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
@@ -45,7 +45,8 @@ final class InflateStream: @unchecked Sendable {
         pieces body: ([UInt8]) -> Bool
     ) -> Bool {
         inflateReset(stream)
-        // Sound: both pointers are cleared before the buffers that they point to are gone, the output's after each call.
+        // Sound: both pointers are cleared before the buffers that they point to are gone, that of the output after
+        // each call.
         let start = input.bindMemory(to: UInt8.self).baseAddress
         stream.pointee.next_in = UnsafeMutablePointer<UInt8>(mutating: start)
         stream.pointee.avail_in = UInt32(input.count)

@@ -1,7 +1,7 @@
 import CZlib
 
 extension UnsafeMutablePointer<z_stream> {
-    /// What a call of zlib has left of the buffers that it was lent.
+    /// The status of a call of zlib, and the bytes that it has left over in the lent buffers.
     struct Rest {
         let status: Int32
         let inputByteCount: Int

@@ -53,7 +53,7 @@ final class PresetDictionary: Sendable {
 
     /// Deflates `input` to the start of `output` and returns how many bytes it took there.
     ///
-    /// What is too long to profit is deflated without the dictionary; what does not shrink is stored.
+    /// Input that is too long to profit is deflated without the dictionary; input that does not shrink is stored.
     ///
     /// - Precondition: `output` has room for `StoredBlocks.byteCount(for: input.count)` bytes.
     func deflate(
@@ -95,7 +95,7 @@ final class PresetDictionary: Sendable {
         }
     }
 
-    /// Whether all of `input` is one zlib stream with this dictionary whose content fills `output` exactly.
+    /// Whether all of `input` is one zlib stream with this dictionary, and its content fills `output` exactly.
     private func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
         guard
             input.count > 10,

@@ -1,6 +1,7 @@
 import CZlib
 
-/// A zlib deflate stream that begins each input with a preset dictionary, whose strings it finds only once.
+/// A zlib deflate stream that begins each input with a preset dictionary, and indexes the dictionary's strings only
+/// once.
 ///
 /// Unsafe code, and why it is sound: as in `DeflateStream`. Two `z_stream`s live in one allocation that never
 /// moves: the first has the dictionary and takes no input, the second is a copy of it for one input, made by

@@ -25,7 +25,7 @@ final class RawInflateStream: @unchecked Sendable {
         stream.deallocate()
     }
 
-    /// Whether all of `input` is DEFLATE data (RFC 1951) whose content fills `output` exactly.
+    /// Whether all of `input` is DEFLATE data (RFC 1951), and its content fills `output` exactly.
     ///
     /// - Precondition: all are at most `UInt32.max` bytes; `output` has a base address.
     func inflate(

@@ -1,14 +1,14 @@
 import CZlib
 
-/// Memory for zlib streams that are set up and given up again and again: what one gives back, the next takes.
+/// Memory for zlib streams that are set up and given up again and again: the next stream takes the blocks that one
+/// gives back.
 ///
 /// Copying a stream with memory from the heap takes longer than deflating a small archive, as soon as its
 /// window is one that the heap gets from the system and gives back each time.
 ///
-/// Unsafe code, and why it is sound: every block comes from `allocate` and is given back to `deallocate` once,
-/// by zlib, which pairs them; a block is in `idle` only while nobody has it. Blocks are freed in `deinit`, so
-/// the owner ends its streams before it lets go of this. zlib gets this object as an unretained pointer, for
-/// which the owner holds it.
+/// Unsafe code, and why it is sound: every block comes from `allocate` and is given back to `deallocate` once, by zlib,
+/// which pairs them; a block is in `idle` only while no stream has it. Blocks are freed in `deinit`, so the owner ends
+/// its streams before it lets go of this. zlib gets this object as an unretained pointer, for which the owner holds it.
 ///
 /// `@unchecked Sendable`: the guard is that of the stream that owns it, one caller at a time.
 final class RecycledMemory: @unchecked Sendable {
@@ -46,7 +46,7 @@ final class RecycledMemory: @unchecked Sendable {
             block = idle.remove(at: index)
         } else {
             let address = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
-            // zlib copies whole tables, also what it never wrote.
+            // zlib copies whole tables, also the parts that it never wrote.
             address.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
             block = Block(address: address, byteCount: byteCount)
         }

@@ -1,4 +1,4 @@
-/// A zlib stream of stored blocks (RFC 1950, RFC 1951 § 3.2.4): what does not shrink, as it is.
+/// A zlib stream of stored blocks (RFC 1950, RFC 1951 § 3.2.4): input that does not shrink, as it is.
 ///
 ///     78 01                     deflate, 2^15 window, fastest
 ///     00|01  LEN  ~LEN  bytes   per 65,535 bytes, 01 for the last block; LEN and its complement little-endian
@@ -21,7 +21,7 @@ enum StoredBlocks {
         stride(from: 0, to: max(1, count), by: largestBlock).lazy.map { $0..<min(count, $0 + largestBlock) }
     }
 
-    /// What comes before a block's bytes.
+    /// The head that comes before a block's bytes.
     static func head(byteCount: Int, isLast: Bool) -> [UInt8] {
         let (low, high) = (UInt8(truncatingIfNeeded: byteCount), UInt8(truncatingIfNeeded: byteCount >> 8))
         return [isLast ? 1 : 0, low, high, ~low, ~high]

@@ -1,4 +1,4 @@
-/// A zlib stream (RFC 1950) of a large input, of which what shrinks is deflated and the rest is stored.
+/// A zlib stream (RFC 1950) of a large input: the runs that shrink are deflated, the others are stored.
 ///
 ///     78 01          deflate, 2^15 window, fastest
 ///     run …          deflated blocks, which refer to nothing before the run; or stored ones, see `StoredBlocks`
@@ -54,7 +54,7 @@ enum StreamOfRuns {
             return UnsafeMutableRawBufferPointer(rebasing: output[count..<end])
         }
 
-        /// Takes in what was written to ``space(for:)``.
+        /// Takes in the deflated bytes that were written to ``space(for:)``.
         mutating func append(deflated byteCount: Int, of input: UnsafeRawBufferPointer) {
             checksum = Zlib.adler32(input, continuing: checksum)
             count += byteCount

@@ -1,12 +1,12 @@
-/// A zlib stream of stored blocks whose archive is not copied until it is written; see `StoredBlocks`.
+/// A zlib stream of stored blocks that does not copy its archive before it is written; see `StoredBlocks`.
 ///
 /// A copy of 4 MiB in new memory takes two to three times as long as writing it to a file does, for the system has to
 /// give the memory page by page.
 struct UncopiedStream: Sendable {
-    /// Of shorter archives a stream with a copy is made as fast.
+    /// The shortest archive in bytes that is worth this: for shorter ones, a stream with a copy is made as fast.
     static let leastArchive = CompressionProbe.leastInput
 
-    /// How many bytes a piece has at most, give or take a block's head: still in the processor's cache when it is written.
+    /// The most bytes of a piece, give or take a block's head: it is still in the processor's cache when it is written.
     private static let pieceByteCount = 4 * StoredBlocks.largestBlock
 
     let archive: [UInt8]

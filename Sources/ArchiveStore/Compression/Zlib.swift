@@ -3,8 +3,7 @@ import CZlib
 
 /// zlib streams (RFC 1950) and CRC-32, one call each; C stops in this folder.
 ///
-/// Streams are pooled (see `DeflateSettings` for what that saves) and every function may be called from any
-/// thread.
+/// Streams are pooled (see `DeflateSettings` for the savings) and every function may be called from any thread.
 package enum Zlib {
     /// No zlib stream holds more than this many times its own bytes (258 bytes per 2 bits of DEFLATE, and
     /// change).
@@ -17,8 +16,8 @@ package enum Zlib {
     private static let largeDeflaters = LevelPools(capacity: 4) { DeflateStream(.large(level: $0)) }
     private static let inflaters = StreamPool(capacity: 8) { InflateStream() }
 
-    /// Deflates `bytes` to a zlib stream; what does not shrink is stored in one, at 5 bytes per 65,535 and 6
-    /// in all.
+    /// Deflates `bytes` to a zlib stream; bytes that do not shrink are stored in one, at 5 bytes per 65,535 and 6 in
+    /// all.
     ///
     /// - Precondition: `bytes` has at most 2³¹ − 1 bytes.
     package static func deflate(_ bytes: [UInt8], _ compression: ArchiveCompression = .automatic) -> [UInt8] {
@@ -52,7 +51,7 @@ package enum Zlib {
 
         guard let level = compression.level else { return StoredBlocks.write(input, into: output) }
         guard input.count > DeflateSettings.largestSmallInput else {
-            // One byte less than stored blocks would take: what does not fit there is better stored.
+            // One byte less than stored blocks would take: input that does not fit there is better stored.
             let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
             return smallDeflaters[level].withStream { $0.deflate(input, into: target) }
                 ?? StoredBlocks.write(input, into: output)
@@ -106,7 +105,7 @@ package enum Zlib {
         }
     }
 
-    /// Checks lengths and allocates for `fill`, which is given the stream and what to fill exactly, and says
+    /// Checks lengths and allocates for `fill`, which is given the stream and the output to fill exactly, and says
     /// whether it did.
     static func inflate(
         from offset: Int,
@@ -172,7 +171,7 @@ package enum Zlib {
         guard byteCount <= min(limit, largestByteCount), length <= largestByteCount else { throw .tooLarge }
     }
 
-    /// Whether all of `input` is one zlib stream whose content fills `output` exactly.
+    /// Whether all of `input` is one zlib stream, and its content fills `output` exactly.
     static func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
         inflaters.withStream { $0.inflate(input, filling: output) }
     }
@@ -187,7 +186,7 @@ package enum Zlib {
     package static func crc32(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
         let start = bytes.bindMemory(to: UInt8.self).baseAddress
         guard let start else { return checksum }
-        // Sound: both are given what is in the buffer, one after the other.
+        // Sound: both calls are given bytes within the buffer, one part after the other.
         let foldedCount = bytes.count >= 64 && canFold ? bytes.count & ~15 : 0
         let folded = foldedCount > 0 ? crc32_folded(checksum, start, foldedCount) : checksum
         if foldedCount == bytes.count { return folded }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is saved with an archive besides its key: when, until when it may be used, and to which groups it belongs.
+/// The data saved with an archive besides its key: when it was stored, until when it may be used, and its tags.
 package struct EntryAttributes: Sendable, Hashable {
     package var storedAt: Date
     /// When the entry stops being fresh; `nil` means never.
@@ -29,8 +29,8 @@ package struct EntryAttributes: Sendable, Hashable {
     /// Whether the entry has a tag; tags are compared byte by byte.
     func has(tag: String) -> Bool { tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
 
-    /// When the entry is of no use any more, not even as a stale one, or to someone who has just read it; `nil`
-    /// means never.
+    /// When the entry is of no use any more, not even as a stale one, or to a caller that has just read it; `nil` means
+    /// never.
     package var usableUntil: Date? {
         let longest = max(staleWhileRevalidate, staleIfError, (idleTime ?? 0) * Self.idleLag)
         return expiresAt.map { $0.addingTimeInterval(longest) }
@@ -41,10 +41,10 @@ package struct EntryAttributes: Sendable, Hashable {
 // another:
 //
 //     1  kind    1 idle time, 2 stale while revalidate, 3 stale if error, 4 load time, 5 tag, 6 serial
-//     2  length  UInt16 of what follows: 8, or the tag's
+//     2  length  UInt16, bytes of the value: 8, or the tag's length
 //     …  value   Float64, seconds, zero or more; for a tag UTF-8; for a serial UInt64
 //
-// Each kind but tags stands there once at most, and where it says something.
+// Each kind but tags stands there once at most, and only with a value other than the default.
 extension EntryAttributes {
     private enum Kind: UInt8 {
         case idleTime = 1
@@ -93,7 +93,7 @@ extension EntryAttributes {
         return bytes
     }
 
-    /// Takes in what ``encoded()`` gave.
+    /// Decodes bytes that ``encoded()`` returned into this value.
     mutating func decode(_ bytes: ArraySlice<UInt8>) throws(EntryFault) {
         var rest = bytes
         while !rest.isEmpty {

@@ -5,9 +5,9 @@ import Foundation
 ///     0        Z              Z + K          Z + K + A                              Z + K + A + 48
 ///     | zlib … | key, UTF-8 … | attributes … | dates  lengths  version  checksum  magic |
 ///
-/// The zlib stream comes first, so any zlib tool that leaves alone what follows can inflate the file. Worked
-/// example, the archive `hello` for the key `k`, stored at second 0.5 and kept for ever; `EntryFooter` names
-/// the footer's fields:
+/// The zlib stream comes first, so any zlib tool that ignores the bytes after it can inflate the file. Worked example,
+/// the archive `hello` for the key `k`, stored at second 0.5 and kept for ever; `EntryFooter` names the footer's
+/// fields:
 ///
 ///     00  48 0d cb 48 cd c9 c9 07 00 06 2c 02 15                          zlib stream, 13 bytes
 ///     0d  6b                                                              key
@@ -16,8 +16,7 @@ import Foundation
 ///     2e  00 00 00 01  00 00  00 01                                       key length, attributes' length, version
 ///     36  d8 ef b5 a3  54 43 41 45                                        checksum, magic
 ///
-/// Whatever byte changes, the checksum or the magic tells; whatever the length changes to, so do the last
-/// bytes.
+/// If any byte changes, the checksum or the magic shows it; if the length changes, the last bytes show it.
 struct EntryFile {
     let footer: EntryFooter
     /// Dates, times and tags.
@@ -35,7 +34,8 @@ struct EntryFile {
         self.bytes = bytes
     }
 
-    /// Takes the last bytes of a file whose checksum was calculated elsewhere; `nil`: it is not looked at.
+    /// Takes the last bytes of a file, and the checksum that was calculated elsewhere; `nil`: the file's is not
+    /// checked.
     init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
         footer = try EntryFooter(tail, fileByteCount: fileByteCount, checksum: checksum)
         guard footer.keyByteCount + footer.attributesByteCount + EntryFooter.byteCount <= tail.count else {
@@ -127,7 +127,7 @@ struct EntryFile {
         }
     }
 
-    /// What is known of the entry, for people and policies.
+    /// The entry's information, for people and policies.
     func information(key: String, identity: EntryIdentity) -> EntryInformation {
         EntryInformation(
             key: key,
@@ -138,7 +138,7 @@ struct EntryFile {
         )
     }
 
-    /// The most bytes that a file takes whose archive has `archiveByteCount`.
+    /// The most bytes that the file of an archive of `archiveByteCount` bytes takes.
     static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
         StoredBlocks.byteCount(for: archiveByteCount) + largestTailByteCount
     }
@@ -229,7 +229,7 @@ struct EntryFile {
 
     /// Writes the last eight bytes of a file.
     ///
-    /// - Parameter checksum: the CRC-32 of what comes before `file`.
+    /// - Parameter checksum: the CRC-32 of the bytes that come before `file`.
     private static func seal(_ file: UnsafeMutableRawBufferPointer, continuing checksum: UInt32 = 0) {
         let seal = file.count - EntryFooter.sealByteCount
         EntryFooter.writeSeal(

@@ -34,12 +34,12 @@ struct EntryFooter {
     let attributesByteCount: Int
     let checksum: UInt32
 
-    /// What the archive, its key and its attributes take, all told.
+    /// The length of the whole file: zlib stream, key, attributes and footer.
     var fileByteCount: Int { zlibByteCount + keyByteCount + attributesByteCount + Self.byteCount }
 
     /// Parses the last 48 bytes of `tail`, which are the last ones of a file.
     ///
-    /// - Parameter checksum: The CRC-32 of what came before the seal; `nil` to take the fields on trust.
+    /// - Parameter checksum: The CRC-32 of the bytes before the seal; `nil` to take the fields on trust.
     init(_ tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
         guard tail.count >= Self.byteCount else { throw .damaged("the file is shorter than a footer") }
         let start = tail.count - Self.byteCount

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a store knows about one entry.
+/// A store's information about one entry, without its archive.
 package struct EntryInformation: Sendable, Hashable {
     package let key: String
     package let attributes: EntryAttributes
     /// The archive's length before compression.
     package let archiveByteCount: Int
-    /// What the entry takes in the store, all told; for a file, its length.
+    /// The bytes that the entry takes in the store, all told; for a file, its length.
     package let storedByteCount: Int
     package let identity: EntryIdentity
 

@@ -1,4 +1,4 @@
-/// An archive that is to be saved among others.
+/// An archive to save together with other ones.
 package struct NewArchive: Sendable {
     package let key: String
     package let archive: [UInt8]

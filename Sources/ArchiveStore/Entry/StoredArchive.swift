@@ -1,4 +1,4 @@
-/// An archive as it was saved, and what the store knows about it.
+/// An archive as it was saved, and the store's information about its entry.
 package struct StoredArchive: Sendable {
     package let archive: [UInt8]
     package let information: EntryInformation

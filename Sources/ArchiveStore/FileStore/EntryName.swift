@@ -9,7 +9,7 @@
 /// on, without gaps.
 struct EntryName: Hashable {
     static let shardCount = 256
-    /// What is named beyond is no entry.
+    /// A file with a larger slot is no entry.
     static let largestSlot = 0xFFFF
 
     let high: UInt64

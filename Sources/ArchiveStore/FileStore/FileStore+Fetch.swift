@@ -13,7 +13,7 @@ extension FileStore {
                 chain.journal.markUse(of: chain.name)
                 return StoredArchive(archive: archive, information: information)
             } catch {
-                // Rightly sealed, but not by a store: its checksum says nothing about what is in it.
+                // Its checksum is right, but no store wrote it: so the checksum says nothing about the content.
                 if case .damaged = error { try remove(information, key, chain, shard, isDamaged: true) }
                 throw chain.error(error, slot: 0)
             }
@@ -26,7 +26,7 @@ extension FileStore {
         pieces body: ([UInt8]) -> Bool
     ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        // Inflated when the entry is found for good: what was given to `body` cannot be taken back.
+        // Inflated when the entry is found for good: pieces given to `body` cannot be taken back.
         let found = try reading(naming(key)) { chain, shard throws(StoreError) in
             try look(for: key, chain, shard).map { (entry: $0.1, status: $0.2, path: chain.path($0.slot)) }
         }
@@ -39,7 +39,7 @@ extension FileStore {
         return information(found.entry, found.status, key)
     }
 
-    /// Where an entry is, all of it; leaves what is damaged alone.
+    /// The slot and all bytes of a key's entry; leaves damaged files alone.
     private func look(
         for key: StoreKey,
         _ chain: SlotChain,

@@ -10,9 +10,9 @@ extension FileStore {
     /// How many files are written, and open, before the first of them is waited for.
     private static var draftsAtOnce: Int { 32 }
 
-    /// Implementation: as a save, but if the store is durable, some files are written before the first of them is waited
-    /// for (`fsync`), each one still before its rename; and each directory of entries whose names have changed is waited
-    /// for once, at the end.
+    /// Implementation: as a save, but if the store is durable, some files are written before the first of them is
+    /// waited for (`fsync`), each one still before its rename; and each directory of entries with changed names is
+    /// waited for once, at the end.
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
         guard settings.durability == .power else { return saveOneByOne(archives) }
         var folders = ChangedFolders()
@@ -49,7 +49,7 @@ extension FileStore {
     ) throws(StoreError) -> Change<EntryInformation?> {
         do throws(StoreError) {
             let (draft, status) = try finished.get()
-            // Others were written since that was looked at.
+            // Other files were written since this was last checked.
             guard try draft.shard.isNamed(draft.folder) else {
                 draft.session.discard(draft.file.name)
                 throw StoreError(SystemError(number: ENOENT), path: draft.shard.path, action: "saving an archive")
@@ -67,8 +67,7 @@ extension FileStore {
         }
     }
 
-    /// Implementation: as a removal, but each directory of entries whose names have changed is waited for once, at the
-    /// end.
+    /// Implementation: as a removal, but each directory of entries with changed names is waited for once, at the end.
     package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
         var folders = ChangedFolders()
         defer { withExtendedLifetime(folders) {} }
@@ -79,7 +78,7 @@ extension FileStore {
                 var changed: Int?
                 let isRemoved = try reading(naming(key)) { chain, shard throws(StoreError) in
                     let folder = chain.reader.directory
-                    // Also if nothing is there: a removal that could not be waited for is, once it is repeated.
+                    // Also if nothing is there: if waiting for a removal failed, a repeated removal waits for it.
                     changed = folders.insert(folder, of: shard, in: directory)
                     return try shard.changing(folder, waits: changed == nil) { () throws(StoreError) in
                         try remove(key, from: chain) ? true : nil
@@ -92,10 +91,10 @@ extension FileStore {
     }
 }
 
-/// The result of one change among others.
+/// The result of one of several changes.
 private struct Change<Outcome> {
     let outcome: Outcome
-    /// The number of the directory whose names may have changed; `nil` if it is waited for already.
+    /// The number of the directory in which names may have changed; `nil` if it is waited for already.
     let folder: Int?
 }
 
@@ -104,7 +103,7 @@ private struct ChangedFolders {
     private struct Changed {
         let folder: Directory
         let shard: Shard
-        /// Held until the end, for whoever closes the store waits for that.
+        /// Held until the end: closing the store waits until no caller holds it.
         let directory: StoreDirectory
 
         func wait() -> Result<Void, StoreError> {
@@ -120,11 +119,12 @@ private struct ChangedFolders {
 
     /// Takes in a directory of entries before its names are changed.
     ///
-    /// - Returns: its number; `nil` if it must be waited for at once, for there are too few descriptors to keep it open.
+    /// - Returns: its number; `nil` if it must be waited for at once, since there are too few descriptors to keep it
+    ///   open.
     mutating func insert(_ folder: Directory, of shard: Shard, in directory: StoreDirectory) -> Int? {
         if let number = numbers[ObjectIdentifier(shard)] {
             if changed[number]?.folder === folder { return number }
-            // The former one is let go: if its lock could not be given back, nothing else does so.
+            // The former one is released: if its lock could not be given back, only closing it does so.
             waits[number] = changed[number]?.wait()
             changed[number] = nil
             numbers[ObjectIdentifier(shard)] = nil

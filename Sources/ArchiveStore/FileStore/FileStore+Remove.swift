@@ -19,7 +19,7 @@ extension FileStore {
             try chain.vacate(match.slot, of: key)
             return true
         }
-        // What is damaged may have been this key's: after a removal, a fetch has nothing to complain about.
+        // A damaged file may have been this key's: after a removal, a fetch has no damage to report.
         let damaged = try chain.find(key, .information).damaged
         for (slot, _) in damaged.reversed() { try chain.vacate(slot, of: nil) }
         if let obstacle = found.obstacle { throw obstacle }
@@ -52,9 +52,9 @@ extension FileStore {
         }
     }
 
-    /// Implementation: lists one shard after another, and locks it for each name. Only files that are named
-    /// as entries, in directories that are named as shards, are removed; the directories stay. What is in quarantine
-    /// goes as well, since it was an entry's once.
+    /// Implementation: lists one shard after another, and locks it for each name. Only files that are named as entries,
+    /// in directories that are named as shards, are removed; the directories stay. Files in quarantine are removed as
+    /// well, since each was an entry's once.
     package func removeAll() throws(StoreError) {
         guard let directory = try refreshed() else { return }
         defer { withExtendedLifetime(directory) {} }

@@ -77,9 +77,9 @@ extension FileStore {
         }
     }
 
-    /// What is given up at least where the volume turns out to be full.
+    /// How many bytes are given up when the volume turns out to be full, besides twice the new file's length.
     private static var spareByteCount: Int { 1 << 16 }
-    /// How often room is made for a save that others take away again.
+    /// How often a save makes room that other saves take away before it fails.
     private static var mostAttempts: Int { 10_000 }
 
     private func save(
@@ -111,8 +111,7 @@ extension FileStore {
         in directory: StoreDirectory
     ) throws(StoreError) -> EntryDraft {
         let shard = directory.shards[naming(key).shard]
-        // A shard that is no longer found by its path, or never was, means that the store is elsewhere by
-        // now.
+        // A shard that is not found by its path, now or ever, means that the store is elsewhere by now.
         guard let folder = try shard.directory(create: true), try shard.isNamed(folder) else {
             throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "saving an archive")
         }
@@ -168,14 +167,14 @@ extension FileStore {
                         guard try journal.announce(name, size) == .recorded else { return nil }
                     }
                     do throws(StoreError) {
-                        // Before it is there: who is killed in between leaves a name too much.
+                        // Before it is there: a process that is killed in between leaves a name too many in a list.
                         try list(entry, name, replacing: place.former?.entry, in: directory)
                         try rename(draft.file.name, to: name.fileName(slot: place.slot), in: folder, session, chain)
                     } catch {
                         if isKept { journal.tell(name, former) }
                         throw error
                     }
-                    // Who began a journal meanwhile may have read the old entry before it was replaced.
+                    // A process that began a journal meanwhile may have read the old entry before it was replaced.
                     if isKept { journal.tell(name, size) } else { chain.tell() }
                     return true
                 }

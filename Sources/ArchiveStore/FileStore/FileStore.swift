@@ -11,18 +11,18 @@ import Synchronization
 
 /// A store with one file per entry, shared by any number of processes.
 ///
-///     <directory>/format                                    whose directory it is, and its version
+///     <directory>/format                                    the kind of store, and its version
 ///                 .drafts/<session>.lock, <session>.<n>     files that are being written
 ///                 .quarantine/<16 hex>.<32 hex>.<slot>       damaged files, see `Quarantine`
 ///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
-///                 journal                                   what each name takes, see `Journal`
+///                 journal                                   the size of each name, see `Journal`
 ///                 .wheel/, .tags/                           names by deadline and by tag, see `EntryLists`
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. A killed
 /// process loses nothing. With ``StoreSettings/Durability/process``, a power failure may lose the latest saves,
 /// which then are missing or reported as `.corrupted`.
 ///
-/// If the directory is removed, or another one put in its place, fetches find nothing, or what is there now,
+/// If the directory is removed, or another one put in its place, fetches find nothing, or the entries of the new one,
 /// and the next save makes it again.
 package final class FileStore: ArchiveStore {
     package let settings: StoreSettings
@@ -33,9 +33,9 @@ package final class FileStore: ArchiveStore {
     private let layer: FileLayer
     private let opened: Mutex<StoreDirectory?>
     private let usage = StoreUsage()
-    /// Whom to ask and tell.
+    /// The user to ask and tell.
     let user = Mutex(StoreUserReference())
-    /// Where entries are given up before room is needed, and lists are written anew.
+    /// The queue on which entries are given up before room is needed, and lists are written anew.
     let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
@@ -43,7 +43,7 @@ package final class FileStore: ArchiveStore {
     /// Reading needs no more than this: locks and drafts are made at the first save.
     ///
     /// - Parameters:
-    ///   - directory: A path whose last component is not a symbolic link.
+    ///   - directory: A path. Its last component is not a symbolic link.
     ///   - create: Whether the directory, and those above it, are made if missing. An empty directory counts as
     ///     missing.
     /// - Throws: `.invalidDirectory` if it is not a store's, `.unsupportedVersion` if a later version made
@@ -57,7 +57,7 @@ package final class FileStore: ArchiveStore {
     }
 
     /// - Parameters:
-    ///   - layer: What every call to the system goes through; tests have some of them fail.
+    ///   - layer: The layer that every system call goes through; tests have some calls fail.
     ///   - naming: The name that a key's entry gets; tests give many keys one name.
     init(
         directory: String,
@@ -78,7 +78,7 @@ package final class FileStore: ArchiveStore {
         opened.withLock { $0 }?.journal.flushUses()
     }
 
-    /// Implementation: closes what was open, which gives the locks back as well.
+    /// Implementation: closes all open files and directories, which gives the locks back as well.
     package func close() throws(StoreError) {
         guard try usage.close() else { return }
         upkeep.sync {}
@@ -107,7 +107,7 @@ package final class FileStore: ArchiveStore {
     /// Opens the directory at the store's path anew, in place of `stale`.
     private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
         if try current() !== stale { return }
-        // Even if there is none to open: what was there is gone.
+        // Even if there is none to open: the former entries are gone.
         defer { user.withLock { $0.user }?.didLoseEntries() }
         let fresh = try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
         let former = opened.withLock { opened in
@@ -140,7 +140,7 @@ package final class FileStore: ArchiveStore {
         var attempts = 0
         while true {
             let directory = try current()
-            // Who closes the store waits for the last reference.
+            // Closing the store waits until the last reference is released.
             defer { withExtendedLifetime(directory) {} }
             let shard = directory.shards[name.shard]
             let folder = try shard.directory(create: false)

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// Where a store keeps damaged files for whoever wants to know what happened to them: `.quarantine`.
+/// The directory in which a store keeps damaged files for people to examine: `.quarantine`.
 ///
 /// A file gets its name here before it loses the one it had, so that no slot is ever missing meanwhile. Only
 /// regular files with names as in ``QuarantineName`` count, and only they are ever removed.
@@ -27,7 +27,7 @@ struct Quarantine {
         else { return }
 
         try root.makeDirectory(Self.directoryName)
-        // Opened for this only, so its lock shuts out everyone else, and ends with it.
+        // Opened for this call only, so its lock shuts out all other callers, and ends with it.
         let directory = try root.directory(Self.directoryName)
         try directory.lock()
         var kept: [QuarantineName] = []
@@ -37,7 +37,7 @@ struct Quarantine {
             kept.append(name)
         }
         kept.sort()
-        // Counting does not get as far as the last number; if somebody else did, all go.
+        // Counting does not get as far as the last number; if a file has that number all the same, all files go.
         let isLast = kept.last?.number == .max
         for name in kept.prefix(isLast ? kept.count : max(0, kept.count - Self.largestCount + 1)) {
             try directory.remove(name.fileName)
@@ -47,7 +47,7 @@ struct Quarantine {
         try folder.link(name.fileName(slot: slot), to: newName, in: directory)
     }
 
-    /// Removes what is kept.
+    /// Removes all files that are kept.
     func removeAll() throws(SystemError) {
         let directory: Directory
         do {

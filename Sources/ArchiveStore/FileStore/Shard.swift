@@ -13,7 +13,7 @@ final class Shard: Sendable {
     let path: String
     private let name: String
     private let root: Directory
-    /// Whether changes of names are waited for until they are on the device.
+    /// Whether a change of names waits until it is on the device.
     private let isDurable: Bool
     private let held = Mutex<Directory?>(nil)
     private let changing = Mutex<Void>(())
@@ -74,11 +74,11 @@ final class Shard: Sendable {
         return try self.directory(create: false)
     }
 
-    /// Has `body` run while nobody else, in this process or another, changes names in `directory`, which is
-    /// this shard's.
+    /// Has `body` run while no other caller, in this process or another, changes names in `directory`, which is this
+    /// shard's.
     ///
-    /// If the store is durable, this then waits until the changes are on the device, unless `waits` is false:
-    /// then somebody calls ``wait(for:)`` later.
+    /// If the store is durable, this then waits until the changes are on the device, unless `waits` is false: then the
+    /// caller calls ``wait(for:)`` later.
     ///
     /// The one lock under which a store does I/O: looking at slots and renaming or removing them must be one
     /// step. It is one of 256, held for a few system calls; archives are written, and mostly read, outside of
@@ -106,7 +106,7 @@ final class Shard: Sendable {
     func wait(for directory: Directory) throws(StoreError) {
         guard isDurable, directory.hasChanges else { return }
         do throws(SystemError) {
-            // Whoever made the directory need not have waited for its own name.
+            // The process that made the directory need not have waited for the directory's own name.
             if !directory.isNameSynchronized.load(ordering: .relaxed) {
                 try root.synchronize()
                 directory.isNameSynchronized.store(true, ordering: .relaxed)
@@ -121,7 +121,7 @@ final class Shard: Sendable {
         do {
             try directory.unlock()
         } catch {
-            // Its end gives the lock back as well, and nothing else would.
+            // Closing the directory gives the lock back as well, and nothing else would.
             forget(directory)
         }
     }

@@ -12,7 +12,7 @@ struct SlotChain {
     /// Is told of every change.
     let journal: Journal
 
-    /// What a search found.
+    /// The result of a search.
     struct Found {
         var match: (slot: Int, entry: EntryFile, status: FileStatus)?
         var damaged: [(slot: Int, reason: String)] = []
@@ -48,7 +48,7 @@ struct SlotChain {
         }
     }
 
-    /// The slot in which `key` is to be saved, its own, one whose entry is lost anyway, or a new one; and what was
+    /// The slot in which `key` is to be saved: its own, that of a lost entry, or a new one; and the entry that was
     /// saved there for `key` before.
     func place(
         saving key: StoreKey
@@ -84,7 +84,7 @@ struct SlotChain {
         tell()
     }
 
-    /// What the files of this name take.
+    /// The size of the files of this name.
     func size() throws(StoreError) -> NameSize {
         var size = NameSize.zero
         while true {
@@ -98,7 +98,7 @@ struct SlotChain {
         }
     }
 
-    /// What they take with a file of so many bytes at `slot`, if they take `former` now.
+    /// Their size with a file of so many bytes at `slot`, if it is `former` now.
     func size(_ former: NameSize, putting byteCount: Int, at slot: Int) throws(StoreError) -> NameSize {
         guard slot < former.count else {
             return NameSize(byteCount: former.byteCount + byteCount, count: former.count + 1)
@@ -110,7 +110,7 @@ struct SlotChain {
         return NameSize(byteCount: former.byteCount - replaced + byteCount, count: former.count)
     }
 
-    /// Tells the journal what was changed, if there is one. What was done stays done: nothing fails by it.
+    /// Tells the journal, if there is one, the size after a change. A failure is ignored: the change is made already.
     func tell() {
         let size = Result { () throws(StoreError) in try journal.isKept() ? try self.size() : nil }
         if case .success(let size?) = size { journal.tell(name, size) }
@@ -182,7 +182,7 @@ struct SlotChain {
         reader.path + "/" + name.fileName(slot: slot)
     }
 
-    /// Whether this is where the entry's own key says it is: else its file was given another one's name.
+    /// Whether the entry's key has this name: else its file was given the name of another entry.
     func belongsHere(_ entry: EntryFile) -> Bool {
         do {
             return naming(try entry.key()) == name

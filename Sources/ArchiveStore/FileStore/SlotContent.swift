@@ -1,4 +1,4 @@
-/// What stands at a slot.
+/// The content of a slot: nothing, an entry or a fault.
 enum SlotContent {
     case absent
     case entry(EntryFile, FileStatus)

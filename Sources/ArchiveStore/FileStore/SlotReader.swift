@@ -17,9 +17,9 @@ struct SlotReader {
     /// Files up to this long are read in one go.
     private static let chunk = 65536
 
-    /// What the file `fileName` holds.
+    /// The content of the file `fileName`.
     ///
-    /// A link, a pipe or whatever else is no regular file is a damaged entry; it is not followed nor read.
+    /// A link, a pipe or anything else that is no regular file is a damaged entry; it is neither followed nor read.
     func content(_ fileName: String, _ extent: SlotContent.Extent) throws(StoreError) -> SlotContent {
         do {
             let file = try directory.file(fileName)
@@ -67,7 +67,7 @@ struct SlotReader {
         var offset = 0
         while offset < byteCount {
             let bytes = try file.read(min(Self.chunk, byteCount - offset), at: offset)
-            // Shorter than it was: whatever checksum comes out will not be the one at the end.
+            // The file is shorter than it was: so its checksum will not match the one in its footer.
             if bytes.isEmpty { break }
             checksum = bytes.withUnsafeBytes { Zlib.crc32($0, continuing: checksum) }
             offset += bytes.count

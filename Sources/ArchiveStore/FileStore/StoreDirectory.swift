@@ -1,4 +1,4 @@
-/// A file store's directory, opened and recognized, and what is kept open in it.
+/// A file store's directory, opened and recognized, with its shards, its journal and its lists.
 ///
 /// If the directory is removed or moved, this keeps to the old one; `FileStore` then opens another.
 final class StoreDirectory: Sendable {

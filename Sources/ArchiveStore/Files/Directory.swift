@@ -18,7 +18,7 @@ final class Directory: Sendable {
     /// How many names were changed through this.
     private let changeCount = Atomic<Int>(0)
     private let synchronizedChangeCount = Atomic<Int>(0)
-    /// Whether its own name is known to be on the device; kept here for whoever opened it.
+    /// Whether its own name is known to be on the device; kept here for the shard that opened it.
     let isNameSynchronized = Atomic<Bool>(false)
 
     var layer: FileLayer { file.layer }
@@ -34,7 +34,7 @@ final class Directory: Sendable {
 
     private static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
-    /// Opens the directory at `path`, whose last component must not be a link.
+    /// Opens the directory at `path`. The last component of the path must not be a link.
     convenience init(path: String, layer: FileLayer) throws(SystemError) {
         let descriptor = try layer.call(.open, path) { open(path, Self.flags) }
         try self.init(OpenFile(descriptor: descriptor, name: path, layer: layer), reservation: nil)
@@ -59,7 +59,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// Opens the file `name` for reading. Never waits, whatever kind of file it is.
+    /// Opens the file `name` for reading. Never waits, for any kind of file.
     func file(_ name: String) throws(SystemError) -> OpenFile {
         try openFile(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     }
@@ -69,7 +69,7 @@ final class Directory: Sendable {
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         do throws(SystemError) {
             #if os(Linux)
-                // O_NOATIME: a tenth of what reading takes. Only to owners is it allowed.
+                // O_NOATIME saves a tenth of the time of a read. The system allows it to the file's owner only.
                 do throws(SystemError) {
                     return try openFile(name, flags | 0o1_000_000)
                 } catch {
@@ -108,7 +108,7 @@ final class Directory: Sendable {
         return OpenFile(descriptor: descriptor, name: name, layer: layer)
     }
 
-    /// The status of `name` itself, not of what it may link to; `nil` if nothing has that name.
+    /// The status of `name` itself, not of the target if it is a link; `nil` if nothing has that name.
     func status(_ name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
@@ -120,7 +120,7 @@ final class Directory: Sendable {
         return FileStatus(status)
     }
 
-    /// Gives the file `name` the name `newName` in `target`, in place of what had it, in one step.
+    /// Gives the file `name` the name `newName` in `target`, in place of a file that has it, in one step.
     func rename(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
         _ = try layer.call(.rename, name, newName: newName) {
             renameat(file.descriptor, name, target.file.descriptor, newName)
@@ -191,7 +191,7 @@ final class Directory: Sendable {
         do {
             try file.synchronize()
         } catch {
-            // What a file system says that does so by itself, or cannot.
+            // The error of a file system that does so by itself, or cannot do it.
             if error.number != EINVAL { throw error }
         }
         synchronizedChangeCount.max(count, ordering: .sequentiallyConsistent)

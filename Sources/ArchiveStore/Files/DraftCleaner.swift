@@ -1,7 +1,7 @@
-/// Deletes what dead sessions have left behind.
+/// Deletes the drafts and lock files that dead sessions have left behind.
 ///
-/// Nothing here fails a save: what cannot be deleted, say because it belongs to another user, stays for
-/// another time.
+/// Nothing here fails a save: a file that cannot be deleted, say because it belongs to another user, stays for another
+/// time.
 struct DraftCleaner {
     let directory: Directory
     let ownSession: String

@@ -13,9 +13,8 @@ import Synchronization
 ///     <directory>/.drafts/8c5f0d1be2a94733.lock     locked (`flock`) as long as the session lives
 ///                         8c5f0d1be2a94733.17       its draft number 17
 ///
-/// A draft becomes an entry by a rename, in one step, so that no name ever shows part of one. A process that
-/// was killed leaves drafts; whoever can take the lock of their session knows that it is dead, and deletes
-/// them.
+/// A draft becomes an entry by a rename, in one step, so that no name ever shows part of one. A process that was killed
+/// leaves drafts; a later session that can take the lock of theirs knows that it is dead, and deletes them.
 ///
 /// Between making a lock file and locking it, another process may take the session for dead and delete the
 /// file. So a session counts only once its locked file is seen to have its name still; else a new one is
@@ -76,7 +75,7 @@ final class DraftSession: Sendable {
             guard try directory.status(fileName)?.identity == own else { return nil }
             return file
         } catch {
-            // Somebody takes it for the lock of a dead session, and deletes it.
+            // Another session takes it for the lock of a dead one, and deletes it.
             if error.number == EWOULDBLOCK { return nil }
             _ = Result { () throws(SystemError) in try directory.remove(fileName) }
             throw error
@@ -99,7 +98,7 @@ final class DraftSession: Sendable {
         try write(synchronized: synchronized) { file throws(SystemError) in try file.write(content) }
     }
 
-    /// As above, of what `body` writes.
+    /// As above, of the bytes that `body` writes.
     func write(
         synchronized: Bool,
         _ body: (borrowing OpenFile) throws(SystemError) -> Void
@@ -125,7 +124,7 @@ final class DraftSession: Sendable {
         }
     }
 
-    /// Ends what ``begin(_:)`` began; nothing is left behind if that fails.
+    /// Completes the draft that ``begin(_:)`` began; nothing is left behind if that fails.
     ///
     /// - Parameter synchronized: Whether the bytes reach the device before anything that is written later.
     func finish(_ draft: OpenDraft, synchronized: Bool) throws(StoreError) -> (name: String, status: FileStatus) {
@@ -143,7 +142,7 @@ final class DraftSession: Sendable {
 
     /// Deletes a draft that did not become anything.
     func discard(_ draft: String) {
-        // What cannot be deleted now is deleted after this session; the failure that led here is the one to
+        // A draft that cannot be deleted now is deleted after this session; the failure that led here is the one to
         // report.
         _ = Result { () throws(SystemError) in try directory.remove(draft) }
     }

@@ -1,9 +1,9 @@
 /// Bytes on their way to a file: in one piece, or around an archive that is not copied before it is written.
 struct FileContent: Sendable {
-    /// Everything, or what comes before the stream.
+    /// All bytes, or those before the stream.
     var start: [UInt8]
     private let stream: UncopiedStream?
-    /// What comes after the stream.
+    /// The bytes after the stream.
     private let end: [UInt8]
 
     /// Bytes in one piece.

@@ -8,10 +8,10 @@
 
 /// The way from a store to the system: every call on a file or a directory goes through it.
 ///
-/// A test may be asked before each call. It can have the call fail, or read or write less, or first do what
-/// another process might do just then. Where nobody is asked, all of this is one look at a `nil`.
+/// A test may be asked before each call. It can have the call fail, or read or write less, or first make a change that
+/// another process might make just then. Without a test, all of this is one check for `nil`.
 struct FileLayer: Sendable {
-    /// What a call does.
+    /// The operation of a call.
     enum Operation: Sendable {
         case open, makeFile, makeDirectory, status, read, write, synchronize, close
         case rename, link, remove, lock, unlock, list
@@ -19,7 +19,7 @@ struct FileLayer: Sendable {
 
     struct Call: Sendable {
         let operation: Operation
-        /// The name in its directory, or the path, of what the call is about.
+        /// The name in its directory, or the path, of the file or directory that the call is about.
         let name: String
         /// The other name, for those that give one.
         let newName: String?
@@ -36,7 +36,7 @@ struct FileLayer: Sendable {
     /// Is asked before each call, on the thread that makes it.
     var willCall: (@Sendable (Call) -> Answer)?
 
-    /// Makes a call until no signal interrupts it, and throws what else it fails with.
+    /// Makes a call until no signal interrupts it, and throws any other error that it fails with.
     func call<Result: SignedInteger>(
         _ operation: Operation,
         _ name: String,
@@ -86,8 +86,8 @@ struct FileLayer: Sendable {
         }
     }
 
-    /// Closes a descriptor or what holds one. It is closed even if that fails, so nothing tries again: the
-    /// descriptor may be another file's by then.
+    /// Closes a descriptor, or a directory stream that holds one. It is closed even if that fails, so nothing tries
+    /// again: the descriptor may be another file's by then.
     func close(_ name: String, _ body: () -> Int32) throws(SystemError) {
         let answer = willCall?(Call(operation: .close, name: name, newName: nil))
         var number = body() == 0 ? 0 : errno

@@ -6,11 +6,11 @@
     import Musl
 #endif
 
-/// What the system says about a file (`stat`): what kind it is, how long, and which.
+/// The status that the system gives of a file (`stat`): its kind, its length and its identity.
 struct FileStatus {
     let identity: FileIdentity
     let byteCount: Int
-    /// What its blocks have; less than the file is long if there are holes in it.
+    /// The bytes of its blocks; fewer than the file's length if there are holes in it.
     let allocatedByteCount: Int
     let isRegular: Bool
     let isSymbolicLink: Bool
@@ -23,14 +23,14 @@ struct FileStatus {
             number: UInt64(truncatingIfNeeded: status.st_ino)
         )
         byteCount = Int(clamping: status.st_size)
-        // In units of 512 bytes, whatever the blocks have.
+        // In units of 512 bytes, for every size of blocks.
         allocatedByteCount = min(max(0, Int(clamping: status.st_blocks)), 1 << 50) * 512
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = Int(clamping: status.st_nlink)
     }
 
-    /// The status of what `path` names, which is not followed if it is a link.
+    /// The status of the file at `path`, which is not followed if it is a link.
     init(path: String, layer: FileLayer) throws(SystemError) {
         var status = stat()
         _ = try layer.call(.status, path) { lstat(path, &status) }
@@ -38,7 +38,7 @@ struct FileStatus {
     }
 }
 
-/// Which file it is, whatever its name, as long as it exists.
+/// Tells a file from all other files, under any name, as long as it exists.
 struct FileIdentity: Hashable {
     let device: UInt64
     let number: UInt64

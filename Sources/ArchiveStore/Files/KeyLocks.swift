@@ -9,13 +9,13 @@ import Synchronization
     import Musl
 #endif
 
-/// Locks of keys that one open file has at a time, in whatever process: the file `.loads` in a store's directory, which
+/// Locks of keys that one open file has at a time, in any process: the file `.loads` in a store's directory, which
 /// stays empty, with a lock for one byte of each key.
 ///
-/// All of them are given back when the object is closed or goes. The system does so when the process dies, however it
-/// does, and so do the children that were forked from it meanwhile and run no other program: they have copies of the
-/// descriptor. So there is nothing to tidy up. A key's byte is at 62 bits of its hash. Keys of the same byte wait for each other; within one
-/// object, they share the lock.
+/// All of them are given back when the object is closed or released. The system gives them back when the process has
+/// died in any way, and so have the children that were forked from it and run no other program, since these have copies
+/// of the descriptor. So no lock is ever left to tidy up. A key's byte is at 62 bits of its hash. Keys of the same byte
+/// wait for each other, but within one object they share the lock.
 package final class KeyLocks: Sendable {
     private static let name = ".loads"
     /// Its descriptor is negative once it is closed.

@@ -13,27 +13,27 @@ import CFiles
 /// Unsafe code, and why it is sound: the system reads and writes at most the count it is given, from an
 /// offset within a buffer of known size that outlives the call.
 struct OpenFile: ~Copyable {
-    /// Negative if somebody else closes it, or has.
+    /// Negative if another owner closes it, or has closed it.
     private(set) var descriptor: Int32
-    /// As it was opened by, for ``FileLayer``.
+    /// The name by which it was opened, for ``FileLayer``.
     let name: String
     let layer: FileLayer
 
     deinit {
         guard descriptor >= 0 else { return }
         let (descriptor, name, layer) = (descriptor, name, layer)
-        // Nothing that matters is left to fail: what was written was closed with a check.
+        // No failure matters here: files that were written are closed with a check.
         _ = Result { () throws(SystemError) in try layer.close(name) { close(descriptor) } }
     }
 
-    /// Closes now and throws what the system has kept to itself since the last write, such as a full quota.
+    /// Closes now and throws an error that the system has held back since the last write, such as a full quota.
     consuming func closeChecked() throws(SystemError) {
         let (descriptor, name, layer) = (descriptor, name, layer)
         release()
         try layer.close(name) { close(descriptor) }
     }
 
-    /// Gives the descriptor to somebody else who closes it.
+    /// Gives the descriptor to another owner, which closes it.
     consuming func release() {
         descriptor = -1
     }
@@ -74,19 +74,19 @@ struct OpenFile: ~Copyable {
         return bytes
     }
 
-    /// How many bytes the file has now; half of what ``status()`` takes.
+    /// How many bytes the file has now; takes half as long as ``status()``.
     func byteCount() throws(SystemError) -> Int {
-        // Nothing reads or writes where this leaves the position: all of that says where.
+        // This moves the file's position, which no later read or write of the file uses: each gives its offset.
         Int(try layer.call(.status, name) { lseek(descriptor, 0, SEEK_END) })
     }
 
-    /// Cuts off what is behind the first bytes.
+    /// Cuts off all bytes after the first `byteCount`.
     func truncate(to byteCount: Int) throws(SystemError) {
         _ = try layer.call(.write, name) { ftruncate(descriptor, off_t(byteCount)) }
     }
 
     /// Gives the blocks of a part of the file back: zeros are read there from then on, and the file stays as long as it
-    /// is. Does nothing where the file system knows no such thing.
+    /// is. Does nothing where the file system cannot do so.
     func punchHole(_ range: Range<Int>) throws(SystemError) {
         do throws(SystemError) {
             _ = try layer.call(.write, name) {
@@ -101,7 +101,7 @@ struct OpenFile: ~Copyable {
         }
     }
 
-    /// Where the next bytes are from `offset` on that are no hole; `nil` if there are none.
+    /// The offset, from `offset` on, of the next bytes that are no hole; `nil` if there are none.
     func nextData(from offset: Int) throws(SystemError) -> Int? {
         do throws(SystemError) {
             return Int(try layer.call(.read, name) { next_data(descriptor, Int64(offset)) })
@@ -113,7 +113,7 @@ struct OpenFile: ~Copyable {
 
     /// Gives an empty file so many bytes of blocks, which are its length from then on.
     ///
-    /// Throws `EOPNOTSUPP`, on Darwin also `ENOTSUP` or `ENOTTY`, where the file system knows no such thing.
+    /// Throws `EOPNOTSUPP`, on Darwin also `ENOTSUP` or `ENOTTY`, where the file system cannot do so.
     func allocate(_ byteCount: Int) throws(SystemError) {
         _ = try layer.call(.write, name) { allocate_blocks(descriptor, Int64(byteCount)) }
     }
@@ -168,7 +168,7 @@ struct OpenFile: ~Copyable {
         return count
     }
 
-    /// Waits until what was written, and how much it is, is on the device; not until its dates are.
+    /// Waits until the written bytes and the file's length are on the device; not until its dates are.
     func synchronizeData() throws(SystemError) {
         #if canImport(Darwin)
             try synchronize()
@@ -177,7 +177,7 @@ struct OpenFile: ~Copyable {
         #endif
     }
 
-    /// Waits until what was written is on the device.
+    /// Waits until all that was written is on the device.
     func synchronize() throws(SystemError) {
         _ = try layer.call(.synchronize, name) {
             #if canImport(Darwin)
@@ -189,7 +189,7 @@ struct OpenFile: ~Copyable {
         }
     }
 
-    /// Has what was written reach the device before anything that is written later, a rename say.
+    /// Has all that was written reach the device before anything that is written later, such as a rename.
     ///
     /// Waits for the device, where its system has no order without waiting.
     func synchronizeBeforeRename() throws(SystemError) {

@@ -48,7 +48,7 @@ final class StoreFolder: Sendable {
 
     /// The session of drafts, started at the first call.
     ///
-    /// Starting it does I/O under a lock: once, and whoever waits would otherwise start another one.
+    /// Starting it does I/O under a lock: once, and a waiting caller would otherwise start another one.
     func session() throws(StoreError) -> DraftSession {
         try openSession.withLock { session throws(StoreError) in
             if let session { return session }
@@ -68,7 +68,7 @@ final class StoreFolder: Sendable {
         }
     }
 
-    /// The absolute path of what was given as a store's directory.
+    /// The absolute path of `directory`, a path that was given for a store.
     static func absolutePath(_ directory: String) throws(StoreError) -> String {
         let action = "opening a store"
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
@@ -88,7 +88,7 @@ final class StoreFolder: Sendable {
 
     private func recognize(create: Bool) throws(StoreError) {
         if let version = try markedVersion() {
-            // Who may not make anything leaves that to others.
+            // A store opened without `create` leaves the new marker to other stores.
             if create, version < kind.version { try mark() }
             return
         }
@@ -103,8 +103,7 @@ final class StoreFolder: Sendable {
 
     private func mark() throws(StoreError) {
         let session = try session()
-        // The one file that is waited for: were it lost with the power, the whole store would be
-        // unrecognizable.
+        // The one file that is always waited for: if a power failure lost it, the whole store would be unrecognizable.
         let draft = try session.write(StoreMarker.bytes(kind), synchronized: true).name
         do {
             try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
@@ -145,7 +144,7 @@ final class StoreFolder: Sendable {
         return marked.version
     }
 
-    /// What may be in a directory that counts as empty, as after a process was killed just when it made a store.
+    /// The names that may be in a directory that counts as empty, as after a process was killed while it made a store.
     private static let ownDirectories = [DraftSession.directoryName, Quarantine.directoryName]
 
     /// Whether nothing is in it that is not a store's own.

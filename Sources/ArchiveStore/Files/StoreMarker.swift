@@ -1,13 +1,13 @@
-/// The file `format` of a store's directory: one line that says what kind of store it is, and in which version.
+/// The file `format` of a store's directory: one line that gives the kind of store and the version of its format.
 ///
 ///     typed-cache file store, format 2
 ///     typed-cache packed store, format 1
 ///
-/// Without it nothing in a directory is touched. What follows the number is up to later versions.
+/// Without it nothing in a directory is touched. Bytes after the number are up to later versions.
 ///
-/// Version 2 of a file store is version 1 with a journal and lists beside the entries, which whoever knew version 1
-/// only would not keep. A directory of version 1 is one of version 2 without them: it is taken over by writing the
-/// marker anew.
+/// Version 2 of a file store is version 1 with a journal and lists beside the entries, which a program that knows
+/// version 1 only would not maintain. A directory of version 1 is one of version 2 without them: it is taken over by
+/// writing the marker anew.
 enum StoreMarker {
     static let fileName = "format"
 
@@ -16,7 +16,7 @@ enum StoreMarker {
 
     static func bytes(_ kind: StoreKind) -> [UInt8] { kind.prefix + Array("\(kind.version)\n".utf8) }
 
-    /// What `bytes` say; `nil` if they are no marker.
+    /// The kind and version in `bytes`; `nil` if they are no marker.
     static func parse(_ bytes: [UInt8]) -> (kind: StoreKind, version: Int)? {
         for kind in StoreKind.allCases where bytes.starts(with: kind.prefix) {
             let digits = bytes[kind.prefix.count...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -45,7 +45,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
 
     fileprivate var prefix: [UInt8] { Array("typed-cache \(rawValue) store, format ".utf8) }
 
-    /// The kind of the store whose directory is at `path`; `nil` if there is none that says so.
+    /// The kind that the marker of the store's directory at `path` gives; `nil` if no marker can be read there.
     package init?(directory path: String) {
         let bytes = Result { () throws(SystemError) in
             try Directory(path: path, layer: FileLayer()).regularFile(

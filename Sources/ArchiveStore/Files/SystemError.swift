@@ -13,7 +13,7 @@ struct SystemError: Error {
     /// The number that the last system call of this thread left.
     static var last: SystemError { SystemError(number: errno) }
 
-    /// What the system says about it.
+    /// The system's text for it.
     var text: String {
         // Known numbers give constant strings on every platform; no buffer is shared.
         String(cString: strerror(number))

@@ -32,7 +32,8 @@ package final class MemoryStore: ArchiveStore {
 
     private let byteLimit: Int
     private let countLimit: Int
-    // Guards the policy and what its entries hold. Users are asked for uses under it, and must not call the store then.
+    // Guards the policy and the contents of its entries. Users are asked for uses under it, and must not call the store
+    // then.
     private let state: Mutex<State>
     private let user = Mutex(StoreUserReference())
 
@@ -189,7 +190,7 @@ package final class MemoryStore: ArchiveStore {
 
     /// Gives up the least useful archives, until at most `count` archives of `byteCount` bytes are left.
     ///
-    /// - Returns: what was given up; the store's user is not told.
+    /// - Returns: the information of the archives that were given up; the store's user is not told.
     package func evict(toCount count: Int, byteCount: Int) -> [EntryInformation] {
         let gone = state.withLock { state in
             var victims: [EvictionEntry] = []
@@ -200,7 +201,7 @@ package final class MemoryStore: ArchiveStore {
     }
 }
 
-/// An archive that the store holds. What may change is under the store's lock.
+/// An archive that the store holds. The store's lock guards its mutable fields.
 private final class HeldArchive: EvictionEntry, @unchecked Sendable {
     let key: StoreKey
     var stored: StoredArchive

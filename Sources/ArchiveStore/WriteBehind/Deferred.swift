@@ -7,7 +7,7 @@ struct DeferredSave: Sendable {
     let archive: [UInt8]
     let attributes: EntryAttributes
 
-    /// What is known of the entry before it is written; the identity is the one it will have.
+    /// The entry's information before it is written; the identity is the one that it will have.
     var information: EntryInformation {
         EntryInformation(
             key: key.string,
@@ -35,24 +35,25 @@ struct Deferred: Sendable {
     private var order: [(place: Int, key: [UInt8])] = []
     private var start = 0
     private var writing: (save: DeferredSave, place: Int)?
-    /// What shall never be written, but is seen until it is certain that what it was to replace is not seen instead.
+    /// Saves that are never written, but seen until it is certain that the entries they were to replace are not seen
+    /// instead.
     private var dropped: [[UInt8]: (save: DeferredSave, removal: Int)] = [:]
     /// How many removals of everything have begun.
     private var removalCount = 0
     private var byteCount = 0
-    /// The last place that was given to anyone.
+    /// The last place that was given to a save.
     private(set) var lastPlace = 0
-    /// Keys for which a call is under way that nothing may be deferred beside.
+    /// Keys with a call under way during which no save of the key may be deferred.
     var alone: Set<[UInt8]> = []
-    /// The first failure since somebody asked.
+    /// The first failure that neither a flush nor a close has thrown yet.
     var failure: StoreError?
     var waiters: [DispatchSemaphore] = []
     var user = StoreUserReference()
     /// Whether nothing may be deferred any more.
     var isClosed = false
-    /// The store's user, as long as a save waits, is being written, or has failed and is being told of.
+    /// The store's user, as long as a save waits, is being written, or has failed and the user is being told.
     private var keptUser: (any StoreUser)?
-    /// The key whose failure is being told.
+    /// The key of the save that has failed, while its failure is being told.
     private var failing: [UInt8]?
 
     /// Defers a save, unless there is no room for it.
@@ -73,7 +74,7 @@ struct Deferred: Sendable {
         return true
     }
 
-    /// What is written next; `nil` if nothing waits.
+    /// Takes the save that is written next; `nil` if none waits.
     ///
     /// - Precondition: nothing is being written.
     mutating func begin() -> DeferredSave? {
@@ -92,7 +93,7 @@ struct Deferred: Sendable {
         return nil
     }
 
-    /// Ends what ``begin()`` began. A key whose save failed is settled after ``endTelling()`` only.
+    /// Ends the write that ``begin()`` began. If it failed, the key is settled only after ``endTelling()``.
     ///
     /// - Returns: whether nothing of the key waits.
     mutating func end(_ save: DeferredSave, _ failure: StoreError?) -> Bool {
@@ -111,8 +112,8 @@ struct Deferred: Sendable {
         waiting.isEmpty && writing == nil && failing == nil ? keptUser.take() : nil
     }
 
-    /// Has what waits for a key never be written, and says whether there was anything. It is seen until
-    /// ``forgetDropped(_:)``.
+    /// Drops the save that waits for a key, so that it is never written, and says whether there was one. It is seen
+    /// until ``forgetDropped(_:)``.
     mutating func drop(_ key: StoreKey) -> Bool {
         guard let save = waiting.removeValue(forKey: key.bytes)?.save else { return false }
         byteCount -= save.archive.count
@@ -122,7 +123,7 @@ struct Deferred: Sendable {
 
     mutating func forgetDropped(_ key: StoreKey) { dropped[key.bytes] = nil }
 
-    /// Has nothing that waits be written. It is seen until ``forgetDropped(by:)``.
+    /// Drops all saves that wait, so that they are never written. They are seen until ``forgetDropped(by:)``.
     ///
     /// - Returns: which removal of everything this is.
     mutating func dropAll() -> Int {
@@ -137,7 +138,7 @@ struct Deferred: Sendable {
         return removalCount
     }
 
-    /// Saves that a removal of everything has dropped, and that nothing has taken the place of since.
+    /// Saves that a removal of everything has dropped, and that no later save has replaced.
     func dropped(by removal: Int) -> [DeferredSave] {
         dropped.values.filter { $0.removal == removal }.map(\.save)
     }

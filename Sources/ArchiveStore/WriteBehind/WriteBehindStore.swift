@@ -2,18 +2,18 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A store whose saves return before they are written; another store, the one below, has them a little later.
+/// A store in which saves return before they are written; another store, the one below, has them a little later.
 ///
-/// What waits is seen by every call, so that nobody can tell but by a crash: what waits is lost with the process. A
-/// key that is saved again while it waits is written once. Saves with a condition, removals, and whatever looks at many
-/// entries at once wait for what was deferred before, of the same key or of all, so that the order of calls for a key
-/// is the order in which the store below sees them.
+/// Every call sees the saves that wait, so only a crash shows the difference: saves that wait are lost with the
+/// process. A key that is saved again while it waits is written once. Saves with a condition, removals, and calls that
+/// look at many entries at once wait for the saves that were deferred before, of the same key or of all, so that the
+/// order of calls for a key is the order in which the store below sees them.
 ///
-/// A deferred save that fails removes what it was to replace, is told to the user of this store, and is thrown by the
-/// next ``flush()``.
+/// A deferred save that fails removes the entry that it was to replace, is told to the user of this store, and is
+/// thrown by the next ``flush()``.
 ///
 /// The store and its user stay until everything that waits is written, though the program has dropped both: so the
-/// other users of the directory still find them, wait for what was deferred, and are told of failures.
+/// other users of the directory still find them, wait for the deferred saves, and are told of failures.
 package final class WriteBehindStore: ArchiveStore {
     private let below: any ArchiveStore
     private let byteLimit: Int
@@ -71,7 +71,7 @@ package final class WriteBehindStore: ArchiveStore {
         return new.information
     }
 
-    /// Writes what has waited longest. Called once for each save, so nothing is left.
+    /// Writes the save that has waited longest. Called once for each save, so none is left.
     private func writeNext() {
         defer {
             let user = state.withLock { $0.takeIdleUser() }
@@ -87,13 +87,14 @@ package final class WriteBehindStore: ArchiveStore {
         }
         let (waiters, user, isLatest, isHeld) = state.withLock { state in
             let isLatest = state.end(next, failure?.error)
-            // Nobody saves the key before its failure was told, lest that is taken for one of the later save.
+            // No later save of the key is accepted before this failure was told, so that it is not mistaken for one of
+            // the later save.
             let isHeld = failure != nil && state.alone.insert(next.key.bytes).inserted
             return (state.takeWaiters(), state.user.user, isLatest, isHeld)
         }
         for waiter in waiters { waiter.signal() }
         guard let failure else { return }
-        // What waits already takes the place of what could not be removed.
+        // A save that waits already takes the place of the entry that could not be removed.
         let leavesStale = failure.leavesStale && isLatest
         user?.didFail(toSave: next.key.string, failure.error, leavesStale: leavesStale)
         state.withLock { state in
@@ -132,10 +133,10 @@ package final class WriteBehindStore: ArchiveStore {
         for waiter in state.withLock({ $0.takeWaiters() }) { waiter.signal() }
     }
 
-    /// Has `body` run while nothing of a key waits or is written, and no other call for it is under way.
+    /// Has `body` run while no save of a key waits or is written, and no other call for it is under way.
     ///
     /// - Parameters:
-    ///   - dropping: whether what waits shall never be written.
+    ///   - dropping: whether saves that wait are dropped, and never written.
     ///   - body: is told whether something was dropped.
     private func alone<Result>(
         _ key: StoreKey,
@@ -191,8 +192,8 @@ package final class WriteBehindStore: ArchiveStore {
         waiting { $0.isSettled(upTo: last) }
     }
 
-    /// Waits until nothing of a key waits or is written, or of no key for `nil`. Others who use the same place, but not
-    /// this store, call it before they read or write there.
+    /// Waits until no save of a key waits or is written; for `nil`, no save of any key. Users of the same place that do
+    /// not use this store call it before they read or write there.
     package func settle(_ key: String?) {
         if let key {
             if let key = try? StoreKey(key) { waiting { $0.isSettled(key) } }
@@ -222,7 +223,7 @@ package final class WriteBehindStore: ArchiveStore {
 
     package func flush() throws(StoreError) {
         try settled()
-        // First: if that fails too, the next flush throws what this one was to throw.
+        // First: if that fails too, the next flush throws the failure that this one was to throw.
         try below.flush()
         if let failure = state.withLock({ $0.failure.take() }) { throw failure }
     }
@@ -271,7 +272,7 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
-        // Those that are none are refused below.
+        // The store below refuses invalid keys.
         let valid = keys.compactMap { key in try? StoreKey(key) }
         do throws(StoreError) {
             return try alone(valid, dropping: true) { dropped throws(StoreError) in
@@ -306,8 +307,8 @@ package final class WriteBehindStore: ArchiveStore {
         }
     }
 
-    /// Removes what a save was to replace that was dropped by a removal of everything, which has failed: the save had
-    /// been accepted, so the former value must not be there again.
+    /// Removes the entry that a dropped save was to replace, after the removal of everything that dropped it has
+    /// failed: the save had been accepted, so the former value must not be seen again.
     private func removeStale(_ key: StoreKey, _ removal: Int, _ error: StoreError) throws(StoreError) {
         let failsToo = try aloneEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
             // A later save counts.

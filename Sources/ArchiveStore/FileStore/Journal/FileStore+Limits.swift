@@ -7,12 +7,12 @@ extension FileStore {
 
     /// How many victims that are in use elsewhere are spared each time that room is made.
     private static var mostSpared: Int { 8 }
-    /// How many victims may fail to be removed before that is an error of who needs the room.
+    /// How many victims may fail to be removed before the call that needs the room throws.
     private static var mostFailures: Int { 8 }
 
     // MARK: Room
 
-    /// Refuses what is larger than all entries together may be.
+    /// Refuses a file that is larger than all entries together may be.
     func checkFits(_ byteCount: Int) throws(StoreError) {
         if settings.countLimit == 0 { throw StoreError.noEntries }
         guard let limit = settings.byteLimit, byteCount > limit else { return }
@@ -21,7 +21,7 @@ extension FileStore {
 
     /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
     ///
-    /// - Parameter now: in seconds since 2001-01-01 UTC. What is due goes before all else.
+    /// - Parameter now: in seconds since 2001-01-01 UTC. Entries that are due go before all others.
     func makeRoom(
         for size: NameSize,
         of name: EntryName,
@@ -34,7 +34,7 @@ extension FileStore {
         if hasRoom == false, directory.lists.isTimeToSweep(now) {
             try removeExpired(at: Date(timeIntervalSinceReferenceDate: now), removed: tellUserOfExpiry)
         }
-        // Not what the save replaces, which leaves room by that.
+        // Not the entry that the save replaces: the save itself frees its room.
         try giveUp(in: directory, told: tellUser, keeping: name) {
             $0.hasRoom(size, for: name) ? nil : $0.nextVictim()
         }
@@ -64,7 +64,7 @@ extension FileStore {
         keeping kept: EntryName? = nil,
         choosing choose: @escaping (inout Ledger) -> EntryName?
     ) throws(StoreError) {
-        // Victims that stay are kept apart until the end, lest they are the next ones again.
+        // Victims that stay are kept apart until the end, so that they are not chosen again.
         var spared: Set<EntryName> = []
         var sparings = 0
         var failures = 0
@@ -75,7 +75,7 @@ extension FileStore {
             }
         }
         while let name = withLedger(choose) ?? nil {
-            // The second time there is no other one.
+            // If it is chosen a second time, there is no other one.
             if name == kept, spared.insert(name).inserted { continue }
             do throws(StoreError) {
                 if try !evict(name, in: directory, sparing: sparings < Self.mostSpared, told: told) {
@@ -90,7 +90,7 @@ extension FileStore {
                 continue
             }
             spared.remove(name)
-            // One that does not follow the journal hears of a removal here only.
+            // A ledger that does not follow the journal learns of a removal here only.
             _ = withLedger { ledger in
                 if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
                 return nil
@@ -138,7 +138,7 @@ extension FileStore {
         return true
     }
 
-    /// What can be read of the entries of a name.
+    /// Those entries of a name that can be read.
     private func entries(of chain: SlotChain) throws(StoreError) -> [EntryInformation] {
         var entries: [EntryInformation] = []
         var slot = 0
@@ -147,7 +147,7 @@ extension FileStore {
             case .absent: return entries
             case .fault: break
             case .entry(let entry, let status):
-                // Damaged ones go untold: whom they belonged to is not known.
+                // Damaged ones go untold: their keys are not known.
                 if case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() }) {
                     entries.append(information(entry, status, key))
                 }
@@ -156,12 +156,13 @@ extension FileStore {
         }
     }
 
-    /// Gives up, in the background, what the policy wants to be given up before the limits are reached.
+    /// Gives up, in the background, the entries that the policy gives up before the limits are reached.
     func keepHeadroom(in directory: StoreDirectory) {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
         StoreUsage.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
-            // What cannot be given up now is given up, or told, when a save needs the room.
+            // An entry that cannot be given up now is given up when a save needs the room, or that save reports the
+            // failure.
             _ = Result { () throws(StoreError) in
                 try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }
             }
@@ -243,7 +244,7 @@ extension FileStore {
     // MARK: Others
 
     package func digest(of key: String) -> KeyDigest {
-        // What is no key has no entry, and nothing is ever told of it.
+        // A string that is no key has no entry, and no change of it is ever reported.
         guard let key = Result(catching: { () throws(StoreError) in try StoreKey(key) }).success else {
             return KeyDigest(high: 0, low: 0)
         }
@@ -251,8 +252,8 @@ extension FileStore {
         return KeyDigest(name)
     }
 
-    /// Implementation: one `fstatat` where nothing has changed. Where it begins to follow a journal, it waits for what is
-    /// under way in any shard, for that may have been announced before.
+    /// Implementation: one `fstatat` where nothing has changed. Where it begins to follow a journal, it waits for
+    /// changes under way in all shards, since they may have been announced before.
     package func changesByOthers() throws(StoreError) -> ChangesByOthers {
         guard settings.followsOthers else { return .keys([]) }
         do throws(StoreError) {
@@ -265,7 +266,7 @@ extension FileStore {
             }
             return .everything
         } catch {
-            // Where no journal can be made, nothing in memory can be relied on, and all else goes on.
+            // Where no journal can be made, no entry in memory can be relied on, and all else goes on.
             switch error.errorNumber {
             case EACCES, EPERM, EROFS, ENOSPC, ENOENT: return .everything
             default: throw error

@@ -2,8 +2,9 @@ import Foundation
 import Synchronization
 
 extension FileStore {
-    /// Implementation: the least useful first, by what the ledger of a store with limits says. One without limits goes
-    /// by the journal of others; if there is none, by when entries were saved, which takes a look at each.
+    /// Implementation: the least useful first, by the ledger of a store with limits. A store without limits goes by the
+    /// journal of other stores; if there is no journal, by the times when entries were saved, which means a look at
+    /// each entry.
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
         guard let directory = try refreshed() else { return }
         defer { withExtendedLifetime(directory) {} }
@@ -14,7 +15,7 @@ extension FileStore {
             }
             return try directory.journal.shorten()
         }
-        // One of its own, for the time of this call: nothing is written for it.
+        // A ledger of its own, for the time of this call: nothing is written for it.
         let ledger = Mutex(try temporaryLedger(of: directory))
         try giveUp(in: directory, told: removed) { body in
             ledger.withLock { ledger in body(&ledger) }

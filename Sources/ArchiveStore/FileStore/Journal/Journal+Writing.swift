@@ -11,7 +11,7 @@ extension Journal {
     private static var leastCompactedByteCount: Int { 1 << 16 }
     private static var recordsPerName: Int { 4 }
 
-    /// Appends records, which the ledger hears too, and what was put off.
+    /// Appends the records that were put off, then `records`, which it applies to the ledger too.
     func append(
         _ records: [JournalRecord],
         _ state: inout State,
@@ -23,11 +23,11 @@ extension Journal {
         state.pending = []
         for record in records { state.ledger?.apply(record) }
         state.position = start + bytes.count
-        // What was appended is there, and a journal that stays long is read all the same.
+        // A failure is ignored: the records are appended, and a journal that stays long is read all the same.
         _ = Result { () throws(SystemError) in try compact(&state, file, from: start) }
     }
 
-    /// Writes the journal anew if most of it says nothing any more.
+    /// Writes the journal anew if later records have replaced most of it.
     private func compact(_ state: inout State, _ file: JournalFile, from start: Int) throws(SystemError) {
         let end = state.position
         func isLong(_ ledger: Ledger) -> Bool {
@@ -37,14 +37,14 @@ extension Journal {
             guard end >= Self.leastCompactedByteCount, isLong(ledger) else { return }
             try replace(by: ledger.records(writer: writer), &state)
         } else if PowerOfTwo.isCrossed(from: start, to: end, least: Self.leastCompactedByteCount) {
-            // Who keeps no ledger looks each time the journal has doubled.
+            // A store without a ledger looks each time the journal has doubled.
             var ledger = Ledger(limit: .unlimited)
             guard try file.read(from: 0, to: end, { ledger.apply($0) }), isLong(ledger) else { return }
             try replace(by: ledger.records(writer: writer), &state)
         }
     }
 
-    /// Writes the journal anew with nothing but what it says of the entries that are there.
+    /// Writes the journal anew with nothing but its records of the entries that are there.
     func shorten() throws(StoreError) {
         guard try isKept() else { return }
         _ = try changing(create: false) { (state, file) throws(SystemError) in
@@ -55,8 +55,8 @@ extension Journal {
         }
     }
 
-    /// Puts a journal of these records in place of the one that is there, which is locked. Who has that one open sees
-    /// that it has lost its name.
+    /// Puts a journal of these records in place of the present one, which is locked. A store that has the former one
+    /// open sees that it has lost its name.
     func replace(by records: [JournalRecord], _ state: inout State) throws(SystemError) {
         let bytes = JournalRecord.bytes([.beginning(writer: writer)] + records)
         let draft: (name: String, status: FileStatus)
@@ -75,7 +75,7 @@ extension Journal {
             throw error
         }
         state.file = nil
-        // What the ledger has heard is what the new one says, if nobody has replaced that one already.
+        // The ledger is as the new journal says, unless another store has replaced that journal already.
         guard !records.isEmpty, let file = try JournalFile.open(in: root, create: false),
             file.identity == draft.status.identity
         else { return }
@@ -85,7 +85,7 @@ extension Journal {
 
     // MARK: Listing
 
-    /// Whether the entries' files have to be compared with the ledger, and what that has for each shard.
+    /// The names in the ledger by shard, if the entries' files have to be compared with it; else `nil`.
     func namesToList() throws(StoreError) -> (names: [[EntryName]], generation: Int)? {
         try changing { (state, _) throws(SystemError) in
             guard let ledger = state.ledger, !state.isListed else { return nil }
@@ -93,9 +93,9 @@ extension Journal {
         }
     }
 
-    /// Tells what the files of a shard take, while it is locked.
+    /// Records the sizes of a shard's files, while the shard is locked.
     ///
-    /// - Parameter names: those that the journal may have in it.
+    /// - Parameter names: the names of this shard that the journal may have.
     func correct(_ sizes: [EntryName: NameSize], names: [EntryName]) throws(StoreError) {
         try changing { (state, file) throws(SystemError) in
             guard let ledger = state.ledger else { return }

@@ -8,46 +8,49 @@ import Synchronization
     import Musl
 #endif
 
-/// What every process that changes a store's directory writes down, so that totals are right among all of them.
+/// The journal, in which every process records its changes of a store's directory, so that totals are right among all
+/// processes.
 ///
 ///     <directory>/journal     records of 32 bytes, see `JournalRecord`
 ///
-/// A save is announced before its rename and told after it, and so is a removal: whoever is killed in between leaves the
-/// journal above the truth, never below, and those who keep values in memory know that this one may have changed. All of that happens while the shard of the name is locked, so
-/// the records of one name are in the order of what was done, and each says all there is to say of its name.
+/// A save is announced before its rename and told after it, and so is a removal: a process that is killed in between
+/// leaves the journal's totals above the truth, never below, and processes that keep values in memory know that this
+/// entry may have changed. All of that happens while the shard of the name is locked, so the records of one name are in
+/// the order of the changes, and each says all there is to say of its name.
 ///
-/// Whoever has limits keeps a ledger of what the records say. It appends while the file is locked (`flock`), after
-/// it has read what others have appended; so of two saves for which there is room for one, one is told. What is no
-/// record, or missing, is made up for by a listing of the entries' files, which are the truth.
+/// A store with limits keeps a ledger of the records. It appends while the file is locked (`flock`), after it has read
+/// the records that other stores have appended; so if there is room for only one of two saves, the other one is told
+/// that there is none for it. Damaged or missing records are made up for by a listing of the entries' files, which are
+/// the truth.
 ///
-/// The second place where a store does I/O under a lock: what the ledger says and what is appended must be one
-/// step. Order of locks: a shard's, then this one's.
+/// The second place where a store does I/O under a lock: reading the ledger and appending to the file must be one step.
+/// Order of locks: a shard's, then this one's.
 final class Journal: Sendable {
     enum Outcome {
         case recorded
         /// There is no room.
         case full
-        /// The entries' files have to be listed before anybody knows.
+        /// The entries' files have to be listed before this can be decided.
         case needsListing
     }
 
     struct State {
         var file: JournalFile?
-        /// How much of the file the ledger has heard.
+        /// How many bytes of the file were applied to the ledger.
         var position = 0
         var ledger: Ledger?
         /// Whether the entries' files were compared with the ledger since it was begun.
         var isListed = false
         /// Grows with each ledger that is begun.
         var generation = 0
-        /// What goes with the next record: what the ledger has heard, but no other process has.
+        /// Records to append with the next one: the ledger knows of them, other processes do not.
         var pending: [JournalRecord] = []
     }
 
     let root: Directory
     let path: String
     let writer: UInt32
-    /// What the ledger is kept for; `nil`: there is none.
+    /// The limits that the ledger is kept for; `nil`: there is no ledger.
     let limit: NameSize?
     /// Whether the store makes a journal if there is none.
     let isWanted: Bool
@@ -78,7 +81,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// - Parameter drafts: Where a journal is written before it takes the place of another one.
+    /// - Parameter drafts: Gives the session in which a journal is written before it takes the place of another one.
     func setDrafts(_ drafts: @escaping @Sendable () throws(StoreError) -> DraftSession?) {
         self.drafts.withLock { $0 = drafts }
     }
@@ -110,7 +113,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Tells that `name` is about to lose entries. Nothing fails by that: what cannot be told now is told afterwards.
+    /// Tells that `name` is about to lose entries. A failure is ignored: a change that cannot be told now is told
+    /// afterwards.
     func warn(of name: EntryName) {
         let record = JournalRecord(.changed, name, writer: writer)
         _ = Result { () throws(StoreError) in
@@ -118,9 +122,9 @@ final class Journal: Sendable {
         }
     }
 
-    /// Tells what `name` takes, after it was changed.
+    /// Tells the size of `name`, after it was changed.
     ///
-    /// Nothing fails by that: if it cannot be told, the journal stays above the truth.
+    /// A failure is ignored: if the size cannot be told, the journal stays above the truth.
     func tell(_ name: EntryName, _ size: NameSize) {
         let record = JournalRecord(.holds, name, size, writer: writer)
         let result = Result { () throws(StoreError) in
@@ -128,13 +132,13 @@ final class Journal: Sendable {
         }
         guard case .failure = result else { return }
         state.withLock { state in
-            // Not the record itself: it may be true no more when it comes to be written.
+            // Not the record itself: it may not be true any more when it is written.
             state.ledger?.apply(record)
             postpone(JournalRecord(.changed, name, writer: writer), &state)
         }
     }
 
-    /// What the journal says, for who keeps no ledger; `nil` if there is no journal, or one that cannot be read.
+    /// A ledger of all records, for a store that keeps none; `nil` if there is no journal, or one that cannot be read.
     func read() throws(StoreError) -> Ledger? {
         guard try isKept() else { return nil }
         return try changing(create: false) { (_, file) throws(SystemError) in
@@ -143,12 +147,12 @@ final class Journal: Sendable {
         } ?? nil
     }
 
-    /// Writes down what was fetched and is not in the journal yet, at the end of a store.
+    /// Records the fetches that are not in the journal yet, at the end of a store.
     func flushUses() {
         guard limit != nil else { return }
         let marked = uses.take()
         guard !marked.isEmpty else { return }
-        // Uses are hints: what cannot be written is lost.
+        // Uses are hints: those that cannot be written are lost.
         _ = Result { () throws(StoreError) in
             try changing(create: false) { (state, file) throws(SystemError) in
                 let records = marked.compactMap { record(use: $0, times: $1, &state) }
@@ -157,7 +161,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Has `body` look at the ledger as far as it is known, without looking at the file; `nil` if there is none.
+    /// Has `body` look at the ledger as it is, without reading newer records from the file; `nil` if there is no
+    /// ledger.
     func withLedger<Result>(_ body: (inout Ledger) -> Result) -> Result? {
         state.withLock { state in
             guard state.ledger != nil else { return nil }
@@ -170,8 +175,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Whether a victim of the ledger is one still, after what others have written was heard. Asked while its shard is
-    /// locked.
+    /// Whether a victim of the ledger is one still, after the records of other stores were read. Asked while its shard
+    /// is locked.
     func isStillVictim(_ name: EntryName) throws(StoreError) -> Bool {
         guard limit != nil else { return true }
         return try changing { (state, _) throws(SystemError) in state.ledger?.isDeparting(name) ?? true }
@@ -182,7 +187,7 @@ final class Journal: Sendable {
     }
 
     private func record(use name: EntryName, times: UInt8, _ state: inout State) -> JournalRecord? {
-        // Without a ledger, all of them: there are but a few for each name.
+        // Without a ledger, all uses count: there are but a few for each name.
         let counted = state.ledger != nil ? state.ledger?.use(name, times: times) ?? 0 : times
         return counted > 0 ? JournalRecord(.used, name, uses: counted, writer: writer) : nil
     }
@@ -228,7 +233,7 @@ final class Journal: Sendable {
                 try file.file.lock(waits: false)
             } catch {
                 guard error.number == EWOULDBLOCK else { throw error }
-                // Replaced just now, its lock guards nothing any more.
+                // If it was replaced just now, its lock guards nothing any more.
                 if try !file.isCurrent(in: root) {
                     state.file = nil
                     continue
@@ -250,14 +255,14 @@ final class Journal: Sendable {
         }
     }
 
-    /// Gives the lock back; by closing the file if it must be.
+    /// Gives the lock back; by closing the file if unlocking fails.
     private func unlock(_ file: JournalFile, _ state: inout State) {
         if (try? file.file.unlock()) == nil { state.file = nil }
     }
 
-    /// Reads what was appended since.
+    /// Applies the records that were appended since to the ledger.
     ///
-    /// - Returns: `false` if not all of it are records. Then nothing of it counts.
+    /// - Returns: `false` if some of the bytes are no record. Then nothing in the journal counts.
     private func follow(_ state: inout State, _ file: JournalFile) throws(SystemError) -> Bool {
         let end = try file.byteCount()
         if end == 0 {

@@ -1,7 +1,7 @@
 /// The file of a journal, open.
 final class JournalFile: Sendable {
     static let name = "journal"
-    /// A file longer than this is none that a store would write.
+    /// No store writes a longer file.
     static let largestByteCount = 1 << 32
     private static let chunk = 1 << 20
 
@@ -24,7 +24,7 @@ final class JournalFile: Sendable {
         try root.status(Self.name)?.identity == identity
     }
 
-    /// The length that is whole records. What comes after them was cut off, and is written over.
+    /// The length of all whole records, in bytes. A partial record after them was cut off, and is written over.
     func byteCount() throws(SystemError) -> Int {
         let count = try file.status().byteCount
         return count - count % JournalRecord.byteCount
@@ -32,7 +32,7 @@ final class JournalFile: Sendable {
 
     /// Gives the records from `start` to `end` to `body`.
     ///
-    /// - Returns: `false` if one of them is none.
+    /// - Returns: `false` if one of them is not a record.
     func read(from start: Int, to end: Int, _ body: (JournalRecord) -> Void) throws(SystemError) -> Bool {
         guard start <= end, end <= Self.largestByteCount else { return false }
         var position = start

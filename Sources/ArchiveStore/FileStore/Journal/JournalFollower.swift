@@ -8,18 +8,18 @@ import Synchronization
     import Musl
 #endif
 
-/// Reads in a journal what other stores have changed.
+/// Reads the changes of other stores from a journal.
 ///
-/// Apart from the ledger, so that who asks before each hit in memory never waits for one who saves: where nothing is
+/// Apart from the ledger, so that a caller that asks before each hit in memory never waits for a save: where nothing is
 /// new, it is one system call.
 ///
-/// What is being changed is told each time until it is done: others may see the new entry before its change is told, and
-/// whoever changes it may be killed before.
+/// A name that is being changed is reported each time until the change is done: other processes may see the new entry
+/// before the change is recorded, and the process that makes the change may be killed before.
 final class JournalFollower: Sendable {
     private struct State {
         var file: JournalFile?
         var position = 0
-        /// What others have begun to change, and not told to be done.
+        /// The names that other stores have begun to change, without a record yet that the change is done.
         var unsettled: Set<EntryName> = []
     }
 
@@ -30,8 +30,9 @@ final class JournalFollower: Sendable {
         self.journal = journal
     }
 
-    /// What others have changed since the last call, or are changing; `nil` if it only begins to follow. Then anything
-    /// may have changed, and what is under way may be told no more: only a look at all locks tells when it is done.
+    /// The keys that other stores have changed since the last call, or are changing; `nil` if it only begins to follow.
+    /// Then anything may have changed, and changes under way may not be reported any more: only a look at the locks of
+    /// all shards tells when they are done.
     func changes() throws(StoreError) -> ChangesByOthers? {
         let isFollowing = try state.withLock { state throws(StoreError) -> ChangesByOthers? in
             do throws(SystemError) {
@@ -41,7 +42,7 @@ final class JournalFollower: Sendable {
             }
         }
         if let isFollowing { return isFollowing }
-        // From here on there is a journal, in which everybody records.
+        // From here on there is a journal, in which every process records.
         let (file, end) = try journal.changing { (_, file) throws(SystemError) in (file, try file.byteCount()) }
         state.withLock { $0 = State(file: file, position: end) }
         return nil

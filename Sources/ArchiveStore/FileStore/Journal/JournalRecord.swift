@@ -16,12 +16,12 @@ struct JournalRecord: Hashable {
         case holds
         /// The name's entry was used so many times more.
         case used
-        /// Something is about to be done to the name, or was done and could not be told then.
+        /// The name's entries are about to be changed, or were changed and this could not be told then.
         case changed
     }
 
     static let byteCount = 32
-    /// More than a file can have that any store would write: so sums of them stay numbers.
+    /// More than any file has that a store writes; sums of such numbers do not overflow.
     static let mostBytes = 1 << 35
     static let mostEntries = 0xFFFF
 
@@ -89,7 +89,7 @@ struct JournalRecord: Hashable {
     }
 }
 
-/// What the entries of one name take: mostly one file, more only if keys share the name.
+/// The size of the entries of one name: mostly one file, more only if keys share the name.
 struct NameSize: Hashable {
     static let zero = NameSize(byteCount: 0, count: 0)
     static let unlimited = NameSize(byteCount: .max, count: .max)

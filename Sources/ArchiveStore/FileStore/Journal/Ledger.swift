@@ -1,8 +1,8 @@
 import Eviction
 
-/// An entry's name as the policy knows it, and what is there under it.
+/// An entry's name as the policy knows it, and the size of its files.
 ///
-/// Unchecked, as every entry of a policy: what may change belongs to the ledger, which whoever holds it guards.
+/// Unchecked, as every entry of a policy: the mutable fields belong to the ledger, and the ledger's holder guards them.
 final class LedgerEntry: EvictionEntry, @unchecked Sendable {
     let name: EntryName
     /// Belongs to the ledger.
@@ -16,21 +16,21 @@ final class LedgerEntry: EvictionEntry, @unchecked Sendable {
     }
 }
 
-/// What the records of a journal say, all told: what each name takes, and which is the least useful.
+/// The sum of a journal's records: the size of each name, and which name is the least useful.
 ///
-/// A plain value without locks; whoever holds it guards it. All but listing is O(1), choosing victims on average.
+/// A plain value without locks; its holder guards it. All but listing is O(1), choosing victims on average.
 struct Ledger {
     private(set) var total = NameSize.zero
     private var entries: [EntryName: LedgerEntry] = [:]
     private var policy: ShortestReuse
-    /// What the policy has given up, and is there still.
+    /// The entries that the policy has given up, and that are there still.
     private var departing: [EntryName: LedgerEntry] = [:]
-    /// The same, the first to go first, and maybe others that are gone or have come back.
+    /// Their names, the first to go first, and maybe names that are gone or have come back.
     private var queue: ArraySlice<EntryName> = []
     private let limit: NameSize
-    /// Where the policy begins to give up entries: a little less, so that who saves finds room.
+    /// The size at which the policy begins to give up entries: a little less than the limit, so that a save finds room.
     private let bound: NameSize
-    /// Whether it hears what is written to the journal.
+    /// Whether records written to the journal are applied to it.
     let isFollowing: Bool
 
     init(limit: NameSize, isFollowing: Bool = false) {
@@ -43,7 +43,7 @@ struct Ledger {
         policy = ShortestReuse(count: bound.count, cost: bound.byteCount)
     }
 
-    /// Which part of a limit is kept free.
+    /// One of so many parts of a limit is kept free.
     private static var headroom: Int { 32 }
 
     var nameCount: Int { entries.count }
@@ -53,7 +53,7 @@ struct Ledger {
 
     func size(of name: EntryName) -> NameSize { entries[name]?.size ?? .zero }
 
-    /// Whether the limits hold if `name` takes `size`. What it takes now counts until it is known to be gone.
+    /// Whether the limits hold if `name` takes `size`. Its present size counts until it is known to be gone.
     func hasRoom(_ size: NameSize, for name: EntryName) -> Bool {
         let former = self.size(of: name)
         return total.byteCount - former.byteCount + max(former.byteCount, size.byteCount) <= limit.byteCount
@@ -109,7 +109,7 @@ struct Ledger {
         departing[entry.name] = nil
         entry.isHeld = true
         var removed: [EvictionEntry] = []
-        // One that takes more than all should is no reason to refuse it: it is there.
+        // An entry larger than the bound is not refused: it is there.
         policy.insert(entry, cost: min(entry.size.byteCount, bound.byteCount), removed: &removed)
         depart(removed)
     }
@@ -139,7 +139,8 @@ struct Ledger {
         return nil
     }
 
-    /// The name that should go next; it counts until ``apply(_:)`` hears that it is gone. `nil` if there is none.
+    /// The name that should go next; it counts until ``apply(_:)`` is given the record of its removal. `nil` if there
+    /// is none.
     mutating func nextVictim() -> EntryName? {
         if let name = nextDeparting() { return name }
         if policy.count > 0 {
@@ -148,7 +149,7 @@ struct Ledger {
             depart(removed)
             return nextDeparting()
         }
-        // Others are at work on what is left: whoever has one of these too finds it gone when they are done.
+        // Other callers are removing the entries that are left: a caller that gets one of them too finds it gone then.
         return departing.keys.first
     }
 

@@ -20,7 +20,7 @@ final class UseBuffer: Sendable {
         }
     }
 
-    /// What was marked; it is forgotten here.
+    /// Takes the marked names and their uses out of the buffer.
     func take() -> [EntryName: UInt8] {
         uses.withLock { uses in
             let taken = uses

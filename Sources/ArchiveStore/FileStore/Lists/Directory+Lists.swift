@@ -7,8 +7,8 @@
 #endif
 
 extension Directory {
-    /// Opens the file `name` for reading and writing, made `0600` if it is missing and `create` is true; `nil` if it
-    /// is missing. Never waits, whatever kind of file it is.
+    /// Opens the file `name` for reading and writing, made `0600` if it is missing and `create` is true; `nil` if it is
+    /// missing. Never waits, for any kind of file.
     func list(_ name: String, create: Bool) throws(SystemError) -> OpenFile? {
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0)
         do {
@@ -26,7 +26,7 @@ extension Directory {
         var status = statvfs()
         _ = try layer.call(.status, file.name) { fstatvfs(file.descriptor, &status) }
         let (count, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        // Some file systems know no end; sums of it must be numbers.
+        // Some file systems report no limit; sums of this number must not overflow.
         return overflow ? Self.mostFree : min(Int(clamping: count), Self.mostFree)
     }
 

@@ -14,9 +14,9 @@ import Synchronization
 ///                 .tags/<32 hex>     names by tag: the SipHash-2-4-128 of its UTF-8 bytes
 ///                 .wheel/listed      every entry from before there were lists is listed
 ///
-/// An entry is listed when it gains a tag, or a deadline that is earlier than what it replaces had. One whose
-/// deadline has moved later stays where it is, and is listed anew when it is met there. So whatever is due at some
-/// time is in a list whose span has begun by then.
+/// An entry is listed when it gains a tag, or a deadline earlier than that of the entry it replaces. When a deadline
+/// moves later, the name stays in its list, and is listed anew when it is met there. So an entry that is due at some
+/// time is in a list for a span that has begun by then.
 final class EntryLists: Sendable {
     static let wheelName = ".wheel"
     static let tagsName = ".tags"
@@ -24,7 +24,8 @@ final class EntryLists: Sendable {
 
     private let root: Directory
     private let path: String
-    /// Whether a name is waited for until it is on the device: before its entry is, for a list has it or nobody does.
+    /// Whether to wait until a name is on the device, before its entry is: only a list leads to an entry by deadline or
+    /// tag.
     private let isDurable: Bool
     private let wheel = Mutex<Held>(Held())
     private let tags = Mutex<Held>(Held())
@@ -49,7 +50,7 @@ final class EntryLists: Sendable {
     /// Lists an entry that is about to be saved, while its shard is locked.
     ///
     /// - Parameters:
-    ///   - former: what is replaced.
+    ///   - former: the attributes of the entry that is replaced.
     ///   - now: in seconds since 2001-01-01 UTC.
     /// - Returns: the lists that have doubled.
     func add(
@@ -82,7 +83,8 @@ final class EntryLists: Sendable {
         }
     }
 
-    /// Whether it is time to look for what is due, where room is needed: every 16 seconds of those who save.
+    /// Whether it is time to look for entries that are due, where room is needed: every 16 seconds, by the times of
+    /// saves.
     func isTimeToSweep(_ now: Double) -> Bool {
         sweptAt.withLock { sweptAt in
             // Or the clock was set back.
@@ -110,7 +112,7 @@ final class EntryLists: Sendable {
                     do throws(SystemError) {
                         return try append(entry, to: list, in: directory, &held)
                     } catch {
-                        // Somebody has deleted the folder of the lists: from now on there is another one.
+                        // The folder of the lists was deleted: from now on there is another one.
                         guard error.number == ENOENT else { throw error }
                     }
                 }

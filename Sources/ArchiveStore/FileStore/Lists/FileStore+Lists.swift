@@ -1,7 +1,7 @@
 import Foundation
 
 extension FileStore {
-    /// What becomes of an entry that was found in a list.
+    /// The fate of an entry that was found in a list.
     private enum Fate {
         case removed
         /// Listed, in the same or another list.
@@ -9,7 +9,7 @@ extension FileStore {
         case left
     }
 
-    /// Implementation: looks at the lists of `.wheel` whose time has begun, and at the entries named there. Two
+    /// Implementation: looks at the lists of `.wheel` for spans that have begun, and at the entries named there. Two
     /// processes that do so at once look at some entries twice.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
         guard let directory = try refreshed() else { return }
@@ -56,9 +56,9 @@ extension FileStore {
         for (folder, list) in lists { shorten(list, of: folder, in: directory) }
     }
 
-    /// Writes a list anew, in the background, with what is still true of it.
+    /// Writes a list anew, in the background, with the names that still belong in it.
     private func shorten(_ list: String, of folder: String, in directory: StoreDirectory) {
-        // A forked process would have to do it now, while a shard is locked; another one does it some time.
+        // A forked process would have to do it now, while a shard is locked; another process does it some time.
         guard StoreUsage.hasQueues else { return }
         upkeep.async { [weak self, weak directory] in
             guard let self, let directory else { return }
@@ -82,7 +82,7 @@ extension FileStore {
 
     /// Looks at every entry that is named in some lists, then deletes those lists.
     ///
-    /// Others may work on the same lists: each looks at all that was named in them when it began.
+    /// Other callers may work on the same lists: each looks at all entries that were named in them when it began.
     ///
     /// - Parameters:
     ///   - telling: Is given each entry right before its removal, with its shard locked.

@@ -1,11 +1,12 @@
 /// Files of names in one directory: 16 bytes for each, in no order, some more than once, some of entries that are gone.
 ///
-/// A list only ever says where to look; what is found there decides. So whoever is killed at any instant may leave a
-/// name too much, never one too little: a name is appended before its entry has its file, and a list is deleted after
-/// all of its names were looked at, under another name by then, so that nobody appends to it any more.
+/// A list only says where to look; the entry that is found there decides. So a process that is killed at any instant
+/// may leave a name too many, never one too few: a name is appended before its entry has its file, and a list is
+/// deleted after all of its names were looked at. The list has another name by then, so that no process appends to it
+/// any more.
 ///
 ///     <name>             a list
-///     <name>.<16 hex>    one that somebody is working on, or was when killed
+///     <name>.<16 hex>    one that a process is working on, or was when killed
 ///
 /// Names are appended under a lock of the file (`flock`), within the lock of the shard of their entry.
 struct NameList {
@@ -15,7 +16,8 @@ struct NameList {
 
     let directory: Directory
 
-    /// Appends `entry` to the list `name`, for which `kept` is an open file, and keeps the file open that it took.
+    /// Appends `entry` to the list `name`. Uses the open file `kept` if it is this list's, and keeps the used file
+    /// there.
     ///
     /// - Returns: whether the list has doubled its length, from some length on.
     func append(_ entry: EntryName, to name: String, keeping kept: inout OpenList?) throws(SystemError) -> Bool {
@@ -30,7 +32,7 @@ struct NameList {
             try list.file.lock(waits: true)
             // Closing it gives the lock back, too.
             defer { if (try? list.file.unlock()) == nil { kept = nil } }
-            // Somebody may have begun to work on it.
+            // Another caller may have begun to work on it.
             guard try directory.status(name)?.identity == list.identity else {
                 kept = nil
                 continue
@@ -42,10 +44,10 @@ struct NameList {
         }
     }
 
-    /// Takes lists for work, those that others work on too, and gives the names in each file.
+    /// Takes lists for work, also those that other callers work on, and gives the names in each file.
     ///
-    /// At one moment for all who work on lists (`flock` of their folder): a name that goes from one file to another is in
-    /// one of those that are seen here.
+    /// One step for all callers that work on lists (`flock` of their folder): a name that moves from one file to
+    /// another is in one of the files that are seen here.
     func take(where isChosen: (String) -> Bool) throws(SystemError) -> [(file: String, names: Set<EntryName>)] {
         try alone { () throws(SystemError) in
             for list in try lists() where isChosen(list) { try claim(list) }
@@ -55,14 +57,14 @@ struct NameList {
         }
     }
 
-    /// Deletes a file all of whose names were looked at, and maybe appended elsewhere.
+    /// Deletes a file after all of its names were looked at, and maybe appended elsewhere.
     func finish(_ file: String) throws(SystemError) {
         try alone { () throws(SystemError) in _ = try directory.remove(file) }
     }
 
     private func alone<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
         try directory.lock()
-        // Its end gives the lock back, too.
+        // Closing the directory gives the lock back, too.
         defer { _ = Swift.Result { () throws(SystemError) in try directory.unlock() } }
         return try body()
     }
@@ -70,7 +72,7 @@ struct NameList {
     /// Takes the list `name` for work, if it is there.
     private func claim(_ name: String) throws(SystemError) {
         guard let file = try directory.list(name, create: false) else { return }
-        // Whoever appends does it before, or sees that the file has another name.
+        // A caller that appends does it before, or sees that the file has another name.
         try file.lock(waits: true)
         guard try directory.status(name)?.identity == file.status().identity else { return }
         try directory.rename(name, to: "\(name).\(DraftName.randomSession())", in: directory)
@@ -84,7 +86,7 @@ struct NameList {
         }
     }
 
-    /// The names of all lists that nobody works on.
+    /// The names of all lists that no caller works on.
     private func lists() throws(SystemError) -> [String] {
         try files().filter { !$0.contains(".") }
     }
@@ -106,7 +108,7 @@ struct NameList {
         let end = min(status.byteCount, Self.largestByteCount)
         var names: Set<EntryName> = []
         var position = 0
-        // Nobody has written a hole, and it may seem to be endless.
+        // Holes are skipped: no store writes one, and a hole may seem to be endless.
         while position < end, let data = try list.nextData(from: position), data < end {
             position = data - data % Self.nameByteCount
             let bytes = try list.read(min(Self.chunk, end - position), at: position)

@@ -3,8 +3,8 @@ import Foundation
 /// A span of time, and the name of the list of entries that are due in it.
 ///
 /// Hierarchical timing wheels (Varghese and Lauck, SOSP 1987): spans are 16 seconds wide, or 32 times as wide on each
-/// level above, and an entry is listed on the first level whose span is no less than a 32nd of how far off its
-/// deadline is. When a wide span begins, its entries are listed anew, in narrower ones.
+/// level above, and an entry is listed on the first level with spans of at least a 32nd of the time to its deadline.
+/// When a wide span begins, its entries are listed anew, in narrower ones.
 ///
 ///     <level>-<number>    the number counts spans since 2001-01-01 00:00:00 UTC
 struct WheelBucket: Hashable {
@@ -15,7 +15,7 @@ struct WheelBucket: Hashable {
     let level: Int
     let number: Int
 
-    /// Where an entry is listed at `now` that is due at `deadline`; both in seconds since 2001-01-01 UTC.
+    /// The list at `now` of an entry that is due at `deadline`; both in seconds since 2001-01-01 UTC.
     init(deadline: Double, now: Double) {
         let distance = deadline - now
         level = (0..<Self.levels).first { distance < Self.width($0 + 1) } ?? Self.levels - 1
