@@ -35,18 +35,15 @@ extension Cache {
         }
     }
 
-    /// Decodes an entry that was read from disk, and has memory keep it.
+    /// Decodes a fresh entry that was read from disk, and has memory keep it. Records a hit or a miss.
     func finish(_ read: DiskRead?, _ key: EntryKey) throws(CacheError) -> Value? {
-        guard let read else { return nil }
-        let value: Value
-        do throws(CacheError) {
-            value = try Self.decode(read.stored.archive)
-        } catch {
-            core.endRead(key, read)
-            throw error.named(cache: name, key: key.text)
+        guard let read else {
+            recorder.miss(key)
+            return nil
         }
-        core.endRead(key, read, keeping: form.entry(value, key, read.stored, timing: read.timing))
-        core.record(.diskHit, key)
+        let value = try core.naming(key) { () throws(CacheError) in try Self.decode(read.stored.archive) }
+        read.end(keeping: form.entry(value, key, read.stored, timing: read.timing))
+        recorder.diskHit(key)
         return value
     }
 
@@ -68,7 +65,7 @@ extension Cache {
         } catch {
             throw CacheError(encoding: error)
         }
-        let timing = EntryTiming(attributes)
+        let timing = EntryTiming.of(attributes)
         return NewEntry(
             archive: archive,
             attributes: attributes,

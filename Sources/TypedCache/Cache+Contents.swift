@@ -20,14 +20,14 @@ extension Cache {
         let key = try entryKey(key)
         if try isKnownFresh(key) { return true }
         let core = core
-        return try await core.queues.trying(key) { () throws(CacheError) in try core.freshInformation(key) != nil }
+        return try await core.queues.runThrowing(key) { () throws(CacheError) in try core.freshInformation(key) != nil }
     }
 
     private func isKnownFresh(_ key: EntryKey) throws(CacheError) -> Bool {
         try checkUsable()
         if followsOthers { try core.followOthers() }
         guard let known = memory.table.entry(forKey: key) else { return false }
-        return known.deadline == .infinity || core.now < (known.timing?.deadline ?? known.deadline)
+        return known.deadline == .infinity || known.isFresh(at: core.now)
     }
 
     /// How many entries there are that have not expired.
@@ -43,7 +43,7 @@ extension Cache {
     /// Suspends while the disk is read. All else is as for the synchronous twin.
     public nonisolated(nonsending) func count() async throws(CacheError) -> Int {
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.countEntries() }
+        return try await core.queues.runThrowing { () throws(CacheError) in try core.countEntries() }
     }
 
     /// Lists the entries that have not expired, without decoding their values.
@@ -90,7 +90,7 @@ extension Cache {
     public nonisolated(nonsending) func remove(forKey key: some CacheKey) async throws(CacheError) -> Bool {
         let key = try entryKey(key)
         let core = core
-        return try await core.queues.trying(key) { () throws(CacheError) in try core.remove(key) }
+        return try await core.queues.runThrowing(key) { () throws(CacheError) in try core.remove(key) }
     }
 
     /// Removes every entry that is there when the call starts, in memory and on disk.
@@ -106,7 +106,7 @@ extension Cache {
     /// Suspends while they are removed. All else is as for the synchronous twin.
     public nonisolated(nonsending) func removeAll() async throws(CacheError) {
         let core = core
-        try await core.queues.trying { () throws(CacheError) in try core.removeAll() }
+        try await core.queues.runThrowing { () throws(CacheError) in try core.removeAll() }
     }
 
     /// Removes every entry that was saved with a tag and is there when the call starts.
@@ -130,7 +130,7 @@ extension Cache {
     public nonisolated(nonsending) func removeAll(tagged tag: String) async throws(CacheError) -> Int {
         try core.naming { () throws(CacheError) in try EntryTags.check(tag) }
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.removeAll(tagged: tag) }
+        return try await core.queues.runThrowing { () throws(CacheError) in try core.removeAll(tagged: tag) }
     }
 
     /// Removes every entry that has expired and is in no stale window any more.
@@ -150,7 +150,7 @@ extension Cache {
     @discardableResult
     public nonisolated(nonsending) func removeExpired() async throws(CacheError) -> Int {
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.removeExpired() }
+        return try await core.queues.runThrowing { () throws(CacheError) in try core.removeExpired() }
     }
 
     /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
@@ -170,7 +170,7 @@ extension Cache {
     @discardableResult
     public nonisolated(nonsending) func trimDisk(toBytes limit: ByteCount) async throws(CacheError) -> Int {
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.trimDisk(toByteCount: limit.bytes) }
+        return try await core.queues.runThrowing { () throws(CacheError) in try core.trimDisk(toByteCount: limit.bytes) }
     }
 
     // MARK: Waiting
@@ -194,6 +194,6 @@ extension Cache {
         try checkUsable()
         let core = core
         await core.queues.drained()
-        try await core.queues.trying { () throws(CacheError) in try core.flush() }
+        try await core.queues.runThrowing { () throws(CacheError) in try core.flush() }
     }
 }

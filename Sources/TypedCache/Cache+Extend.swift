@@ -42,7 +42,7 @@ extension Cache {
         let key = try entryKey(key)
         let deadline = try deadline(expiration, key)
         let core = core
-        return try await core.queues.trying(key) { () throws(CacheError) in try core.extend(key, to: deadline) }
+        return try await core.queues.runThrowing(key) { () throws(CacheError) in try core.extend(key, to: deadline) }
     }
 
     /// Returns the value for `key` with its dates, also if it has expired but is within a stale window; `nil` if there
@@ -56,7 +56,7 @@ extension Cache {
     /// - Complexity: O(*n*) in the entry's bytes.
     public func stored(forKey key: some CacheKey) throws(CacheError) -> StoredValue<Value>? {
         let key = try entryKey(key)
-        return try storedValue(core.readKept(key), key)
+        return try storedValue(core.readServable(key), key)
     }
 
     /// Returns the value for `key` with its dates, also if it has expired but is within a stale window; `nil` if there
@@ -68,7 +68,7 @@ extension Cache {
     ) async throws(CacheError) -> StoredValue<Value>? {
         let key = try entryKey(key)
         let core = core
-        let stored = try await core.queues.trying(key) { () throws(CacheError) in try core.readKept(key) }
+        let stored = try await core.queues.runThrowing(key) { () throws(CacheError) in try core.readServable(key) }
         return try storedValue(stored, key)
     }
 
@@ -78,7 +78,7 @@ extension Cache {
             value: try core.naming(key) { () throws(CacheError) in try Self.decode(stored.archive) },
             storedAt: stored.information.storedAt,
             expiresAt: stored.information.expiresAt,
-            isExpired: !core.isFresh(onDisk: stored.information),
+            isExpired: core.freshness(of: stored.information) != .fresh,
             tags: Set(stored.information.attributes.tags)
         )
     }

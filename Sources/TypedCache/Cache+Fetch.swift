@@ -29,7 +29,7 @@ extension Cache {
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
         let (core, expired) = (core, found != nil)
-        let read = try await core.queues.trying(key) { () throws(CacheError) in
+        let read = try await core.queues.runThrowing(key) { () throws(CacheError) in
             try core.read(key, expired: expired)
         }
         return try finish(read, key)
@@ -51,12 +51,9 @@ extension Cache {
 
     /// Whether an entry from memory is fresh; if so, the hit is recorded.
     func isHit(_ found: MemoryEntry) -> Bool {
-        if found.deadline != .infinity {
-            // Otherwise the caller reads the disk, where the entry may be newer than the one in memory.
-            guard core.isFresh(found) else { return false }
-            memory.table.countHit(found.key)
-        }
-        if listeners.isActive { listeners.tell(.memoryHit, found.key) }
+        // Otherwise the caller reads the disk, where the entry may be newer than the one in memory.
+        guard found.deadline == .infinity || core.useIfFresh(found) else { return false }
+        recorder.memoryHit(found)
         return true
     }
 

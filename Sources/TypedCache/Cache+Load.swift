@@ -154,11 +154,11 @@ extension Cache {
             }
         }
         if !unknown.isEmpty {
-            let (core, wanted, countsMisses) = (core, unknown, plan == nil)
+            let (core, wanted) = (core, unknown)
             let reads = await core.queues.run(wanted.count == 1 ? wanted[0].key : nil) {
                 wanted.map { key, expired in
                     Result { () throws(CacheError) in
-                        try core.read(key, expired: expired, allowsStale: allowsStale, countsMiss: countsMisses)
+                        try core.read(key, expired: expired, allowsStale: allowsStale)
                     }
                 }
             }
@@ -176,7 +176,6 @@ extension Cache {
         _ plan: LoadPlan<Value>?
     ) throws(CacheError) {
         var failure: CacheError?
-        // Every read is ended, even if one of them throws.
         for (key, read) in zip(keys, reads) {
             do throws(CacheError) {
                 guard let read = try read.get() else {
@@ -184,26 +183,22 @@ extension Cache {
                     continue
                 }
                 let attributes = read.stored.information.attributes
-                if read.isFresh {
+                switch read.freshness {
+                case .fresh:
                     found.values[key.text] = try finish(read, key)
                     // Reading has just moved an idle deadline as far away as it gets.
                     let deadline = attributes.idleTime == nil ? attributes.expiresAt : nil
                     if plan?.isDue(attributes.loadTime, deadline) == true {
                         due.append(.init(key: key, deadline: deadline))
                     }
-                    continue
-                }
-                core.endRead(key, read)
-                let value = try Self.decode(read.stored.archive)
-                let age = core.clock.now.timeIntervalSince(attributes.expiresAt ?? .distantFuture)
-                if age < attributes.staleWhileRevalidate {
-                    found.values[key.text] = value
-                    core.record(.servedStale, key)
+                case .staleWhileRevalidate:
+                    found.values[key.text] = try Self.decode(read.stored.archive)
+                    recorder.stale(key)
                     due.append(.init(key: key, deadline: attributes.expiresAt))
-                } else {
-                    // Beyond both windows, the entry is still on disk because a read may have moved its idle deadline
-                    // further than the disk knows.
-                    if age < attributes.staleIfError { found.stale[key.text] = value }
+                case .staleIfError:
+                    found.stale[key.text] = try Self.decode(read.stored.archive)
+                    found.missing.append(key)
+                case .expired, .useless:
                     found.missing.append(key)
                 }
             } catch {
@@ -214,10 +209,8 @@ extension Cache {
                 }
             }
         }
-        if let failure {
-            // Nothing is loaded then.
-            if plan != nil { for key in found.missing { core.record(.missed, key) } }
-            throw failure
-        }
+        // With a plan, the load counts its keys; after a failure, nothing is loaded.
+        if plan == nil || failure != nil { for key in found.missing { recorder.miss(key) } }
+        if let failure { throw failure }
     }
 }

@@ -115,14 +115,14 @@ extension Cache {
 
     private nonisolated(nonsending) func write(_ members: [BatchMember]) async throws(CacheError) -> [CacheError] {
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.write(members) }
+        return try await core.queues.runThrowing { () throws(CacheError) in try core.write(members) }
     }
 
     private nonisolated(nonsending) func remove(
         _ keys: [EntryKey]
     ) async throws(CacheError) -> (count: Int, failures: [CacheError]) {
         let core = core
-        return try await core.queues.trying { () throws(CacheError) in try core.remove(keys) }
+        return try await core.queues.runThrowing { () throws(CacheError) in try core.remove(keys) }
     }
 
     /// Refuses an expiration or tags that no entry can be saved with.
@@ -155,12 +155,6 @@ extension Cache {
                 return .failed(key, error)
             }
         }
-    }
-}
-
-extension BatchMember {
-    fileprivate var byteCount: Int {
-        if case .new(let new) = self { new.archive.count } else { 0 }
     }
 }
 

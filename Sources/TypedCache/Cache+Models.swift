@@ -29,7 +29,7 @@ extension Cache {
     ///
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
     package func archive(forKey key: String) throws(CacheError) -> [UInt8]? {
-        try core.readKept(entryKey(key))?.archive
+        try core.readServable(entryKey(key))?.archive
     }
 }
 
@@ -114,7 +114,7 @@ extension Cache where Value: AnyObject {
             if cache.followsOthers { try cache.core.followOthers() }
             table = cache.memory.table
             core = cache.core
-            listeners = cache.listeners.isActive ? cache.listeners : nil
+            listeners = cache.core.listeners.isActive ? cache.core.listeners : nil
         }
 
         @inline(__always) mutating func next(_ key: EntryKey) -> MemoryEntry? {
@@ -122,7 +122,7 @@ extension Cache where Value: AnyObject {
             if entry.deadline != .infinity {
                 let time = now ?? core.now
                 now = time
-                guard core.isFresh(entry, at: time) else { return nil }
+                guard core.useIfFresh(entry, at: time) else { return nil }
                 count += 1
             }
             listeners?.tell(.memoryHit, key)
@@ -131,9 +131,4 @@ extension Cache where Value: AnyObject {
 
         func end() { table.countHits(count) }
     }
-}
-
-extension CacheError {
-    /// A call of a layer above that was closed.
-    package static var closed: CacheError { CacheError(.closed, "the cache was closed") }
 }

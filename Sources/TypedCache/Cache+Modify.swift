@@ -61,7 +61,7 @@ extension Cache {
         let key = try entryKey(key)
         let core = core
         while true {
-            let read = try await core.queues.trying(key) { () throws(CacheError) in try core.readForChange(key) }
+            let read = try await core.queues.runThrowing(key) { () throws(CacheError) in try core.readForChange(key) }
             let information = read?.information
             let former = fresh(read)
             var value = try decoded(former, key)
@@ -74,7 +74,7 @@ extension Cache {
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
                 throw error.named(cache: name, key: key.text)
             }
-            let isDone = try await core.queues.trying(key) { () throws(CacheError) in
+            let isDone = try await core.queues.runThrowing(key) { () throws(CacheError) in
                 try core.replace(information, key, by: new)
             }
             if isDone { return outcome }
@@ -82,7 +82,7 @@ extension Cache {
     }
 
     private func fresh(_ read: StoredArchive?) -> StoredArchive? {
-        read.flatMap { core.isFresh(onDisk: $0.information) ? $0 : nil }
+        read.flatMap { core.freshness(of: $0.information) == .fresh ? $0 : nil }
     }
 
     private func decoded(_ stored: StoredArchive?, _ key: EntryKey) throws(CacheError) -> Value? {
@@ -123,36 +123,5 @@ extension Cache {
         // The change has read the entry, which moves an idle deadline.
         if expiration == nil, let idleTime = attributes.idleTime { attributes.expiresAt = now + idleTime }
         return attributes
-    }
-}
-
-extension CacheCore {
-    /// The entry on disk for a key, expired or not; `nil` if there is none that may be read. Blocks on disk I/O.
-    func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
-        try checkUsable()
-        memory.settleOthers(key)
-        if memory.withLock({ $0.isBarred(key) }) { return nil }
-        do throws(StoreError) {
-            return try store.fetch(forKey: key.text)
-        } catch {
-            try ignoreDamage(error, key)
-            return nil
-        }
-    }
-
-    /// Saves or removes an entry if the entry on disk, or its absence, is still as it was read. Blocks on disk I/O.
-    ///
-    /// - Parameter new: `nil` to remove.
-    /// - Returns: whether it was still the same.
-    func replace(_ former: EntryInformation?, _ key: EntryKey, by new: NewEntry?) throws(CacheError) -> Bool {
-        if let new { return try write(new, .ifStill(former)) }
-        if let former { return try remove(key, ifStill: former) }
-        if memory.withLock({ $0.isBarred(key) || $0.isUnsaved(key) }) {
-            _ = try remove(key)
-        } else {
-            // Memory may have an entry that another process has removed.
-            depart(key)
-        }
-        return true
     }
 }

@@ -232,7 +232,7 @@ private struct CacheOpening<Value>: Sendable {
     /// Opens the store, and suspends meanwhile.
     nonisolated(nonsending) func placeInBackground() async throws(CacheError) -> Place {
         let opening = self
-        return try await DiskQueues(label: name, usage: StoreUsage()).trying { () throws(CacheError) in
+        return try await DiskQueues(label: name, usage: StoreUsage()).runThrowing { () throws(CacheError) in
             try opening.place()
         }
     }

@@ -24,7 +24,7 @@ extension Cache {
     public nonisolated(nonsending) func entry(forKey key: some CacheKey) async throws(CacheError) -> CacheEntry? {
         let key = try entryKey(key)
         let core = core
-        return try await core.queues.trying(key) { () throws(CacheError) in
+        return try await core.queues.runThrowing(key) { () throws(CacheError) in
             try core.freshInformation(key).map(CacheEntry.init)
         }
     }
@@ -85,9 +85,9 @@ extension Cache {
     ) async throws(CacheError) -> Int {
         var count = 0
         let core = core
-        let unsaved = try await core.queues.trying { () throws(CacheError) in try core.unsavedEntries() }
+        let unsaved = try await core.queues.runThrowing { () throws(CacheError) in try core.unsavedEntries() }
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
-            let isRemoved = try await core.queues.trying { () throws(CacheError) in try core.remove(entry) }
+            let isRemoved = try await core.queues.runThrowing { () throws(CacheError) in try core.remove(entry) }
             if isRemoved { count += 1 }
         }
         let known = Set(unsaved.map(\.key))
@@ -95,7 +95,7 @@ extension Cache {
             let listing = await core.queues.run { core.freshEntries(inPart: part, except: known) }
             let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
             if !chosen.isEmpty {
-                count += try await core.queues.trying { () throws(CacheError) in
+                count += try await core.queues.runThrowing { () throws(CacheError) in
                     var removed = 0
                     for entry in chosen where try core.remove(EntryKey(entry.key), ifStill: entry) { removed += 1 }
                     return removed

@@ -63,7 +63,7 @@ extension Cache {
         } catch {
             throw core.failure(error, key)
         }
-        core.forget(key)
+        core.invalidate(key)
         return true
     }
 

@@ -42,7 +42,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let core: CacheCore
     // The fields that a hit in memory reads, kept here as well as in `core` or the settings.
     let memory: SharedMemory
-    let listeners: Listeners
+    let recorder: Recorder
     let usage: StoreUsage
     let followsOthers: Bool
     /// Whether memory hands out one value to all fetches; otherwise each fetch decodes a new one, which takes 50 to 75
@@ -79,7 +79,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             observer: observer
         )
         self.memory = core.memory
-        listeners = core.listeners
+        recorder = core.recorder
         usage = core.usage
         followsOthers = disk.followsOtherProcesses
         defaultExpiration = expiration
@@ -92,7 +92,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     ///
     /// A stream holds up to 4,096 events that its reader has not taken; then the oldest ones are dropped. Costs next
     /// to nothing while there is no stream.
-    public var events: AsyncStream<CacheEvent> { listeners.stream() }
+    public var events: AsyncStream<CacheEvent> { core.listeners.stream() }
 }
 
 // All that a cache has is Sendable; values cross threads, so they must be so too.

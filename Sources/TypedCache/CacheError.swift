@@ -115,6 +115,15 @@ extension CacheError {
         return error
     }
 
+    /// A producer waits for its own load.
+    static let recursiveLoad = CacheError(
+        .recursiveLoad,
+        "the producer of this key fetches the key itself, or one whose producer does"
+    )
+
+    /// The error of a call of a layer above that was closed.
+    package static var closed: CacheError { CacheError(.closed, "the cache was closed") }
+
     /// The error of a call for many entries, of which so many failed, this one first.
     func amongFailures(_ count: Int) -> CacheError {
         guard count > 1 else { return self }

@@ -175,18 +175,18 @@ import Testing
             storedByteCount: 1,
             identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
         )
-        let formerTiming = try #require(EntryTiming(former, entry: formerEntry))
+        let formerTiming = try #require(EntryTiming.of(former, entry: formerEntry))
         clock.advance(by: 1)
         try caches[0].save(city, forKey: "x", expiration: idle)
         let entry = try #require(try store.information(forKey: "x"))
-        let timing = try #require(EntryTiming(entry.attributes, entry: entry))
+        let timing = try #require(EntryTiming.of(entry.attributes, entry: entry))
         clock.advance(by: 60)
         _ = timing.use(at: clock.now.timeIntervalSinceReferenceDate)
-        caches[0].core.memory.beginMove(key, formerTiming)
-        caches[1].core.memory.beginMove(key, timing)
+        caches[0].core.memory.moves.begin(key, formerTiming)
+        caches[1].core.memory.moves.begin(key, timing)
         defer {
-            caches[0].core.memory.endMove(key)
-            caches[1].core.memory.endMove(key)
+            caches[0].core.memory.moves.end(key)
+            caches[1].core.memory.moves.end(key)
         }
         clock.advance(by: 60)
         for cache in caches {

@@ -69,7 +69,7 @@ import Testing
         }
         #expect(runs.all.isEmpty)
         locks = nil
-        for cities in caches { while !cities.core.flights.isEmpty { await Task.yield() } }
+        for cities in caches { while !cities.core.loads.isEmpty { await Task.yield() } }
         #expect(runs.all == [1])
     }
 
@@ -122,10 +122,10 @@ import Testing
         let (among, city) = (among, city)
         let load = Task { try await cities.fetch(forKey: "a", options: among) { city } }
         let key = try EntryKey("a")
-        while cities.core.flights.waiterCount(key) < 1 { await Task.yield() }
+        while cities.core.loads.waiterCount(key) < 1 { await Task.yield() }
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
-        while !cities.core.flights.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await Task.yield() }
         locks = nil
         let found = try await cities.fetch(forKey: "a", options: among) { city }
         #expect(found == city)

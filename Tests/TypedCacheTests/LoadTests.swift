@@ -88,7 +88,7 @@ import Testing
     /// Waits until so many wait for a key.
     func wait(for count: Int, toAskFor key: String, _ cities: Cache<City>) async throws {
         let key = try EntryKey(key)
-        while cities.core.flights.waiterCount(key) < count { await Task.yield() }
+        while cities.core.loads.waiterCount(key) < count { await Task.yield() }
     }
 
     // MARK: One producer
@@ -201,7 +201,7 @@ import Testing
                 return ["a": held, "b": held]
             }
             try await cache.removeAll()
-            while !cache.core.flights.isEmpty { await Task.yield() }
+            while !cache.core.loads.isEmpty { await Task.yield() }
             #expect(token == nil)
         }
     }
@@ -433,7 +433,7 @@ import Testing
         await source.hasRun(1)
         source.open()
         await event(.saved, in: events)
-        while !cities.core.flights.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await Task.yield() }
         let city = try await cities.fetch(forKey: "a", expiration: expiration) { try await source.load() }
         #expect(city.name == "loaded" && source.runs == 1)
         #expect(cities.statistics.staleHits == 3)

@@ -31,7 +31,7 @@ import Testing
             }
         }
         // Nothing is left of it.
-        while !cities.core.flights.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await Task.yield() }
         let found = try await cities.fetch(forKey: "a") { [city] in city }
         #expect(found == city)
     }
@@ -67,7 +67,7 @@ import Testing
             }
         }
         await expectRecursion("a") { try await load.value }
-        for cities in [first, second] { while !cities.core.flights.isEmpty { await Task.yield() } }
+        for cities in [first, second] { while !cities.core.loads.isEmpty { await Task.yield() } }
         let found = try await second.fetch(forKey: "a", options: among) { [city] in city }
         #expect(found == city)
     }
@@ -139,7 +139,7 @@ import Testing
             }
         }
         #expect(found == city)
-        while !cities.core.flights.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await Task.yield() }
         #expect(cities.statistics.loadFailures == 0 && cities.statistics.loads == 2)
     }
 }

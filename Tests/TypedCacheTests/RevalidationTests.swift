@@ -132,7 +132,7 @@ import Testing
             return .unchanged()
         }
         #expect(found == old)
-        while cities.statistics.revalidations < 1 || !cities.core.flights.isEmpty { await Task.yield() }
+        while cities.statistics.revalidations < 1 || !cities.core.loads.isEmpty { await Task.yield() }
         #expect(formers.all == [old])
         #expect(try await cities.fetch(forKey: "a") == old)
 
@@ -149,7 +149,7 @@ import Testing
             return .unchanged()
         }
         #expect(ahead == new)
-        while cities.statistics.revalidations < 2 || !cities.core.flights.isEmpty { await Task.yield() }
+        while cities.statistics.revalidations < 2 || !cities.core.loads.isEmpty { await Task.yield() }
         #expect(early.all == [new])
         clock.advance(by: 9)
         #expect(try await cities.fetch(forKey: "b") == new)
@@ -188,7 +188,7 @@ import Testing
         let runs = Record<Int>()
         let wait = { @Sendable (number: Int) async in
             runs.add(number)
-            while cities.core.flights.waiterCount(key) < 20 { await Task.yield() }
+            while cities.core.loads.waiterCount(key) < 20 { await Task.yield() }
         }
         let tasks = (0..<20).map { number in
             Task {

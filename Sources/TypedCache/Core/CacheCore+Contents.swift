@@ -16,16 +16,16 @@ extension CacheCore {
         var failure: StoreError?
         var entries: [EntryInformation] = []
         guard usage.isUsable else { return PartListing(entries: [], failure: self.failure(usage.failure)) }
-        memory.settleOthers(nil)
+        memory.drainSiblings(nil)
         let moving = memory.movingTimings
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {
                 case .success(let entry):
                     let isLeftOut = (try? EntryKey(entry.key)).map { key in
-                        known.contains(key) || memory.withLock { $0.isBarred(key) }
+                        known.contains(key) || memory.withLock { $0.hasTombstone(key) }
                     }
-                    guard isFresh(onDisk: entry, moving: moving), isLeftOut != true else { continue }
+                    guard freshness(of: entry, moving: moving) == .fresh, isLeftOut != true else { continue }
                     entries.append(entry)
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error

@@ -2,68 +2,83 @@ import ArchiveStore
 import Foundation
 
 extension CacheCore {
-    /// The result of a renewal.
-    enum Renewal: Sendable {
-        case renewed(EntryInformation)
-        /// The entry was removed or saved over meanwhile.
-        case gone
-        case failed
-    }
+    var now: TimeInterval { clock.now.timeIntervalSinceReferenceDate }
 
-    /// Whether an entry on disk is fresh or within a stale window.
-    func isKept(_ entry: EntryInformation) -> Bool {
-        if isFresh(onDisk: entry) { return true }
-        let window = max(entry.attributes.staleWhileRevalidate, entry.attributes.staleIfError)
-        return entry.expiresAt.map { clock.now < $0.addingTimeInterval(window) } ?? true
-    }
+    // MARK: Freshness
 
-    /// Reads an entry that is fresh or within a stale window; counts as no fetch. Blocks on disk I/O.
-    func readKept(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
-        try readForChange(key).flatMap { isKept($0.information) ? $0 : nil }
-    }
+    /// Whether an entry in memory is fresh; then it counts as read, which moves an idle deadline. Looks at no clock
+    /// where nothing expires.
+    func useIfFresh(_ entry: MemoryEntry) -> Bool { useIfFresh(entry, at: now) }
 
-    /// Gives an entry that is fresh or within a stale window another deadline, and says whether there was one. Blocks
-    /// on disk I/O.
-    func extend(_ key: EntryKey, to deadline: Date?) throws(CacheError) -> Bool {
-        try checkUsable()
-        if let entry = memory.unsavedInformation(key) {
-            // The entry on disk is older: it must not become fresh.
-            return isKept(entry) && memory.extend(unsaved: entry, key, to: deadline)
+    func useIfFresh(_ entry: MemoryEntry, at now: @autoclosure () -> TimeInterval) -> Bool {
+        if entry.deadline == .infinity { return true }
+        let now = now()
+        guard let timing = entry.timing else { return now < entry.deadline }
+        switch timing.use(at: now) {
+        case .expired: return false
+        case .fresh: return true
+        case .ahead:
+            if let onDisk = timing.entry { moveDeadline(of: onDisk, timing, entry.key) }
+            return true
         }
-        if memory.withLock({ $0.isBarred(key) }) { return false }
-        memory.settleOthers(key)
-        do throws(StoreError) {
-            guard let entry = try store.information(forKey: key.text), isKept(entry),
-                try moved(entry, to: { deadline }) != nil
-            else { return false }
-        } catch {
-            try ignoreDamage(error, key)
-            return false
-        }
-        // Memory knows the former deadline. A load that is under way counts all the same.
-        depart(key)
-        return true
     }
 
-    /// Gives the entry that a producer was given another deadline, unless the key was written since the load began.
-    /// Blocks on disk I/O.
-    func renew(_ entry: EntryInformation, _ key: EntryKey, to deadline: Date?, since load: MemoryTier.Ticket)
-        -> Renewal
-    {
-        guard memory.withLock({ $0.isCurrent(key, load) }) else { return .gone }
-        memory.settleOthers(key)
-        follow(key)
-        do throws(StoreError) {
-            return try moved(entry, to: { deadline }).map { .renewed($0) } ?? .gone
-        } catch {
-            guard error.code == .corrupted else {
-                report(.failed, key, error)
-                return .failed
+    /// The freshness of an entry on disk. Where reading has moved an idle deadline, memory knows better than the disk.
+    ///
+    /// - Parameter moving: the timings with deadlines that were being moved when the entry was read.
+    func freshness(of entry: EntryInformation, moving: [EntryKey: [EntryTiming]] = [:]) -> Freshness {
+        let freshness = entry.attributes.freshness(at: clock.now)
+        guard freshness != .fresh, entry.attributes.idleTime != nil, let key = try? EntryKey(entry.key) else {
+            return freshness
+        }
+        return isKeptFresh(entry, key, moving: moving[key] ?? []) ? .fresh : freshness
+    }
+
+    /// As ``freshness(of:moving:)``, for one key.
+    func freshness(of entry: EntryInformation, _ key: EntryKey, moving: [EntryTiming]) -> Freshness {
+        let freshness = entry.attributes.freshness(at: clock.now)
+        guard freshness != .fresh, entry.attributes.idleTime != nil else { return freshness }
+        return isKeptFresh(entry, key, moving: moving) ? .fresh : freshness
+    }
+
+    /// Whether reading has moved the idle deadline of an entry that has expired by the deadline on disk.
+    private func isKeptFresh(_ entry: EntryInformation, _ key: EntryKey, moving: [EntryTiming]) -> Bool {
+        func isAhead(_ timing: EntryTiming) -> Bool { timing.isOf(entry) && now < timing.deadline }
+        if let timing = memory.table.entry(forKey: key)?.timing, isAhead(timing) { return true }
+        return moving.contains(where: isAhead) || memory.movingTimings(key).contains(where: isAhead)
+    }
+
+    // MARK: Moving deadlines
+
+    /// Has the disk follow an idle deadline, before long.
+    private func moveDeadline(of entry: EntryInformation, _ timing: EntryTiming, _ key: EntryKey) {
+        memory.moves.begin(key, timing)
+        queues.start(key) { [self] in
+            defer { memory.moves.end(key) }
+            do throws(StoreError) {
+                var entry = entry
+                while let next = timing.moved(try follow(entry, timing)) { entry = next }
+            } catch {
+                timing.failedToMove()
+                if error.code == .corrupted {
+                    // The store has taken it away.
+                    _ = timing.moved(nil)
+                    invalidate(key)
+                    report(.corrupted, key, error)
+                } else {
+                    report(.failed, key, error)
+                }
             }
-            depart(key)
-            report(.corrupted, key, error)
-            return .gone
         }
+    }
+
+    /// Moves the deadline of an entry on disk to that of its timing.
+    private func follow(_ entry: EntryInformation, _ timing: EntryTiming) throws(StoreError) -> EntryInformation? {
+        try moved(
+            entry,
+            to: { Date(timeIntervalSinceReferenceDate: timing.deadline) },
+            isDue: { timing.isAhead(of: $0) }
+        )
     }
 
     /// Moves the deadline of an entry on disk. Another cache or process that uses the entry too may have moved it: it
@@ -71,7 +86,7 @@ extension CacheCore {
     ///
     /// - Parameter isDue: whether to go on where the deadline was moved meanwhile.
     /// - Returns: the entry as it is on disk now; `nil` if it was removed or saved over.
-    func moved(
+    private func moved(
         _ entry: EntryInformation,
         to deadline: () -> Date?,
         isDue: (EntryInformation) -> Bool = { _ in true }
@@ -84,6 +99,63 @@ extension CacheCore {
             }
             guard isDue(current) else { return current }
             entry = current
+        }
+    }
+
+    // MARK: Extending and renewing
+
+    /// Gives an entry that is fresh or within a stale window another deadline, and says whether there was one. Blocks
+    /// on disk I/O.
+    func extend(_ key: EntryKey, to deadline: Date?) throws(CacheError) -> Bool {
+        try checkUsable()
+        if let entry = memory.unsavedInformation(key) {
+            // The entry on disk is older: it must not become fresh.
+            return freshness(of: entry).isServable && memory.extend(unsaved: entry, key, to: deadline)
+        }
+        if memory.withLock({ $0.hasTombstone(key) }) { return false }
+        memory.drainSiblings(key)
+        do throws(StoreError) {
+            guard let entry = try store.information(forKey: key.text), freshness(of: entry).isServable,
+                try moved(entry, to: { deadline }) != nil
+            else { return false }
+        } catch {
+            try ignoreDamage(error, key)
+            return false
+        }
+        // Memory knows the former deadline. A load that is under way counts all the same.
+        drop(key)
+        return true
+    }
+
+    /// The result of a renewal.
+    enum Renewal: Sendable {
+        case renewed(EntryInformation)
+        /// The entry was removed or saved over meanwhile.
+        case gone
+        case failed
+    }
+
+    /// Gives the entry that a producer was given another deadline, unless the key was written since the load began.
+    /// Blocks on disk I/O.
+    func renew(
+        _ entry: EntryInformation,
+        _ key: EntryKey,
+        to deadline: Date?,
+        since load: MemoryTier.Start
+    ) -> Renewal {
+        guard memory.withLock({ $0.isCurrent(key, load) }) else { return .gone }
+        memory.drainSiblings(key)
+        foreignChanges?.expect(key)
+        do throws(StoreError) {
+            return try moved(entry, to: { deadline }).map { .renewed($0) } ?? .gone
+        } catch {
+            guard error.code == .corrupted else {
+                report(.failed, key, error)
+                return .failed
+            }
+            drop(key)
+            report(.corrupted, key, error)
+            return .gone
         }
     }
 }

@@ -13,6 +13,11 @@ enum BatchMember: Sendable {
         case .failed(let key, _): key
         }
     }
+
+    /// The bytes of its archive; zero if there is none.
+    var byteCount: Int {
+        if case .new(let new) = self { new.archive.count } else { 0 }
+    }
 }
 
 extension CacheCore {
@@ -33,12 +38,10 @@ extension CacheCore {
     func write(_ members: [BatchMember]) throws(CacheError) -> [CacheError] {
         try checkUsable()
         if members.isEmpty { return [] }
-        let begun = beginWrites(members.map(\.key))
+        var batch = beginWrites(members.map(\.key))
         let now = clock.now
         let entries = members.map { member -> NewEntry? in
-            guard case .new(let new) = member, new.attributes.usableUntil.map({ $0 > now }) ?? true else {
-                return nil
-            }
+            guard case .new(let new) = member, new.attributes.freshness(at: now) != .useless else { return nil }
             return new
         }
         var answers = save(entries.compactMap(\.self))[...]
@@ -62,11 +65,16 @@ extension CacheCore {
                 }
             }
         }
+        var replaced: Set<EntryKey> = []
         for case .saved(let new) in outcomes.values {
-            if let write = begun[new.key] { end(write, keeping: new) }
+            if batch.end(new.key, .remove, keeping: new.entry)?.former != nil { replaced.insert(new.key) }
         }
-        tell(saved: saved, begun)
-        return failures + removeReplaced(outcomes, begun)
+        for key in saved {
+            // A key may be saved several times, but memory had its entry once.
+            if replaced.remove(key) != nil { recorder.record(.replaced, key) }
+            recorder.record(.saved, key)
+        }
+        return failures + removeReplaced(outcomes, &batch)
     }
 
     private func save(_ entries: [NewEntry]) -> [Result<EntryInformation?, StoreError>] {
@@ -80,24 +88,10 @@ extension CacheCore {
     }
 
     /// Begins to change the entries of some keys, each of which may come several times.
-    private func beginWrites(_ keys: [EntryKey]) -> [EntryKey: MemoryTier.BegunWrite] {
-        var begun: [EntryKey: MemoryTier.BegunWrite] = [:]
-        for key in keys where begun[key] == nil { begun[key] = beginWrite(key) }
-        return begun
-    }
-
-    private func end(_ write: MemoryTier.BegunWrite, keeping new: NewEntry) {
-        release(memory.withLock { $0.endWrite(new.key, write.ticket, bar: .lifted, keeping: new.entry) })
-        memory.tellOthers(changed: new.key)
-    }
-
-    /// - Parameter keys: those that were saved; one may come several times, but memory had its entry once.
-    private func tell(saved keys: [EntryKey], _ begun: [EntryKey: MemoryTier.BegunWrite]) {
-        var replaced: Set<EntryKey> = []
-        for key in keys {
-            if begun[key]?.former != nil, replaced.insert(key).inserted { record(.replaced, key) }
-            record(.saved, key)
-        }
+    private func beginWrites(_ keys: [EntryKey]) -> WriteBatch {
+        var batch = WriteBatch(core: self)
+        for key in keys where !batch.contains(key) { batch.add(key, begunWrite(key)) }
+        return batch
     }
 
     /// Removes the older entries of keys for which the last member was not saved, so that none is taken for that
@@ -106,7 +100,7 @@ extension CacheCore {
     /// - Returns: the failures of removals for members that had expired already.
     private func removeReplaced(
         _ outcomes: [EntryKey: Outcome],
-        _ begun: [EntryKey: MemoryTier.BegunWrite]
+        _ batch: inout WriteBatch
     ) -> [CacheError] {
         var keys: [EntryKey] = []
         for (key, outcome) in outcomes {
@@ -118,14 +112,14 @@ extension CacheCore {
         for (key, answer) in zip(keys, store.remove(forKeys: keys.map(\.text))) {
             switch (answer, outcomes[key]) {
             case (.success(let wasThere), _):
-                if wasThere { record(.removed, key) }
+                if wasThere { recorder.record(.removed, key) }
             case (.failure(let error), .expired):
                 failures.append(failure(error, key))
             case (.failure(let error), _):
                 report(.failed, key, error)
             }
-            let bar: MemoryTier.Bar = if case .success = answer { .lifted } else { .set }
-            if let write = begun[key] { endWrite(key, write.ticket, bar: bar) }
+            let tombstone: MemoryTier.Tombstone = if case .success = answer { .remove } else { .add }
+            batch.end(key, tombstone)
         }
         return failures
     }
@@ -138,22 +132,21 @@ extension CacheCore {
     func remove(_ keys: [EntryKey]) throws(CacheError) -> (count: Int, failures: [CacheError]) {
         try checkUsable()
         if keys.isEmpty { return (0, []) }
-        let begun = beginWrites(keys)
+        var batch = beginWrites(keys)
         var seen: Set<EntryKey> = []
         let keys = keys.filter { seen.insert($0).inserted }
         let answers = listeners.observing(.remove) { store.remove(forKeys: keys.map(\.text)) }
         var count = 0
         var failures: [CacheError] = []
         for (key, answer) in zip(keys, answers) {
-            guard let write = begun[key] else { continue }
             switch answer {
             case .success(let wasOnDisk):
-                endWrite(key, write.ticket, bar: .lifted)
-                guard wasOnDisk || write.wasUnsaved else { continue }
+                let write = batch.end(key, .remove)
+                guard wasOnDisk || write?.wasUnsaved == true else { continue }
                 count += 1
-                record(.removed, key)
+                recorder.record(.removed, key)
             case .failure(let error):
-                endWrite(key, write.ticket, bar: .set)
+                batch.end(key, .add)
                 failures.append(failure(error, key))
             }
         }

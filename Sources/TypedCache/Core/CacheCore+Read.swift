@@ -1,107 +1,115 @@
 import ArchiveStore
 import Foundation
 
-/// An entry that was read from disk, and the reading itself, which has to be ended.
-struct DiskRead: Sendable {
-    let stored: StoredArchive
-    /// Whether it is fresh; else it may be served as a stale one only.
-    let isFresh: Bool
-    /// The entry's timing if its idle deadline is being moved; `nil` if it is not.
-    let timing: EntryTiming?
-    fileprivate let ticket: MemoryTier.Ticket
-}
-
 extension CacheCore {
-    /// Reads an entry that may be used. Blocks on disk I/O.
+    /// Reads an entry that may be used; records a hit or a miss no more than an error. Blocks on disk I/O.
     ///
     /// - Parameters:
     ///   - expired: whether memory has an entry for the key that has expired.
     ///   - allowsStale: whether an entry may be given that has expired but is within a stale window.
-    ///   - countsMiss: whether a miss is recorded; else the caller does so.
-    /// - Returns: the read, which has to be ended by ``endRead(_:_:keeping:)``; `nil` if there is no such entry.
+    /// - Returns: `nil` if there is no such entry.
     func read(
         _ key: EntryKey,
         expired: Bool = false,
-        allowsStale: Bool = false,
-        countsMiss: Bool = true
+        allowsStale: Bool = false
     ) throws(CacheError) -> DiskRead? {
         try checkUsable()
-        // First, because a deferred save that fails may bar the key.
-        memory.settleOthers(key)
-        let (ticket, dropped) = memory.withLock { memory -> (MemoryTier.Ticket?, MemoryEntry?) in
+        // First, because a deferred save that fails may leave a tombstone.
+        memory.drainSiblings(key)
+        let (start, dropped) = memory.withLock { memory -> (MemoryTier.Start?, MemoryEntry?) in
             let dropped = expired ? memory.remove(forKey: key) : nil
-            return (memory.isBarred(key) ? nil : memory.beginRead(key), dropped)
+            return (memory.hasTombstone(key) ? nil : memory.beginRead(key), dropped)
         }
         _ = consume dropped
-        if let ticket, let read = try read(key, ticket, allowsStale: allowsStale) { return read }
-        if countsMiss { record(.missed, key) }
-        return nil
-    }
-
-    private func read(
-        _ key: EntryKey,
-        _ ticket: MemoryTier.Ticket,
-        allowsStale: Bool
-    ) throws(CacheError) -> DiskRead? {
-        var isKept = false
-        defer { if !isKept { endRead(key, ticket) } }
-        follow(key)
+        guard let start else { return nil }
+        foreignChanges?.expect(key)
+        let moving = memory.movingTimings(key)
+        let stored: StoredArchive?
         do throws(StoreError) {
-            let moving = memory.movingTimings(key)
-            let stored = try listeners.observing(.read) { () throws(StoreError) in
-                try store.fetch(forKey: key.text)
-            }
-            guard let stored else { return nil }
-            let timing = moving.first { $0.isOf(stored.information) }
-            let isFresh = isFresh(onDisk: stored.information, key, moving: moving)
-            if !isFresh, dropIfUseless(stored.information, key) { return nil }
-            guard isFresh || allowsStale else { return nil }
-            isKept = true
-            return DiskRead(stored: stored, isFresh: isFresh, timing: timing, ticket: ticket)
+            stored = try listeners.observing(.read) { () throws(StoreError) in try store.fetch(forKey: key.text) }
         } catch {
+            endRead(key, start)
             try ignoreDamage(error, key)
             return nil
         }
+        guard let stored else {
+            endRead(key, start)
+            return nil
+        }
+        let freshness = freshness(of: stored.information, key, moving: moving)
+        if freshness == .useless { removeUseless(stored.information, key) }
+        guard freshness == .fresh || allowsStale && freshness != .useless else {
+            endRead(key, start)
+            return nil
+        }
+        return DiskRead(
+            key,
+            stored,
+            freshness: freshness,
+            timing: moving.first { $0.isOf(stored.information) },
+            core: self,
+            start: start
+        )
     }
 
-    /// Ends a reading.
-    ///
-    /// - Parameter entry: the entry that memory is to keep; `nil` for none.
-    func endRead(_ key: EntryKey, _ read: DiskRead, keeping entry: MemoryEntry? = nil) {
-        // Reading moves an idle deadline, whether from memory or from disk.
-        if let entry { _ = isFresh(entry) }
-        endRead(key, read.ticket, keeping: entry)
-    }
-
-    private func endRead(
-        _ key: EntryKey,
-        _ ticket: MemoryTier.Ticket,
-        keeping entry: MemoryEntry? = nil
-    ) {
-        release(memory.withLock { $0.endRead(key, ticket, keeping: entry) })
+    private func endRead(_ key: EntryKey, _ start: MemoryTier.Start) {
+        release(memory.withLock { $0.endRead(key, start) })
     }
 
     /// The information of a fresh entry on disk; `nil` if there is none. Blocks on disk I/O.
     func freshInformation(_ key: EntryKey) throws(CacheError) -> EntryInformation? {
         try checkUsable()
-        memory.settleOthers(key)
-        if memory.withLock({ $0.isBarred(key) }) { return nil }
+        memory.drainSiblings(key)
+        if memory.withLock({ $0.hasTombstone(key) }) { return nil }
         do throws(StoreError) {
             let moving = memory.movingTimings(key)
             guard let entry = try store.information(forKey: key.text) else { return nil }
-            let isFresh = isFresh(onDisk: entry, key, moving: moving)
-            if !isFresh { _ = dropIfUseless(entry, key) }
-            return isFresh ? entry : nil
+            let freshness = freshness(of: entry, key, moving: moving)
+            if freshness == .useless { removeUseless(entry, key) }
+            return freshness == .fresh ? entry : nil
         } catch {
             try ignoreDamage(error, key)
             return nil
+        }
+    }
+
+    /// Reads the entry on disk for a key, expired or not; `nil` if there is none that may be read. Counts as no fetch.
+    /// Blocks on disk I/O.
+    func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
+        try checkUsable()
+        memory.drainSiblings(key)
+        if memory.withLock({ $0.hasTombstone(key) }) { return nil }
+        do throws(StoreError) {
+            return try store.fetch(forKey: key.text)
+        } catch {
+            try ignoreDamage(error, key)
+            return nil
+        }
+    }
+
+    /// Reads an entry that is fresh or within a stale window; counts as no fetch. Blocks on disk I/O.
+    func readServable(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
+        try readForChange(key).flatMap { freshness(of: $0.information).isServable ? $0 : nil }
+    }
+
+    /// Removes an entry that is of no use any more, unless it was saved over meanwhile: it must not come back from
+    /// memory or disk when the clock is set back.
+    func removeUseless(_ entry: EntryInformation, _ key: EntryKey) {
+        do throws(StoreError) {
+            if try store.remove(entry) {
+                drop(key)
+                recorder.record(.expired, key)
+            }
+        } catch {
+            invalidate(key, tombstone: .add)
+            report(.failed, key, error)
         }
     }
 
     /// Records and reports a damaged entry, which the store has taken away; throws every other error.
     func ignoreDamage(_ error: StoreError, _ key: EntryKey) throws(CacheError) {
         guard error.code == .corrupted else { throw failure(error, key) }
-        depart(key)
+        drop(key)
         report(.corrupted, key, error)
     }
 }

@@ -56,7 +56,7 @@ struct DiskQueues: Sendable {
     }
 
     /// Suspends until `body` has run, and throws its error, or `.closed` or `.forked`.
-    nonisolated(nonsending) func trying<Result: Sendable>(
+    nonisolated(nonsending) func runThrowing<Result: Sendable>(
         _ key: EntryKey? = nil,
         _ body: @escaping @Sendable () throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {

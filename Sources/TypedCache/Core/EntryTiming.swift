@@ -28,11 +28,15 @@ final class EntryTiming: Sendable {
     private let deadlineBits: Atomic<UInt64>
     private let isBehind = Atomic<Bool>(true)
 
-    /// `nil` if there is nothing to keep but the deadline.
-    init?(_ attributes: EntryAttributes, entry: EntryInformation? = nil) {
+    /// The timing of an entry; `nil` if there is nothing to keep but the deadline, which is so for most entries.
+    static func of(_ attributes: EntryAttributes, entry: EntryInformation? = nil) -> EntryTiming? {
         guard attributes.idleTime != nil || attributes.loadTime > 0, let deadline = attributes.expiresAt else {
             return nil
         }
+        return EntryTiming(attributes, deadline: deadline, entry: entry)
+    }
+
+    private init(_ attributes: EntryAttributes, deadline: Date, entry: EntryInformation?) {
         idleTime = attributes.idleTime
         loadTime = attributes.loadTime
         deadlineBits = Atomic(deadline.timeIntervalSinceReferenceDate.bitPattern)

@@ -14,8 +14,8 @@ extension LoadPlan {
     ///   none.
     /// - Throws: `CancellationError` if the task is cancelled; ``CacheError`` with code `.recursiveLoad` if another
     ///   object's load has a lock and waits for this load, `.closed` if the cache is closed meanwhile.
-    func lockAmongProcesses(_ flights: [Flight]) async throws -> KeyLocks? {
-        guard let first = flights.first, let directory = core.directory, let place = core.place else { return nil }
+    func lockAmongProcesses(_ loads: [KeyLoad]) async throws -> KeyLocks? {
+        guard let first = loads.first, let directory = core.directory, let place = core.place else { return nil }
         let core = core
         let opened = await core.queues.run(first.key) {
             Result { () throws(StoreError) in try core.loadLocks.open(in: directory, core.usage) }
@@ -24,19 +24,19 @@ extension LoadPlan {
         do {
             let opened = try opened.get()
             locks = opened
-            let keys = flights.map { (offset: KeyLocks.Offset(key: $0.key.text), key: $0.key) }
+            let keys = loads.map { (offset: KeyLocks.Offset(key: $0.key.text), key: $0.key) }
             for (offset, key) in keys.sorted(by: { $0.offset < $1.offset }) {
                 let lock = LoadGraph.Lock(place: place, offset: offset)
                 var pause = Self.pauses.first
                 while try !opened.tryLock(offset) {
-                    try await wait(pause, first.loadNumber, for: lock, of: key)
+                    try await wait(pause, first.runNumber, for: lock, of: key)
                     pause = min(pause * 2, Self.pauses.longest)
                 }
-                LoadGraph.hold(lock, by: first.loadNumber)
+                LoadGraph.hold(lock, by: first.runNumber)
             }
             return locks
         } catch {
-            giveBack(locks, flights)
+            giveBack(locks, loads)
             guard let error = error as? StoreError else { throw error }
             if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
             // Told once: every load would fail in the same way.
@@ -63,18 +63,10 @@ extension LoadPlan {
     }
 
     /// Gives the locks of a load back.
-    func giveBack(_ locks: KeyLocks?, _ flights: [Flight]) {
-        guard let locks, let first = flights.first, let place = core.place else { return }
-        let held = flights.map { LoadGraph.Lock(place: place, offset: KeyLocks.Offset(key: $0.key.text)) }
-        LoadGraph.release(held, by: first.loadNumber)
+    func giveBack(_ locks: KeyLocks?, _ loads: [KeyLoad]) {
+        guard let locks, let first = loads.first, let place = core.place else { return }
+        let held = loads.map { LoadGraph.Lock(place: place, offset: KeyLocks.Offset(key: $0.key.text)) }
+        LoadGraph.release(held, by: first.runNumber)
         core.loadLocks.close(locks)
     }
-}
-
-extension CacheError {
-    /// A producer waits for its own load.
-    static let recursiveLoad = CacheError(
-        .recursiveLoad,
-        "the producer of this key fetches the key itself, or one whose producer does"
-    )
 }

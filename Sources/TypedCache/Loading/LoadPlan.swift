@@ -63,11 +63,11 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
 
     /// Loads keys in the background, except those that are being loaded already.
     func startAhead(_ due: [Due]) {
-        let (now, flights) = (core.now, core.flights)
-        let wanted = due.filter { flights.failure($0.key, at: now) == nil }
+        let (now, loads) = (core.now, core.loads)
+        let wanted = due.filter { loads.failure($0.key, at: now) == nil }
         let known = Dictionary(wanted.compactMap { due in due.deadline.map { (due.key, $0) } }) { first, _ in first
         }
-        if !wanted.isEmpty { _ = board(wanted.map(\.key), isBackground: true, known) }
+        if !wanted.isEmpty { _ = join(wanted.map(\.key), isBackground: true, known) }
     }
 
     /// Loads keys, and suspends until all of them are. Each is counted as missed, joined or served stale.
@@ -98,19 +98,22 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         let now = core.now
         var wanted: [EntryKey] = []
         for key in keys {
-            if let error = core.flights.failure(key, at: now) { fail(key, error) } else { wanted.append(key) }
+            if let error = core.loads.failure(key, at: now) { fail(key, error) } else { wanted.append(key) }
         }
-        let seats = failure == nil ? board(wanted, isBackground: false) : []
-        for seat in seats where !seat.isFirst { joined.insert(seat.flight.key) }
+        let waiters = failure == nil ? join(wanted, isBackground: false) : []
+        for waiter in waiters where !waiter.isFirst { joined.insert(waiter.load.key) }
         // Keys with a stale value are counted after the load.
-        for key in keys where stale[key.text] == nil { core.record(joined.contains(key) ? .joined : .missed, key) }
-        // Every seat is waited on, or given back because the task was cancelled.
-        for seat in seats {
-            let key = seat.flight.key
+        func count(_ key: EntryKey) {
+            if joined.contains(key) { core.recorder.join(key) } else { core.recorder.miss(key) }
+        }
+        for key in keys where stale[key.text] == nil { count(key) }
+        // Every waiter waits, or withdraws because the task was cancelled.
+        for waiter in waiters {
+            let key = waiter.load.key
             do throws(CacheError) {
-                var outcome = try await outcome(of: seat)
+                var outcome = try await outcome(of: waiter)
                 while insists, case .absent = outcome {
-                    outcome = try await self.outcome(of: board([key], isBackground: false)[0])
+                    outcome = try await self.outcome(of: join([key], isBackground: false)[0])
                 }
                 switch outcome {
                 case .loaded(let entry): loaded[key.text] = .fresh(entry)
@@ -123,36 +126,36 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
             }
         }
         if failure != nil { served = [] }
-        for key in served { core.record(.servedStale, key) }
+        for key in served { core.recorder.stale(key) }
         let isServed = Set(served)
-        for key in keys where stale[key.text] != nil && !isServed.contains(key) {
-            core.record(joined.contains(key) ? .joined : .missed, key)
-        }
+        for key in keys where stale[key.text] != nil && !isServed.contains(key) { count(key) }
         if let failure { throw failure }
         return loaded
     }
 
     /// - Throws: `.recursiveLoad` if the key's load waits for the current task.
-    private nonisolated(nonsending) func outcome(of seat: Flights.Seat) async throws(CacheError) -> LoadOutcome {
-        guard let current = LoadGraph.current else { return await core.flights.outcome(of: seat) }
-        let load = seat.flight.loadNumber
-        guard LoadGraph.beginWaiting(current, for: load) else {
-            await core.flights.giveBack(seat)
-            throw CacheError.recursiveLoad.named(cache: core.name, key: seat.flight.key.text)
+    private nonisolated(nonsending) func outcome(
+        of waiter: InFlightLoads.Waiter
+    ) async throws(CacheError) -> LoadOutcome {
+        guard let current = LoadGraph.current else { return await core.loads.outcome(of: waiter) }
+        let run = waiter.load.runNumber
+        guard LoadGraph.beginWaiting(current, for: run) else {
+            await core.loads.withdraw(waiter)
+            throw CacheError.recursiveLoad.named(cache: core.name, key: waiter.load.key.text)
         }
-        defer { LoadGraph.endWaiting(current, for: load) }
-        return await core.flights.outcome(of: seat)
+        defer { LoadGraph.endWaiting(current, for: run) }
+        return await core.loads.outcome(of: waiter)
     }
 
-    private func board(
+    private func join(
         _ keys: [EntryKey],
         isBackground: Bool,
         _ known: [EntryKey: Date] = [:]
-    ) -> [Flights.Seat] {
-        core.flights.board(keys, isBackground: isBackground) { key in
+    ) -> [InFlightLoads.Waiter] {
+        core.loads.join(keys, isBackground: isBackground) { key in
             core.memory.withLock { $0.beginRead(key) }
-        } start: { flights in
-            Task { await run(flights, isBackground: isBackground, known: known) }
+        } start: { loads in
+            Task { await run(loads, isBackground: isBackground, known: known) }
         }
     }
 }

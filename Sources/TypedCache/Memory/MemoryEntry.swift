@@ -24,6 +24,9 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
         super.init(hash: key.hash)
     }
 
+    /// Whether the entry is fresh at `now`. Moves no idle deadline.
+    final func isFresh(at now: TimeInterval) -> Bool { now < timing?.deadline ?? deadline }
+
     /// The deadline as a date; `nil` for never.
     final var freshUntil: Date? {
         let deadline = timing?.deadline ?? deadline
@@ -54,7 +57,7 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
             key: key,
             cost: cost,
             deadline: attributes.memoryDeadline,
-            timing: EntryTiming(attributes)
+            timing: EntryTiming.of(attributes)
         )
     }
 }
@@ -75,7 +78,7 @@ final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
             key: key,
             cost: cost,
             deadline: attributes.memoryDeadline,
-            timing: EntryTiming(attributes)
+            timing: EntryTiming.of(attributes)
         )
     }
 }

@@ -16,7 +16,7 @@ struct MemoryForm<Value>: Sendable {
         _ attributes: EntryAttributes,
         _ timing: EntryTiming?
     ) -> MemoryEntry {
-        let deadline = attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
+        let deadline = attributes.memoryDeadline
         guard sharesValues else {
             return ArchiveEntry(archive, key: key, cost: archive.count, deadline: deadline, timing: timing)
         }
@@ -34,7 +34,7 @@ struct MemoryForm<Value>: Sendable {
         timing: EntryTiming? = nil
     ) -> MemoryEntry {
         let attributes = stored.information.attributes
-        let timing = timing ?? EntryTiming(attributes, entry: stored.information)
+        let timing = timing ?? EntryTiming.of(attributes, entry: stored.information)
         return entry(value, key, stored.archive, attributes, timing)
     }
 }

@@ -16,30 +16,31 @@ import Foundation
 /// took 200 ns of 360.
 struct MemoryTier {
     /// The state of a key when an operation began, to be compared when it ends.
-    struct Ticket {
+    struct Start {
         fileprivate let epoch: Int
         fileprivate let writes: Int
-        /// The departures of the key, as in `Traffic`, and the losses of the tier: how often entries went without
-        /// being written.
-        fileprivate let departures: Int
-        fileprivate let losses: Int
+        /// How often the key's entry was dropped, as in `Traffic`, and everything in the tier invalidated: entries that
+        /// went without being written.
+        fileprivate let drops: Int
+        fileprivate let invalidations: Int
         /// Whether a write was under way already.
         fileprivate let isContended: Bool
     }
 
     /// A write that has begun, and the entry that memory had.
     struct BegunWrite {
-        let ticket: Ticket
+        let start: Start
         let former: MemoryEntry?
         /// Whether memory alone had it.
         let wasUnsaved: Bool
     }
 
-    /// Whether the disk may still have an entry for a key that must not be used.
-    enum Bar {
-        case set
-        case lifted
-        case asItWas
+    /// The change of a key's tombstone: the mark of a key for which the disk may still have an entry that must not be
+    /// used.
+    enum Tombstone {
+        case add
+        case remove
+        case keep
     }
 
     /// The entries that left memory, to be released outside of any lock.
@@ -56,7 +57,7 @@ struct MemoryTier {
         /// How many writes have begun since the first of the operations that are under way.
         var writes = 0
         /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
-        var departures = 0
+        var drops = 0
     }
 
     private let table: EntryTable
@@ -65,9 +66,9 @@ struct MemoryTier {
     /// Grows with every removal of everything.
     private var epoch = 0
     /// Grows whenever everything in memory may be out of date.
-    private var losses = 0
+    private var invalidations = 0
     /// Keys whose old entry should be gone from disk, but could not be removed.
-    private(set) var barred: Set<EntryKey> = []
+    private(set) var tombstones: Set<EntryKey> = []
     /// How many removals of everything are under way, in all caches of the directory.
     private var removalCount = 0
     /// Entries that memory alone has, because the disk refused them.
@@ -143,11 +144,11 @@ struct MemoryTier {
     /// The entries that the policy gives back, all of which it was given here.
     private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
-    func isBarred(_ key: EntryKey) -> Bool { !barred.isEmpty && barred.contains(key) }
+    func hasTombstone(_ key: EntryKey) -> Bool { !tombstones.isEmpty && tombstones.contains(key) }
 
     // MARK: Operations on disk
 
-    mutating func beginRead(_ key: EntryKey) -> Ticket {
+    mutating func beginRead(_ key: EntryKey) -> Start {
         begin(key, isWrite: false)
     }
 
@@ -156,28 +157,28 @@ struct MemoryTier {
     mutating func beginWrite(_ key: EntryKey) -> BegunWrite {
         let wasUnsaved = isUnsaved(key)
         let former = remove(forKey: key)
-        return BegunWrite(ticket: begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
+        return BegunWrite(start: begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
     }
 
     /// Begins to save a value that was loaded since an operation began.
     ///
     /// - Returns: `nil` if the key was written meanwhile, or everything removed: then that change stands.
-    mutating func beginWrite(_ key: EntryKey, after load: Ticket) -> BegunWrite? {
+    mutating func beginWrite(_ key: EntryKey, after load: Start) -> BegunWrite? {
         isCurrent(key, load) ? beginWrite(key) : nil
     }
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed.
-    func isCurrent(_ key: EntryKey, _ ticket: Ticket) -> Bool {
-        !ticket.isContended && ticket.writes == traffic[key]?.writes && ticket.epoch == epoch
+    func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {
+        !start.isContended && start.writes == traffic[key]?.writes && start.epoch == epoch
     }
 
     /// Whether an operation on the key is under way that may leave an entry in memory.
     func isUnderWay(_ key: EntryKey) -> Bool { traffic[key] != nil }
 
     /// Whether not everything was removed since.
-    func isOfThisEpoch(_ ticket: Ticket) -> Bool { ticket.epoch == epoch }
+    func isOfThisEpoch(_ start: Start) -> Bool { start.epoch == epoch }
 
-    private mutating func begin(_ key: EntryKey, isWrite: Bool) -> Ticket {
+    private mutating func begin(_ key: EntryKey, isWrite: Bool) -> Start {
         var state = traffic[key] ?? Traffic()
         let isContended = state.activeWrites > 0
         state.operations += 1
@@ -186,11 +187,11 @@ struct MemoryTier {
             state.writes += 1
         }
         traffic[key] = state
-        return Ticket(
+        return Start(
             epoch: epoch,
             writes: state.writes,
-            departures: state.departures,
-            losses: losses,
+            drops: state.drops,
+            invalidations: invalidations,
             isContended: isContended
         )
     }
@@ -198,10 +199,10 @@ struct MemoryTier {
     /// Ends a read, and keeps its entry if that is certain to be on disk still.
     mutating func endRead(
         _ key: EntryKey,
-        _ ticket: Ticket,
+        _ start: Start,
         keeping entry: MemoryEntry? = nil
     ) -> Dropped {
-        end(key, ticket, isWrite: false, keeping: entry)
+        end(key, start, isWrite: false, keeping: entry)
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
@@ -211,25 +212,25 @@ struct MemoryTier {
 
     /// Ends a write.
     ///
-    /// - Parameter bar: whether the key is barred from now on.
+    /// - Parameter tombstone: whether the key has a tombstone from now on.
     mutating func endWrite(
         _ key: EntryKey,
-        _ ticket: Ticket,
-        bar: Bar,
+        _ start: Start,
+        _ tombstone: Tombstone,
         keeping entry: MemoryEntry? = nil
     ) -> Dropped {
-        set(bar, key)
-        return end(key, ticket, isWrite: true, keeping: entry)
+        set(tombstone, key)
+        return end(key, start, isWrite: true, keeping: entry)
     }
 
     private mutating func end(
         _ key: EntryKey,
-        _ ticket: Ticket,
+        _ start: Start,
         isWrite: Bool,
         keeping entry: MemoryEntry?
     ) -> Dropped {
-        let isThere = ticket.departures == traffic[key]?.departures && ticket.losses == losses
-        let isCurrent = isThere && removalCount == 0 && isCurrent(key, ticket)
+        let isThere = start.drops == traffic[key]?.drops && start.invalidations == invalidations
+        let isCurrent = isThere && removalCount == 0 && isCurrent(key, start)
         if var state = traffic[key] {
             state.operations -= 1
             if isWrite { state.activeWrites -= 1 }
@@ -258,30 +259,30 @@ struct MemoryTier {
 
     /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
     /// former entry back.
-    mutating func forget(_ key: EntryKey, bar: Bar) -> MemoryEntry? {
+    mutating func invalidate(_ key: EntryKey, tombstone: Tombstone) -> MemoryEntry? {
         traffic[key]?.writes += 1
-        set(bar, key)
+        set(tombstone, key)
         return remove(forKey: key)
     }
 
     /// Forgets a key after its entry was given up or has expired. A load of the key stays valid. An entry that memory
     /// alone has is another one, and stays.
-    mutating func depart(_ key: EntryKey) -> MemoryEntry? {
-        traffic[key]?.departures += 1
+    mutating func drop(_ key: EntryKey) -> MemoryEntry? {
+        traffic[key]?.drops += 1
         return isUnsaved(key) ? nil : remove(forKey: key)
     }
 
     /// Forgets everything, for any of it may be out of date; nothing was removed by a call.
-    mutating func loseAll() -> Dropped {
-        losses += 1
+    mutating func invalidateAll() -> Dropped {
+        invalidations += 1
         return dropAll()
     }
 
-    private mutating func set(_ bar: Bar, _ key: EntryKey) {
-        switch bar {
-        case .set: barred.insert(key)
-        case .lifted: barred.remove(key)
-        case .asItWas: break
+    private mutating func set(_ tombstone: Tombstone, _ key: EntryKey) {
+        switch tombstone {
+        case .add: tombstones.insert(key)
+        case .remove: tombstones.remove(key)
+        case .keep: break
         }
     }
 
@@ -299,9 +300,9 @@ struct MemoryTier {
         return dropAll()
     }
 
-    /// Takes over the bars and the removals under way of another cache of the directory.
-    mutating func inherit(_ bars: Set<EntryKey>, removalCount: Int) {
-        barred.formUnion(bars)
+    /// Takes over the tombstones and the removals under way of another cache of the directory.
+    mutating func inherit(_ tombstones: Set<EntryKey>, removalCount: Int) {
+        self.tombstones.formUnion(tombstones)
         self.removalCount += removalCount
     }
 
@@ -311,6 +312,6 @@ struct MemoryTier {
         return Dropped(others: removed)
     }
 
-    /// Lifts every bar, after everything was removed from disk.
-    mutating func unbarAll() { barred.removeAll() }
+    /// Called after everything was removed from disk.
+    mutating func removeTombstones() { tombstones.removeAll() }
 }

@@ -18,42 +18,42 @@ final class SharedMemory: Sendable {
     /// The store that the entries come from.
     private let store: any ArchiveStore
     /// The keys that are being loaded.
-    let flights = Flights()
+    let loads = InFlightLoads()
     private let queues: DiskQueues
     private let generation = StoreUsage.processGeneration
-    private let moves = Mutex<[EntryKey: Move]>([:])
+    let moves = DeadlineMoves()
 
     init(settings: MemorySettings, directory: String?, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
         self.queues = queues
         tier = Mutex(MemoryTier(settings: settings, table: table))
-        // A forked process has no neighbors from before: their locks may be taken, and their threads are gone.
+        // A forked process has no siblings from before: their locks may be taken, and their threads are gone.
         // A cache in memory alone has none at all.
         self.directory = "\(generation) \(directory ?? UUID().uuidString)"
         let directory = self.directory
-        let (bars, removalCount) = Self.places.withLock { places in
+        let (tombstones, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))
             let place = places[directory, default: Place()]
-            places[directory]?.bars = []
-            return (place.bars, place.removalCount)
+            places[directory]?.tombstones = []
+            return (place.tombstones, place.removalCount)
         }
-        let known = others.first?.withLock { $0.barred } ?? []
-        withLock { $0.inherit(bars.union(known), removalCount: removalCount) }
+        let known = siblings.first?.withLock { $0.tombstones } ?? []
+        withLock { $0.inherit(tombstones.union(known), removalCount: removalCount) }
     }
 
     deinit {
         // A copy in a forked process: its locks may be held by threads that do not exist here.
         guard generation == StoreUsage.processGeneration else { return }
         table.deallocate()
-        let bars = tier.withLock { $0.barred }
+        let tombstones = tier.withLock { $0.tombstones }
         Self.places.withLock { places in
             // The weak references are not loaded: the reference that loading makes may be the last one to another
             // member, and the `deinit` of that member would come here again.
             places[directory]?.members.removeAll { $0.identity == ObjectIdentifier(self) }
             guard let place = places[directory], place.members.isEmpty else { return }
-            // The bars, and the removals under way, are left to the next cache of the directory.
-            let isNeeded = !bars.isEmpty || place.removalCount > 0
-            places[directory] = isNeeded ? Place(bars: bars, removalCount: place.removalCount) : nil
+            // The tombstones, and the removals under way, are left to the next cache of the directory.
+            let isNeeded = !tombstones.isEmpty || place.removalCount > 0
+            places[directory] = isNeeded ? Place(tombstones: tombstones, removalCount: place.removalCount) : nil
         }
     }
 
@@ -70,12 +70,12 @@ final class SharedMemory: Sendable {
         tier.withLock(body)
     }
 
-    // MARK: Neighbors
+    // MARK: Siblings
 
     private struct Place: Sendable {
         var members: [Member] = []
-        /// The barred keys that the last member has left.
-        var bars: Set<EntryKey> = []
+        /// The tombstones that the last member has left.
+        var tombstones: Set<EntryKey> = []
         /// How many removals of everything are under way.
         var removalCount = 0
     }
@@ -92,7 +92,7 @@ final class SharedMemory: Sendable {
 
     private static let places = Mutex<[String: Place]>([:])
 
-    private var others: [SharedMemory] {
+    private var siblings: [SharedMemory] {
         Self.places.withLock { places in
             guard let members = places[directory]?.members, members.count > 1 else { return [] }
             return members.compactMap(\.memory).filter { $0 !== self }
@@ -101,19 +101,19 @@ final class SharedMemory: Sendable {
 
     /// Has the other caches forget a key, after its entry on disk has changed.
     ///
-    /// - Parameter bar: whether the key is barred for them, too.
-    func tellOthers(changed key: EntryKey, bar: MemoryTier.Bar = .lifted) {
-        for other in others {
-            other.flights.forgetFailure(key)
-            let dropped = other.withLock { $0.forget(key, bar: bar) }
+    /// - Parameter tombstone: whether the key has a tombstone in them, too.
+    func notifySiblings(changed key: EntryKey, tombstone: MemoryTier.Tombstone) {
+        for other in siblings {
+            other.loads.forgetFailure(key)
+            let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone) }
             _ = consume dropped
         }
     }
 
     /// Has the other caches forget a key after its entry was given up or has expired.
-    func tellOthers(departed key: EntryKey) {
-        for other in others {
-            let dropped = other.withLock { $0.depart(key) }
+    func notifySiblings(dropped key: EntryKey) {
+        for other in siblings {
+            let dropped = other.withLock { $0.drop(key) }
             _ = consume dropped
         }
     }
@@ -121,7 +121,7 @@ final class SharedMemory: Sendable {
     /// Has the other caches forget the entries with a tag that their memory alone has.
     ///
     /// - Returns: the keys.
-    func takeOthersUnsaved(tagged tag: String) -> [EntryKey] { others.flatMap { $0.takeUnsaved(tagged: tag) } }
+    func takeSiblingsUnsaved(tagged tag: String) -> [EntryKey] { siblings.flatMap { $0.takeUnsaved(tagged: tag) } }
 
     /// Forgets the entries with a tag that memory alone has, and keeps reads and loads of their keys that are under
     /// way from leaving an entry.
@@ -130,7 +130,7 @@ final class SharedMemory: Sendable {
     func takeUnsaved(tagged tag: String) -> [EntryKey] {
         let (keys, dropped) = withLock { memory -> ([EntryKey], [MemoryEntry]) in
             let keys = memory.unsavedKeys(tagged: tag)
-            return (keys, keys.compactMap { memory.forget($0, bar: .asItWas) })
+            return (keys, keys.compactMap { memory.invalidate($0, tombstone: .keep) })
         }
         _ = consume dropped
         return keys
@@ -138,12 +138,12 @@ final class SharedMemory: Sendable {
 
     /// The information of the entries that memory alone has, in all caches of the directory.
     var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
-        ([self] + others).flatMap { member in member.withLock { $0.unsavedEntries } }
+        ([self] + siblings).flatMap { member in member.withLock { $0.unsavedEntries } }
     }
 
     /// The information of an entry that memory alone has, in any cache of the directory; `nil` if there is none.
     func unsavedInformation(_ key: EntryKey) -> EntryInformation? {
-        for member in [self] + others {
+        for member in [self] + siblings {
             if let entry = member.withLock({ $0.unsavedInformation(key) }) { return entry }
         }
         return nil
@@ -151,7 +151,7 @@ final class SharedMemory: Sendable {
 
     /// Gives an entry that memory alone has another deadline, if it is still the same one, and says whether it was.
     func extend(unsaved entry: EntryInformation, _ key: EntryKey, to deadline: Date?) -> Bool {
-        for member in [self] + others {
+        for member in [self] + siblings {
             let (isExtended, dropped) = member.withLock { $0.extend(unsaved: entry, key, to: deadline) }
             _ = consume dropped
             if isExtended { return true }
@@ -161,10 +161,10 @@ final class SharedMemory: Sendable {
 
     /// Forgets an entry that memory alone has, if it is still the same one, and says whether it was.
     func takeUnsaved(_ key: EntryKey, ifStill entry: EntryInformation) -> Bool {
-        for member in [self] + others {
+        for member in [self] + siblings {
             let (isTaken, dropped) = member.withLock { memory -> (Bool, MemoryEntry?) in
                 guard memory.unsavedInformation(key) == entry else { return (false, nil) }
-                return (true, memory.forget(key, bar: .asItWas))
+                return (true, memory.invalidate(key, tombstone: .keep))
             }
             _ = consume dropped
             if isTaken { return true }
@@ -173,16 +173,16 @@ final class SharedMemory: Sendable {
     }
 
     /// Has the other caches forget everything, for any of it may be out of date.
-    func tellOthersAllLost() {
-        for other in others {
-            let dropped = other.withLock { $0.loseAll() }
+    func notifySiblingsOfInvalidation() {
+        for other in siblings {
+            let dropped = other.withLock { $0.invalidateAll() }
             _ = consume dropped
         }
     }
 
     /// Waits until the other caches have done their deferred writes for a key, or for all keys if it is `nil`.
-    func settleOthers(_ key: EntryKey?) {
-        for other in others { other.store.settle(key?.text) }
+    func drainSiblings(_ key: EntryKey?) {
+        for other in siblings { other.store.settle(key?.text) }
     }
 
     // MARK: Removing everything
@@ -199,7 +199,7 @@ final class SharedMemory: Sendable {
             return places[directory]?.members.compactMap(\.memory) ?? []
         }
         for member in members {
-            member.flights.forgetFailures()
+            member.loads.forgetFailures()
             let dropped = member.withLock { isRemoving ? $0.beginRemoval() : $0.endRemoval() }
             _ = consume dropped
         }
@@ -207,50 +207,24 @@ final class SharedMemory: Sendable {
 
     // MARK: Idle deadlines
 
-    private struct Move: Sendable {
-        var timing: EntryTiming
-        /// How many moves of it are under way.
-        var count = 0
-    }
-
-    /// How many deadlines are being moved in this process.
-    private static let moveCount = Atomic<Int>(0)
-
-    /// Reading has moved the deadline of an entry, and the disk is about to follow.
-    func beginMove(_ key: EntryKey, _ timing: EntryTiming) {
-        moves.withLock { moves in
-            moves[key, default: Move(timing: timing)].timing = timing
-            moves[key]?.count += 1
-        }
-        Self.moveCount.add(1, ordering: .sequentiallyConsistent)
-    }
-
-    func endMove(_ key: EntryKey) {
-        moves.withLock { moves in
-            moves[key]?.count -= 1
-            if moves[key]?.count == 0 { moves[key] = nil }
-        }
-        Self.moveCount.subtract(1, ordering: .sequentiallyConsistent)
-    }
-
     /// The timings of a key's entries with deadlines that caches of the directory are moving, of different saves
     /// maybe. To be asked for before the disk is read: once an entry has no such timing, the disk has its deadline.
     func movingTimings(_ key: EntryKey) -> [EntryTiming] {
-        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return [] }
-        return ([self] + others).compactMap { member in member.moves.withLock { $0[key]?.timing } }
+        if !DeadlineMoves.areUnderWay { return [] }
+        return ([self] + siblings).compactMap { $0.moves.timing(key) }
     }
 
     /// As ``movingTimings(_:)``, of all keys.
     var movingTimings: [EntryKey: [EntryTiming]] {
-        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return [:] }
-        return ([self] + others).reduce(into: [:]) { timings, member in
-            timings.merge(member.moves.withLock { $0.mapValues { [$0.timing] } }, uniquingKeysWith: +)
+        if !DeadlineMoves.areUnderWay { return [:] }
+        return ([self] + siblings).reduce(into: [:]) { timings, member in
+            timings.merge(member.moves.timings.mapValues { [$0] }, uniquingKeysWith: +)
         }
     }
 
     /// Waits until the disk has all deadlines that the caches of the directory are moving.
-    func settleMoves() {
-        if Self.moveCount.load(ordering: .sequentiallyConsistent) == 0 { return }
-        for member in [self] + others where !member.moves.withLock({ $0.isEmpty }) { member.queues.drainKeys() }
+    func drainMoves() {
+        if !DeadlineMoves.areUnderWay { return }
+        for member in [self] + siblings where !member.moves.isEmpty { member.queues.drainKeys() }
     }
 }

@@ -113,7 +113,7 @@ final class EventRun {
         let fetch = { @Sendable in
             try await cities.fetch(forKey: key) {
                 // Nothing waits for what is loaded behind a stale value.
-                for _ in 0..<1_000 where cities.core.flights.waiterCount(entryKey) < 2 { await Task.yield() }
+                for _ in 0..<1_000 where cities.core.loads.waiterCount(entryKey) < 2 { await Task.yield() }
                 return Fickle("loaded")
             }
         }
@@ -139,19 +139,19 @@ final class EventRun {
         try await waitForLoad(of: key)
     }
 
-    /// Waits until nothing is being loaded for a key: joins the flight, or has one of its own that is over at once.
+    /// Waits until nothing is being loaded for a key: joins the load, or begins one of its own that is over at once.
     private func waitForLoad(of key: String) async throws {
         let core = cities.core
-        let seats = try core.flights.board([EntryKey(key)], isBackground: false) { key in
+        let waiters = try core.loads.join([EntryKey(key)], isBackground: false) { key in
             core.memory.withLock { $0.beginRead(key) }
-        } start: { flights in
+        } start: { loads in
             Task {
-                for flight in flights {
-                    core.release(core.memory.withLock { $0.endRead(flight.key, flight.ticket) })
-                    core.flights.land(flight, .absent)
+                for load in loads {
+                    core.release(core.memory.withLock { $0.endRead(load.key, load.start) })
+                    core.loads.finish(load, .absent)
                 }
             }
         }
-        for seat in seats { _ = await core.flights.outcome(of: seat) }
+        for waiter in waiters { _ = await core.loads.outcome(of: waiter) }
     }
 }

@@ -1,0 +1,190 @@
+import ArchiveStore
+import Foundation
+
+/// An entry that memory alone has, because the disk refused it.
+struct UnsavedEntry: Sendable {
+    let key: EntryKey
+    let information: EntryInformation
+    /// The older value that the disk has for the key.
+    let onDisk: EntryInformation?
+}
+
+extension CacheCore {
+    // MARK: One entry
+
+    /// Removes the entry for a key. Blocks on disk I/O.
+    func remove(_ key: EntryKey) throws(CacheError) -> Bool {
+        try checkUsable()
+        let ticket = beginWrite(key)
+        let wasUnsaved = ticket.wasUnsaved
+        return try remove(ticket) { () throws(StoreError) in
+            let wasOnDisk = try store.remove(forKey: key.text)
+            return (wasOnDisk || wasUnsaved, .remove)
+        }
+    }
+
+    /// Removes an entry if it is still the one that is there. Blocks on disk I/O.
+    func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
+        try checkUsable()
+        return try remove(beginWrite(key)) { () throws(StoreError) in (try store.remove(entry), .keep) }
+    }
+
+    /// Removes an entry that memory alone has, if it is still the one that is there, and the older entry that the disk
+    /// had for its key. Blocks on disk I/O.
+    func remove(_ entry: UnsavedEntry) throws(CacheError) -> Bool {
+        try checkUsable()
+        guard memory.takeUnsaved(entry.key, ifStill: entry.information) else { return false }
+        return try remove(beginWrite(entry.key)) { () throws(StoreError) in
+            if let former = entry.onDisk { try store.remove(former) }
+            return (true, .keep)
+        }
+    }
+
+    /// Has `body` remove an entry from disk, and ends the change.
+    ///
+    /// - Parameter body: returns whether there was an entry.
+    private func remove(
+        _ ticket: consuming WriteTicket,
+        _ body: () throws(StoreError) -> (isRemoved: Bool, tombstone: MemoryTier.Tombstone)
+    ) throws(CacheError) -> Bool {
+        let key = ticket.key
+        do throws(StoreError) {
+            let (isRemoved, tombstone) = try listeners.observing(.remove, body)
+            ticket.end(tombstone)
+            if isRemoved { recorder.record(.removed, key) }
+            return isRemoved
+        } catch {
+            ticket.end(.add)
+            throw failure(error, key)
+        }
+    }
+
+    /// The usable entries that memory alone has, here and in the other caches, and the older entries that the disk has
+    /// for their keys. Blocks on disk I/O.
+    func unsavedEntries() throws(CacheError) -> [UnsavedEntry] {
+        try checkUsable()
+        var entries: [UnsavedEntry] = []
+        for (key, entry) in memory.unsavedEntries where freshness(of: entry) == .fresh {
+            do throws(StoreError) {
+                entries.append(UnsavedEntry(key: key, information: entry, onDisk: try information(key)))
+            } catch {
+                throw failure(error, key)
+            }
+        }
+        return entries
+    }
+
+    /// Saves or removes an entry if the entry on disk, or its absence, is still as it was read. Blocks on disk I/O.
+    ///
+    /// - Parameter new: `nil` to remove.
+    /// - Returns: whether it was still the same.
+    func replace(_ former: EntryInformation?, _ key: EntryKey, by new: NewEntry?) throws(CacheError) -> Bool {
+        if let new { return try write(new, .ifStill(former)) }
+        if let former { return try remove(key, ifStill: former) }
+        if memory.withLock({ $0.hasTombstone(key) || $0.isUnsaved(key) }) {
+            _ = try remove(key)
+        } else {
+            // Memory may have an entry that another process has removed.
+            drop(key)
+        }
+        return true
+    }
+
+    // MARK: Many entries
+
+    /// Removes every entry that is there when the call starts. Blocks on disk I/O.
+    func removeAll() throws(CacheError) {
+        try checkUsable()
+        // Memory is emptied before the disk, so that it does not serve an entry that another process sees to be gone.
+        memory.beginRemoval()
+        defer { memory.endRemoval() }
+        memory.drainSiblings(nil)
+        do throws(StoreError) {
+            try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
+        } catch {
+            throw failure(error)
+        }
+        memory.withLock { $0.removeTombstones() }
+        recorder.record(.removedAll, nil)
+    }
+
+    /// Removes every entry that has a tag. Blocks on disk I/O.
+    func removeAll(tagged tag: String) throws(CacheError) -> Int {
+        try checkUsable()
+        var batch = WriteBatch(core: self)
+        var formers: [MemoryEntry] = []
+        let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeSiblingsUnsaved(tagged: tag))
+        for key in unsaved { recorder.record(.removed, key) }
+        let removedCount = try removing(.removed, .remove, except: unsaved) { removed throws(StoreError) in
+            try store.removeAll(tagged: tag) { entry in
+                // The entry leaves memory before the disk, so that memory does not serve one that another process sees
+                // to be gone.
+                guard let key = try? EntryKey(entry.key), !batch.contains(key) else { return }
+                let write = memory.withLock { $0.beginWrite(key) }
+                batch.add(key, write)
+                // Values are released after the store has given up its lock.
+                if let former = write.former { formers.append(former) }
+            } removed: { entry in
+                removed(entry)
+            }
+        }
+        return removedCount + unsaved.count
+    }
+
+    /// Removes every entry that is of no use any more. Blocks on disk I/O.
+    @discardableResult
+    func removeExpired() throws(CacheError) -> Int {
+        // First: in a forked process, the calls below would wait for threads that do not exist there.
+        try checkUsable()
+        memory.drainMoves()
+        return try removing(.expired, .sweep) { removed throws(StoreError) in
+            try store.removeExpired(at: clock.now, removed: removed)
+        }
+    }
+
+    /// Does the work of ``removeExpired()`` in the background, and records its error.
+    func sweep() {
+        do throws(CacheError) {
+            try removeExpired()
+        } catch {
+            // A cache that was closed meanwhile has no failure to tell.
+            guard usage.isUsable else { return }
+            recorder.record(.failed, nil, error)
+        }
+    }
+
+    /// Gives up entries on disk until no more than so many bytes are left. Blocks on disk I/O.
+    func trimDisk(toByteCount byteCount: Int) throws(CacheError) -> Int {
+        try removing(storeEviction, .remove) { removed throws(StoreError) in
+            try store.trim(toByteCount: byteCount, removed: removed)
+        }
+    }
+
+    /// - Parameter told: keys that were counted and told of already, because memory alone had an entry for them.
+    private func removing(
+        _ occurrence: Occurrence,
+        _ operation: CacheOperation,
+        except told: Set<EntryKey> = [],
+        _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
+    ) throws(CacheError) -> Int {
+        try checkUsable()
+        var count = 0
+        memory.drainSiblings(nil)
+        do throws(StoreError) {
+            try listeners.observing(operation) { () throws(StoreError) in
+                try body { entry in
+                    let key = try? EntryKey(entry.key)
+                    if let key {
+                        if occurrence == .removed { invalidate(key) } else { drop(key) }
+                    }
+                    if let key, told.contains(key) { return }
+                    count += 1
+                    recorder.record(occurrence, key)
+                }
+            }
+        } catch {
+            throw failure(error)
+        }
+        return count
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import Synchronization
+
+/// The outcome of loading a key.
+enum LoadOutcome: Sendable {
+    /// The entry as memory would keep it, whether or not it was saved.
+    case loaded(MemoryEntry)
+    /// The producer gave nothing for this key.
+    case absent
+    case failed(any Error)
+    /// The task that waited was cancelled.
+    case cancelled
+}
+
+/// A key that is being loaded, and the tasks that wait for it.
+///
+/// Unchecked: the mutable properties are touched under the lock of ``InFlightLoads`` only.
+final class KeyLoad: @unchecked Sendable {
+    let key: EntryKey
+    /// The key's state when the load began: it tells whether the key has changed since.
+    let start: MemoryTier.Start
+    fileprivate let run: ProducerRun
+    /// Tells its run from every other one, see ``LoadGraph``.
+    var runNumber: Int { run.number }
+    fileprivate var outcome: LoadOutcome?
+    fileprivate var continuations: [Int: UnsafeContinuation<LoadOutcome, Never>] = [:]
+
+    fileprivate init(_ key: EntryKey, _ start: MemoryTier.Start, _ run: ProducerRun) {
+        self.key = key
+        self.start = start
+        self.run = run
+    }
+}
+
+/// One run of a producer, for one key or for many.
+///
+/// Unchecked: as ``KeyLoad``.
+private final class ProducerRun: @unchecked Sendable {
+    /// Whether the run goes on by itself, without a task that waits for it.
+    let isBackground: Bool
+    let number = LoadGraph.makeNumber()
+    var loads: [KeyLoad] = []
+    var task: Task<Void, Never>?
+    /// How many tasks still wait.
+    var waiterCount = 0
+    /// How many of its loads are not finished.
+    var unfinishedCount = 0
+    var isGivenUp = false
+
+    init(isBackground: Bool) { self.isBackground = isBackground }
+}
+
+/// The keys that are being loaded: one producer for each, however many tasks ask.
+final class InFlightLoads: Sendable {
+    /// The right to wait for one load, to be used once.
+    struct Waiter: Sendable {
+        let load: KeyLoad
+        /// Whether the load was begun for this waiter.
+        let isFirst: Bool
+        fileprivate let number: Int
+    }
+
+    private struct Failure {
+        let error: any Error
+        let until: TimeInterval
+    }
+
+    private struct State {
+        var loads: [EntryKey: KeyLoad] = [:]
+        var failures: [EntryKey: Failure] = [:]
+        /// The number of the last waiter.
+        var lastWaiter = 0
+        var cancelled: Set<Int> = []
+    }
+
+    /// How many failures are remembered at most; all are forgotten when there would be more.
+    private static let mostFailures = 10_000
+    private let state = Mutex(State())
+    private let failureCount = Atomic<Int>(0)
+
+    // MARK: Loading
+
+    /// Whether no key is being loaded.
+    var isEmpty: Bool { state.withLock { $0.loads.isEmpty } }
+
+    /// How many tasks wait for a key's load, or are about to.
+    func waiterCount(_ key: EntryKey) -> Int { state.withLock { $0.loads[key]?.run.waiterCount ?? 0 } }
+
+    /// Joins the loads of some keys, and begins one for each key that has none.
+    ///
+    /// - Parameters:
+    ///   - isBackground: whether no task waits: then only new loads are begun, and there are no waiters.
+    ///   - begin: called for each new load; must not block.
+    ///   - start: called with the new loads, if there are any: starts the producer, which ends with
+    ///     ``finish(_:_:)`` for each of them.
+    func join(
+        _ keys: [EntryKey],
+        isBackground: Bool,
+        begin: (EntryKey) -> MemoryTier.Start,
+        start: ([KeyLoad]) -> Task<Void, Never>
+    ) -> [Waiter] {
+        let (waiters, run) = state.withLock { state -> ([Waiter], ProducerRun?) in
+            let run = ProducerRun(isBackground: isBackground)
+            var waiters: [Waiter] = []
+            for key in keys {
+                let load: KeyLoad
+                let known = state.loads[key]
+                if let known {
+                    load = known
+                } else {
+                    load = KeyLoad(key, begin(key), run)
+                    run.loads.append(load)
+                    run.unfinishedCount += 1
+                    state.loads[key] = load
+                }
+                if isBackground { continue }
+                state.lastWaiter += 1
+                load.run.waiterCount += 1
+                waiters.append(Waiter(load: load, isFirst: known == nil, number: state.lastWaiter))
+            }
+            return (waiters, run.loads.isEmpty ? nil : run)
+        }
+        guard let run else { return waiters }
+        let task = start(run.loads)
+        let isGivenUp = state.withLock { _ in
+            if run.unfinishedCount > 0 { run.task = task }
+            return run.isGivenUp
+        }
+        if isGivenUp { task.cancel() }
+        return waiters
+    }
+
+    /// Suspends until a load is finished, or the current task is cancelled.
+    ///
+    /// When all tasks that waited for a producer are cancelled, so is the producer.
+    nonisolated(nonsending) func outcome(of waiter: Waiter) async -> LoadOutcome {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let known = state.withLock { state -> LoadOutcome? in
+                    if state.cancelled.remove(waiter.number) != nil { return .cancelled }
+                    if let outcome = waiter.load.outcome { return outcome }
+                    waiter.load.continuations[waiter.number] = continuation
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            leave(waiter)
+        }
+    }
+
+    /// Gives up a load without waiting for it.
+    nonisolated(nonsending) func withdraw(_ waiter: Waiter) async {
+        leave(waiter)
+        _ = await outcome(of: waiter)
+    }
+
+    private func leave(_ waiter: Waiter) {
+        let left = state.withLock { Self.leave(waiter, &$0) }
+        left.task?.cancel()
+        left.continuation?.resume(returning: LoadOutcome.cancelled)
+    }
+
+    private typealias Continuation = UnsafeContinuation<LoadOutcome, Never>
+
+    /// Takes a waiter out, and gives up the producer's run if no task waits for that any more, unless it runs in the
+    /// background.
+    ///
+    /// - Returns: the continuation of the task that waited, and the task of the run that was given up; `nil` for none.
+    private static func leave(
+        _ waiter: Waiter,
+        _ state: inout State
+    ) -> (continuation: Continuation?, task: Task<Void, Never>?) {
+        let load = waiter.load
+        guard load.outcome == nil else { return (nil, nil) }
+        let continuation = load.continuations.removeValue(forKey: waiter.number)
+        // Cancelled before it began to wait.
+        if continuation == nil { state.cancelled.insert(waiter.number) }
+        let run = load.run
+        run.waiterCount -= 1
+        guard run.waiterCount == 0, !run.isBackground else { return (continuation, nil) }
+        // A later caller must not wait for a producer that was told to stop.
+        run.isGivenUp = true
+        for load in run.loads where state.loads[load.key] === load { state.loads[load.key] = nil }
+        return (continuation, run.task)
+    }
+
+    /// Ends a load.
+    func finish(_ load: KeyLoad, _ outcome: LoadOutcome) {
+        let (continuations, finished) = state.withLock { state -> ([Continuation], [KeyLoad]) in
+            if state.loads[load.key] === load { state.loads[load.key] = nil }
+            load.outcome = outcome
+            let run = load.run
+            run.unfinishedCount -= 1
+            // The run and its loads hold on to each other, and to the loaded entries.
+            let finished = run.unfinishedCount == 0 ? run.loads : []
+            if run.unfinishedCount == 0 {
+                run.loads = []
+                run.task = nil
+            }
+            defer { load.continuations = [:] }
+            return (Array(load.continuations.values), finished)
+        }
+        for continuation in continuations { continuation.resume(returning: outcome) }
+        _ = consume finished
+    }
+
+    // MARK: Failures
+
+    // Errors are the user's: they are released outside of the lock.
+
+    /// The error that is thrown again for a key at this time.
+    func failure(_ key: EntryKey, at now: TimeInterval) -> (any Error)? {
+        guard failureCount.load(ordering: .relaxed) > 0 else { return nil }
+        let failure = state.withLock { state in
+            guard let failure = state.failures[key], now >= failure.until else { return state.failures[key] }
+            state.failures[key] = nil
+            failureCount.store(state.failures.count, ordering: .relaxed)
+            return failure
+        }
+        return failure.flatMap { now < $0.until ? $0.error : nil }
+    }
+
+    func remember(_ error: any Error, of key: EntryKey, until: TimeInterval) {
+        let former = state.withLock { state in
+            let isFull = state.failures.count >= Self.mostFailures
+            let former = isFull ? Array(state.failures.values) : state.failures[key].map { [$0] } ?? []
+            if isFull { state.failures = [:] }
+            state.failures[key] = Failure(error: error, until: until)
+            failureCount.store(state.failures.count, ordering: .relaxed)
+            return former
+        }
+        _ = consume former
+    }
+
+    func forgetFailure(_ key: EntryKey) {
+        guard failureCount.load(ordering: .relaxed) > 0 else { return }
+        let former = state.withLock { state in
+            let former = state.failures.removeValue(forKey: key)
+            failureCount.store(state.failures.count, ordering: .relaxed)
+            return former
+        }
+        _ = consume former
+    }
+
+    func forgetFailures() {
+        let former = state.withLock { state in
+            defer { state.failures = [:] }
+            failureCount.store(0, ordering: .relaxed)
+            return state.failures
+        }
+        _ = consume former
+    }
+}
