@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 extension FileStore {
     /// Implementation: deflate; `openat`, `write`, `fstat`, `close` of a draft; then, while the shard is locked
     /// (`flock`), a look at the slot and `renameat`.

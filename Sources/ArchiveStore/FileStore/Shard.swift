@@ -1,12 +1,5 @@
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// One of the 256 directories among which the entries of a store are spread.
 final class Shard: Sendable {
@@ -129,24 +122,5 @@ final class Shard: Sendable {
     private func forget(_ directory: Directory) {
         let former = held.withLock { $0 === directory ? $0.take() : nil }
         _ = consume former
-    }
-}
-
-extension StoreError {
-    /// `.invalidDirectory` if something else stands where a directory should, else `.io`.
-    init(directory error: SystemError, path: String, action: String) {
-        switch error.number {
-        case ENOTDIR, ELOOP, EMLINK:
-            let reason = "a file or a symbolic link stands where a directory should (\(error.text))"
-            self.init(
-                .invalidDirectory,
-                path: path,
-                action: action,
-                reason: reason,
-                errorNumber: error.number
-            )
-        default:
-            self.init(error, path: path, action: action)
-        }
     }
 }

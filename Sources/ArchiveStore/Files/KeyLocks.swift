@@ -1,13 +1,6 @@
 import CFiles
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Locks of keys that one open file has at a time, in any process: the file `.loads` in a store's directory, which
 /// stays empty, with a lock for one byte of each key.

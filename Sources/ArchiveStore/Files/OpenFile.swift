@@ -1,12 +1,5 @@
 import CFiles
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// A file descriptor that closes when it goes.
 ///
@@ -155,13 +148,7 @@ struct OpenFile: ~Copyable {
     /// Writes some of `bytes`, at least one, and says how many.
     private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         let count = try layer.transfer(.write, name, bytes.count) { count in
-            #if canImport(Darwin)
-                Darwin.write(descriptor, bytes.baseAddress, count)
-            #elseif canImport(Glibc)
-                Glibc.write(descriptor, bytes.baseAddress, count)
-            #else
-                Musl.write(descriptor, bytes.baseAddress, count)
-            #endif
+            Foundation.write(descriptor, bytes.baseAddress, count)
         }
         // No system says this of a file; one that did would be asked for ever.
         guard count > 0 else { throw SystemError(number: EIO) }

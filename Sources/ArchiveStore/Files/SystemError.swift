@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// The error number of a system call that failed.
 struct SystemError: Error {
@@ -18,14 +12,48 @@ struct SystemError: Error {
         // Known numbers give constant strings on every platform; no buffer is shared.
         String(cString: strerror(number))
     }
-}
 
-extension StoreError {
-    /// `.io`: `error` came while `action` was done to `path`.
-    init(_ error: SystemError, path: String, action: String) {
-        self.init(.io, path: path, action: action, reason: error.text, errorNumber: error.number)
-    }
+    // MARK: Meanings
+    //
+    // The numbers that a call may fail with where that is no failure for its caller, each set once:
+    //
+    //     open, stat, rename, unlink   isMissing, isPathMissing, isForbidden, isSymbolicLink, isNotRegular
+    //     open with O_CREAT, mkdir     isNameTaken
+    //     open of a directory          isNotDirectory
+    //     flock, fcntl                 isLockedByOthers
+    //     fallocate, fcntl, ftruncate  isUnsupported, isFull
+    //     every call that opens        isOutOfDescriptors
 
-    /// Whether something that was there before is gone.
-    var isMissingFile: Bool { code == .io && errorNumber == ENOENT }
+    /// Nothing has the name.
+    var isMissing: Bool { number == ENOENT }
+
+    /// Nothing has the name, or a part of the path that leads to it is no directory.
+    var isPathMissing: Bool { number == ENOENT || number == ENOTDIR }
+
+    /// Something has the name already.
+    var isNameTaken: Bool { number == EEXIST }
+
+    /// This user may not write there, or no user may.
+    var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
+
+    /// The name is a symbolic link's, which is never followed: some systems call it a link too many.
+    var isSymbolicLink: Bool { number == ELOOP || number == EMLINK }
+
+    /// The name is that of a pipe without a reader, a socket or a directory.
+    var isNotRegular: Bool { number == ENXIO || number == EOPNOTSUPP || number == EISDIR }
+
+    /// Something else than a directory has the name.
+    var isNotDirectory: Bool { number == ENOTDIR || isSymbolicLink }
+
+    /// Another open file has the lock.
+    var isLockedByOthers: Bool { number == EWOULDBLOCK || number == EAGAIN }
+
+    /// The file system cannot do this. Darwin says `ENOTSUP`, a number of its own there, or `ENOTTY`.
+    var isUnsupported: Bool { [EOPNOTSUPP, ENOTSUP, ENOTTY, EINVAL].contains(number) }
+
+    /// The volume, or the user's quota on it, is full.
+    var isFull: Bool { number == ENOSPC || number == EDQUOT }
+
+    /// The process, or the system, has no descriptor left.
+    var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 }

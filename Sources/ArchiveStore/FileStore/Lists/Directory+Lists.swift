@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 extension Directory {
     /// Opens the file `name` for reading and writing, made `0600` if it is missing and `create` is true; `nil` if it is
