@@ -131,27 +131,27 @@ import Testing
 
     @Test func nobodyListensOnceTheStreamsAreDropped() async throws {
         let cities = Cache<City>(over: WatchedStore(ReferenceStore()))
-        #expect(!cities.listeners.isActive)
+        #expect(!cities.core.listeners.isActive)
         var first: AsyncStream<CacheEvent>? = cities.events
         var second = cities.events.makeAsyncIterator() as AsyncStream<CacheEvent>.Iterator?
-        #expect(cities.listeners.isActive && first != nil)
+        #expect(cities.core.listeners.isActive && first != nil)
         first = nil
-        #expect(cities.listeners.isActive)
+        #expect(cities.core.listeners.isActive)
         try await cities.save(City(name: "x", population: 1), forKey: "x")
         #expect(await second?.next()?.kind == .saved)
         second = nil
-        #expect(!cities.listeners.isActive)
+        #expect(!cities.core.listeners.isActive)
         // A task that iterates and is cancelled does not listen any more either.
         let third = cities.events
         let task = Task { for await _ in third {} }
-        #expect(cities.listeners.isActive)
+        #expect(cities.core.listeners.isActive)
         task.cancel()
         await task.value
-        #expect(!cities.listeners.isActive)
+        #expect(!cities.core.listeners.isActive)
         // An observer stays.
         let observed = Cache<City>(over: WatchedStore(ReferenceStore()), observer: EventObserver())
         _ = observed.events
-        #expect(observed.listeners.isActive)
+        #expect(observed.core.listeners.isActive)
     }
 
     @Test func aStreamBeginsWhenItIsAskedForAndEndsWithTheCache() async throws {

@@ -27,9 +27,9 @@ final class CacheCore: Sendable {
     let hasReportedLocks = Atomic<Bool>(false)
     /// `nil` where the cache does not follow other processes.
     let foreignChanges: ForeignChanges?
-    private let sweeper = Mutex<Sweeper?>(nil)
+    private let sweeper = RankedMutex<Sweeper?>(nil, rank: CacheLocks.upkeep)
     #if canImport(Darwin)
-        private let pressure = Mutex<MemoryPressure?>(nil)
+        private let pressure = RankedMutex<MemoryPressure?>(nil, rank: CacheLocks.upkeep)
     #endif
 
     init(

@@ -22,7 +22,7 @@ final class EntryTiming: Sendable {
     private let idleTime: TimeInterval?
     /// How many seconds it took to load the value.
     let loadTime: TimeInterval
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), rank: CacheLocks.timing)
     /// A `Double`'s bits, and whether the disk lags behind it: apart from the rest, so that most readings take no
     /// lock. Both change under the lock.
     private let deadlineBits: Atomic<UInt64>

@@ -5,7 +5,7 @@ import Synchronization
 final class ForeignChanges: Sendable {
     private let store: any ArchiveStore
     private let memory: SharedMemory
-    private let expected = Mutex(ExpectedKeys())
+    private let expected = RankedMutex(ExpectedKeys(), rank: CacheLocks.foreignChanges)
 
     init(of store: any ArchiveStore, in memory: SharedMemory) {
         self.store = store

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Synchronization
 
 /// The observer and the streams that receive the events of a cache. Costs one look at a flag where there are none.
@@ -14,7 +15,7 @@ final class Listeners: Sendable {
     private let hasDisk: Bool
     private let observer: (any CacheObserver)?
     private let isNeeded: Atomic<Bool>
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), rank: CacheLocks.listeners)
 
     init(cacheName: String, hasDisk: Bool, observer: (any CacheObserver)?) {
         self.cacheName = cacheName

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import Synchronization
 
@@ -75,7 +76,7 @@ final class InFlightLoads: Sendable {
 
     /// How many failures are remembered at most; all are forgotten when there would be more.
     private static let mostFailures = 10_000
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), rank: CacheLocks.loads)
     private let failureCount = Atomic<Int>(0)
 
     // MARK: Loading

@@ -28,7 +28,7 @@ enum LoadGraph {
         }
     }
 
-    private static let state = Mutex(State())
+    private static let state = RankedMutex(State(), rank: CacheLocks.waits)
 
     /// The number of the load with the producer that the current task belongs to; `nil` outside of producers.
     @TaskLocal static var current: Int?

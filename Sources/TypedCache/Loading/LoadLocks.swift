@@ -3,7 +3,7 @@ import Synchronization
 
 /// The locks of keys that the loads of a cache have among processes: closing the cache gives them back.
 final class LoadLocks: Sendable {
-    private let open = Mutex<[KeyLocks]>([])
+    private let open = RankedMutex<[KeyLocks]>([], rank: CacheLocks.keyLocks)
 
     /// Opens the locks for a load. Blocks on disk I/O.
     ///

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Synchronization
 
 /// The idle deadlines that reading has moved in one cache's memory, and that the disk has yet to follow.
@@ -12,7 +13,7 @@ final class DeadlineMoves: Sendable {
     private static let count = Atomic<Int>(0)
     static var areUnderWay: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-    private let moves = Mutex<[EntryKey: Move]>([:])
+    private let moves = RankedMutex<[EntryKey: Move]>([:], rank: CacheLocks.moves)
 
     var isEmpty: Bool { moves.withLock { $0.isEmpty } }
 

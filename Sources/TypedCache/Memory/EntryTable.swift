@@ -1,3 +1,4 @@
+import ArchiveStore
 import Synchronization
 
 /// Finds the entries in memory by their keys.
@@ -13,7 +14,7 @@ import Synchronization
 /// under its lock only.
 struct EntryTable: @unchecked Sendable {
     private struct Stripe: ~Copyable {
-        let slots = Mutex(EntrySlots())
+        let slots = RankedMutex(EntrySlots(), rank: CacheLocks.table)
     }
 
     private static let stripeCount = 64

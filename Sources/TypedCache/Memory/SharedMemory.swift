@@ -11,7 +11,7 @@ final class SharedMemory: Sendable {
     /// The table in which hits find entries.
     let table = EntryTable()
     /// Guards changes of the table, too.
-    private let tier: Mutex<MemoryTier>
+    private let tier: RankedMutex<MemoryTier>
     /// The process and the directory, by which the caches of one directory find each other. A cache in memory alone
     /// has a name of its own here: it shares its entries with no other.
     private let directory: String
@@ -26,7 +26,7 @@ final class SharedMemory: Sendable {
     init(settings: MemorySettings, directory: String?, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
         self.queues = queues
-        tier = Mutex(MemoryTier(settings: settings, table: table))
+        tier = RankedMutex(MemoryTier(settings: settings, table: table), rank: CacheLocks.tier)
         // A forked process has no siblings from before: their locks may be taken, and their threads are gone.
         // A cache in memory alone has none at all.
         self.directory = "\(generation) \(directory ?? UUID().uuidString)"
@@ -90,7 +90,7 @@ final class SharedMemory: Sendable {
         }
     }
 
-    private static let places = Mutex<[String: Place]>([:])
+    private static let places = RankedMutex<[String: Place]>([:], rank: CacheLocks.siblings)
 
     private var siblings: [SharedMemory] {
         Self.places.withLock { places in
