@@ -10,7 +10,7 @@ extension ModelCache {
         _ list: List,
         _ mode: FetchMode = .automatic
     ) async throws -> ListSnapshot<List> {
-        try await engine.fetch(list, mode)
+        try await engine.fetch(list, mode: mode)
     }
 
     /// Loads the page behind the last element, and returns the list with it; the list as it is, if it has no more pages.

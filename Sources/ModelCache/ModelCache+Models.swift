@@ -20,7 +20,7 @@ extension ModelCache {
         id: Model.ID,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
-        try await engine.fetch(type, id, mode).value
+        try await engine.fetch(type, id, mode: mode).value
     }
 
     /// Returns a model with its age. All else is as for ``fetch(_:id:_:)``.
@@ -29,7 +29,7 @@ extension ModelCache {
         id: Model.ID,
         _ mode: FetchMode = .automatic
     ) async throws -> ModelSnapshot<Model> {
-        try await engine.fetch(type, id, mode)
+        try await engine.fetch(type, id, mode: mode)
     }
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
@@ -42,7 +42,7 @@ extension ModelCache {
         ids: some Sequence<Model.ID>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.fetch(type, Array(ids), mode)
+        try await engine.fetch(type, Array(ids), mode: mode)
     }
 
     /// Returns the model that a link refers to. All else is as for ``fetch(_:id:_:)``.
@@ -50,7 +50,7 @@ extension ModelCache {
         _ link: Link<Model>,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
-        try await engine.fetch(Model.self, link.id, mode).value
+        try await engine.fetch(Model.self, link.id, mode: mode).value
     }
 
     /// Returns the models that some links refer to, by identity. All else is as for ``fetch(_:ids:_:)``.
@@ -58,7 +58,7 @@ extension ModelCache {
         _ links: some Sequence<Link<Model>>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.fetch(Model.self, links.map(\.id), mode)
+        try await engine.fetch(Model.self, links.map(\.id), mode: mode)
     }
 
     // MARK: Reading stored models
@@ -110,7 +110,7 @@ extension ModelCache {
         id: Model.ID
     ) async throws(ModelCacheError) {
         let revision = try await engine.nextRevision(try await engine.bookkeeping())
-        try await engine.remove(type, id.cacheKey, revision, waits: true)
+        try await engine.remove(type, id.cacheKey, asOf: revision, waits: true)
     }
 
     /// Changes models and lists in one step: observers and reads see all of it or nothing.

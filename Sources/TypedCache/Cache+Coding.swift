@@ -42,7 +42,7 @@ extension Cache {
             return nil
         }
         let value = try core.naming(key) { () throws(CacheError) in try Self.decode(read.stored.archive) }
-        read.end(keeping: form.entry(value, key, read.stored, timing: read.timing))
+        read.end(keeping: form.entry(value, of: key, read.stored, timing: read.timing))
         recorder.diskHit(key)
         return value
     }
@@ -52,9 +52,9 @@ extension Cache {
     /// - Throws: `.encodingFailed`.
     static func newEntry(
         _ value: Value,
-        _ key: EntryKey,
+        forKey key: EntryKey,
         _ attributes: EntryAttributes,
-        _ form: MemoryForm<Value>
+        as form: MemoryForm<Value>
     ) throws(CacheError) -> NewEntry {
         let archive: [UInt8]
         do throws(ArchiveError) {
@@ -69,7 +69,7 @@ extension Cache {
         return NewEntry(
             archive: archive,
             attributes: attributes,
-            entry: form.entry(value, key, archive, attributes, timing)
+            entry: form.entry(value, of: key, archive: archive, attributes, timing: timing)
         )
     }
 
@@ -78,8 +78,8 @@ extension Cache {
     /// - Throws: `.invalidExpiration`, `.invalidTag`.
     func attributes(
         _ expiration: Expiration?,
-        _ tags: Set<String>,
-        _ key: EntryKey
+        tags: Set<String>,
+        of key: EntryKey
     ) throws(CacheError) -> EntryAttributes {
         try core.naming(key) { () throws(CacheError) in
             var attributes = try (expiration ?? defaultExpiration).attributes(savedAt: core.clock.now)

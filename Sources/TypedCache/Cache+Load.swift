@@ -41,11 +41,11 @@ extension Cache {
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
         let plan = try core.naming(key) { () throws(CacheError) in
-            try LoadPlan(self, options, expiration, tags, revalidates: false) { _, _ in
+            try LoadPlan(self, options, expiration: expiration, tags: tags, revalidates: false) { _, _ in
                 [key.text: .new(try await producer())]
             }
         }
-        return try await load(key, hit, plan)
+        return try await load(key, hit: hit, by: plan)
     }
 
     /// Returns the values for some keys; those that are missing are loaded by one call of `producer`.
@@ -70,24 +70,24 @@ extension Cache {
     ) async throws -> [Key: Value] {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         let plan = try core.naming { () throws(CacheError) in
-            try LoadPlan(self, options, expiration, tags, revalidates: false) { texts, _ in
+            try LoadPlan(self, options, expiration: expiration, tags: tags, revalidates: false) { texts, _ in
                 names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
             }
         }
-        return try await load(names, plan)
+        return try await load(names, by: plan)
     }
 
     /// - Parameter hit: the entry that memory has, fresh or not; `nil` if there is none.
     nonisolated(nonsending) func load(
         _ key: EntryKey,
-        _ hit: MemoryEntry?,
-        _ plan: LoadPlan<Value>
+        hit: MemoryEntry?,
+        by plan: LoadPlan<Value>
     ) async throws -> Value {
         if let hit, plan.options.earlyRefresh != nil, let value = try hitValue(hit) {
             if plan.isDue(hit) { plan.startAhead([.init(key: key, deadline: hit.freshUntil)]) }
             return value
         }
-        let found = try await fetchAll([key], allowsStale: true, plan)
+        let found = try await fetchAll([key], allowsStale: true, for: plan)
         if let value = found.values[key.text] { return value }
         switch try await plan.load([key], found.stale, insists: true)[key.text] {
         case .fresh(let entry)?: return try value(of: entry)
@@ -98,9 +98,9 @@ extension Cache {
 
     nonisolated(nonsending) func load<Key: CacheKey>(
         _ names: KeyNames<Key>,
-        _ plan: LoadPlan<Value>
+        by plan: LoadPlan<Value>
     ) async throws -> [Key: Value] {
-        let found = try await fetchAll(names.entryKeys, allowsStale: true, plan)
+        let found = try await fetchAll(names.entryKeys, allowsStale: true, for: plan)
         var values = found.values
         if found.missing.isEmpty { return names.named(values) }
         for (key, loaded) in try await plan.load(found.missing, found.stale, insists: false) {
@@ -139,7 +139,7 @@ extension Cache {
     nonisolated(nonsending) func fetchAll(
         _ keys: [EntryKey],
         allowsStale: Bool,
-        _ plan: LoadPlan<Value>? = nil
+        for plan: LoadPlan<Value>? = nil
     ) async throws(CacheError) -> Found {
         var found = Found()
         var unknown: [(key: EntryKey, expired: Bool)] = []
@@ -162,7 +162,7 @@ extension Cache {
                     }
                 }
             }
-            try take(reads, of: unknown.map(\.key), into: &found, &due, plan)
+            try take(reads, of: unknown.map(\.key), into: &found, due: &due, for: plan)
         }
         if !due.isEmpty { plan?.startAhead(due) }
         return found
@@ -172,8 +172,8 @@ extension Cache {
         _ reads: [Result<DiskRead?, CacheError>],
         of keys: [EntryKey],
         into found: inout Found,
-        _ due: inout [LoadPlan<Value>.Due],
-        _ plan: LoadPlan<Value>?
+        due: inout [LoadPlan<Value>.Due],
+        for plan: LoadPlan<Value>?
     ) throws(CacheError) {
         var failure: CacheError?
         for (key, read) in zip(keys, reads) {

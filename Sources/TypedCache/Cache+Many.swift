@@ -36,7 +36,7 @@ extension Cache {
         tags: Set<String> = []
     ) throws(CacheError) {
         try check(expiration, tags)
-        try saveAll(entries.lazy.map { key, value in self.member(value, key, expiration, tags) })
+        try saveAll(entries.lazy.map { key, value in self.member(value, forKey: key, expiration: expiration, tags: tags) })
     }
 
     /// Saves the members that can be saved; throws the first failure.
@@ -62,7 +62,7 @@ extension Cache {
         try check(expiration, tags)
         var batch = Batch<BatchMember>()
         for (key, value) in entries {
-            batch.add(member(value, key, expiration, tags)) { $0.byteCount }
+            batch.add(member(value, forKey: key, expiration: expiration, tags: tags)) { $0.byteCount }
             if batch.isFull { batch.failures.add(try await write(batch.take())) }
         }
         batch.failures.add(try await write(batch.take()))
@@ -143,14 +143,14 @@ extension Cache {
     /// - Returns: a failure for an invalid key.
     func member(
         _ value: Value,
-        _ key: some CacheKey,
-        _ expiration: Expiration?,
-        _ tags: Set<String>
+        forKey key: some CacheKey,
+        expiration: Expiration?,
+        tags: Set<String>
     ) -> Result<BatchMember, CacheError> {
         result(of: key).map { key in
             do throws(CacheError) {
-                let attributes = try attributes(expiration, tags, key)
-                return .new(try Self.newEntry(value, key, attributes, form))
+                let attributes = try attributes(expiration, tags: tags, of: key)
+                return .new(try Self.newEntry(value, forKey: key, attributes, as: form))
             } catch {
                 return .failed(key, error)
             }

@@ -21,7 +21,7 @@ extension Cache {
         contentsOf entries: some Sequence<(key: String, value: Value, tags: Set<String>)>
     ) throws(CacheError) {
         try checkUsable()
-        try saveAll(entries.lazy.map { self.member($0.value, $0.key, nil, $0.tags) })
+        try saveAll(entries.lazy.map { self.member($0.value, forKey: $0.key, expiration: nil, tags: $0.tags) })
     }
 
     /// Returns the archive of the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks

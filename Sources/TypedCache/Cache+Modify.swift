@@ -36,10 +36,10 @@ extension Cache {
             let former = fresh(read)
             var value = try decoded(former, key)
             let outcome = try change(&value)
-            let attributes = try attributes(expiration, tags, key, keeping: former?.information)
+            let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
             let new: NewEntry?
             do throws(CacheError) {
-                new = try newEntry(value, key, attributes)
+                new = try newEntry(value, forKey: key, attributes)
             } catch {
                 core.failWrite(key, .ifStill(read?.information))
                 throw error.named(cache: name, key: key.text)
@@ -66,10 +66,10 @@ extension Cache {
             let former = fresh(read)
             var value = try decoded(former, key)
             let outcome = try change(&value)
-            let attributes = try attributes(expiration, tags, key, keeping: former?.information)
+            let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
             let new: NewEntry?
             do throws(CacheError) {
-                new = try newEntry(value, key, attributes)
+                new = try newEntry(value, forKey: key, attributes)
             } catch {
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
                 throw error.named(cache: name, key: key.text)
@@ -92,11 +92,11 @@ extension Cache {
 
     private func newEntry(
         _ value: Value?,
-        _ key: EntryKey,
+        forKey key: EntryKey,
         _ attributes: EntryAttributes
     ) throws(CacheError) -> NewEntry? {
         guard let value else { return nil }
-        return try Self.newEntry(value, key, attributes, form)
+        return try Self.newEntry(value, forKey: key, attributes, as: form)
     }
 
     /// The attributes of an entry that replaces another one now.
@@ -106,11 +106,11 @@ extension Cache {
     ///   - tags: `nil` for those of the former entry.
     private func attributes(
         _ expiration: Expiration?,
-        _ tags: Set<String>?,
-        _ key: EntryKey,
+        tags: Set<String>?,
+        of key: EntryKey,
         keeping former: EntryInformation?
     ) throws(CacheError) -> EntryAttributes {
-        guard let former else { return try attributes(expiration, tags ?? [], key) }
+        guard let former else { return try attributes(expiration, tags: tags ?? [], of: key) }
         let now = core.clock.now
         var attributes = try core.naming(key) { () throws(CacheError) in
             var attributes = try expiration?.attributes(savedAt: now) ?? former.attributes

@@ -38,11 +38,11 @@ extension Cache {
         let hit = try find(key)
         if let hit, options.earlyRefresh == nil, let value = try hitValue(hit) { return value }
         let plan = try core.naming(key) { () throws(CacheError) in
-            try LoadPlan(self, options, expiration, tags, revalidates: true) { keys, formers in
+            try LoadPlan(self, options, expiration: expiration, tags: tags, revalidates: true) { keys, formers in
                 [key.text: try await producer(formers[key.text])]
             }
         }
-        return try await load(key, hit, plan)
+        return try await load(key, hit: hit, by: plan)
     }
 
     /// Returns the values for some keys; those that are missing are loaded by one call of a producer that is given the
@@ -73,10 +73,10 @@ extension Cache {
     ) async throws -> [Key: Value] {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         let plan = try core.naming { () throws(CacheError) in
-            try LoadPlan(self, options, expiration, tags, revalidates: true) { texts, formers in
+            try LoadPlan(self, options, expiration: expiration, tags: tags, revalidates: true) { texts, formers in
                 names.texts(of: try await producer(texts.compactMap { names[$0] }, names.named(formers)))
             }
         }
-        return try await load(names, plan)
+        return try await load(names, by: plan)
     }
 }

@@ -24,10 +24,10 @@ extension Cache {
         tags: Set<String> = []
     ) throws(CacheError) {
         let key = try entryKey(key)
-        let attributes = try attributes(expiration, tags, key)
+        let attributes = try attributes(expiration, tags: tags, of: key)
         let new: NewEntry
         do throws(CacheError) {
-            new = try Self.newEntry(value, key, attributes, form)
+            new = try Self.newEntry(value, forKey: key, attributes, as: form)
         } catch {
             core.failWrite(key)
             throw error.named(cache: name, key: key.text)
@@ -46,11 +46,11 @@ extension Cache {
         tags: Set<String> = []
     ) async throws(CacheError) {
         let key = try entryKey(key)
-        let attributes = try attributes(expiration, tags, key)
+        let attributes = try attributes(expiration, tags: tags, of: key)
         let new: NewEntry
         let core = core
         do throws(CacheError) {
-            new = try Self.newEntry(value, key, attributes, form)
+            new = try Self.newEntry(value, forKey: key, attributes, as: form)
         } catch {
             await core.queues.run(key) { core.failWrite(key) }
             throw error.named(cache: name, key: key.text)

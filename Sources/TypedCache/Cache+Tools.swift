@@ -45,7 +45,7 @@ extension Cache {
         let key = try EntryKey(key.cacheKey)
         var attributes = try expiration.attributes(savedAt: .now)
         attributes.tags = try EntryTags.check(tags)
-        _ = try newEntry(value, key, attributes, MemoryForm(sharesValues: false, cost: nil))
+        _ = try newEntry(value, forKey: key, attributes, as: MemoryForm(sharesValues: false, cost: nil))
     }
 
     /// Gives every entry to `body`, expired or not, or why it cannot be read.

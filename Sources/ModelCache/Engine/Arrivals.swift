@@ -73,7 +73,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let table = try await engine.table(Model.self)
         let keys = parts.flatMap { $0.models.cacheKeys }
         var entries = try await engine.records(table.records, keys)
-        let changed = merged(over: &entries, keys, state, bookkeeping)
+        let changed = merged(over: &entries, keys: keys, state, in: bookkeeping)
         var records: [(key: String, record: ModelRecord<Model>?, tags: Set<String>)] = []
         records.reserveCapacity(changed.count)
         for place in changed { records.append((keys[place], entries[place], entries[place]?.model.tags ?? [])) }
@@ -93,9 +93,9 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
     ///   a model that was inside another one, or came before one that refers to it, is on disk before that.
     private func merged(
         over entries: inout [ModelRecord<Model>?],
-        _ keys: [String],
+        keys: [String],
         _ state: ArrivalState,
-        _ bookkeeping: Bookkeeping
+        in bookkeeping: Bookkeeping
     ) -> [Int] {
         let generation = bookkeeping.generation
         let arriving = EntryState(
@@ -118,11 +118,11 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
                 index += 1
                 let merged = Self.merged(
                     part.models[number],
-                    part.source,
+                    from: part.source,
                     over: entries[place],
-                    keys[place],
-                    arriving,
-                    bookkeeping
+                    key: keys[place],
+                    arriving: arriving,
+                    in: bookkeeping
                 )
                 guard let merged else { continue }
                 entries[place] = merged
@@ -136,11 +136,11 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
     /// - Returns: `nil` if a later request's answer, or a later save, is there already.
     private static func merged(
         _ model: Model,
-        _ source: ModelSource,
+        from source: ModelSource,
         over old: ModelRecord<Model>?,
-        _ key: String,
-        _ arriving: EntryState,
-        _ bookkeeping: Bookkeeping
+        key: String,
+        arriving: EntryState,
+        in bookkeeping: Bookkeeping
     ) -> ModelRecord<Model>? {
         var state = arriving
         guard let old else {

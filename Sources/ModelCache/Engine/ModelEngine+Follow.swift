@@ -8,7 +8,7 @@ extension ModelEngine {
     nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> [Model.ID: Model] {
         var distinct: [Model.ID] = []
         var seen = Set<Model.ID>()
@@ -21,7 +21,7 @@ extension ModelEngine {
             if let snapshot { found[id] = snapshot.value }
             if isOffline || (mode != .reload && snapshot?.freshness.isFresh == true) { continue }
             if mode != .reload, let snapshot,
-                try await servesWhileLoading(type, id, snapshot.freshness, mode)
+                try await servesWhileLoading(type, id, freshness: snapshot.freshness, mode: mode)
             {
                 refresh(type, id)
             } else {
@@ -29,7 +29,7 @@ extension ModelEngine {
             }
         }
         guard !wanted.isEmpty else { return found }
-        for (id, model) in try await load(type, wanted, mode) { found[id] = model }
+        for (id, model) in try await load(type, wanted, mode: mode) { found[id] = model }
         return found
     }
 
@@ -37,13 +37,13 @@ extension ModelEngine {
     private nonisolated(nonsending) func load<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> [Model.ID: Model?] {
         if ids.count > 1, let request = Model.request(for: ids) {
             do {
                 return try await load(type, ids, by: request)
             } catch {
-                return try await stale(type, ids, mode, error)
+                return try await stale(type, ids, mode: mode, after: error)
             }
         }
         let loaded = try await withThrowingTaskGroup(of: (Model.ID, Model?).self) { group in
@@ -53,7 +53,7 @@ extension ModelEngine {
                 guard let id = rest.popFirst() else { return }
                 group.addTask { [self] in
                     do {
-                        return (id, try await fetch(type, id, mode).value)
+                        return (id, try await fetch(type, id, mode: mode).value)
                     } catch let error as ModelCacheError where error.code == .notFound {
                         return (id, nil)
                     }
@@ -121,8 +121,8 @@ extension ModelEngine {
     private nonisolated(nonsending) func stale<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
-        _ mode: FetchMode,
-        _ error: any Error
+        mode: FetchMode,
+        after error: any Error
     ) async throws -> [Model.ID: Model?] {
         if mode == .reload || !Self.allowsStale(error) { throw error }
         let table = try await table(type)

@@ -7,7 +7,7 @@ extension ModelEngine {
     /// A list as a fetch gives it.
     nonisolated(nonsending) func fetch<List: ModelList>(
         _ list: List,
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> ListSnapshot<List> {
         let stored = try await snapshot(list)
         if self.mode.withLock({ $0 }) == .offline {
@@ -18,8 +18,8 @@ extension ModelEngine {
         }
         if let stored, mode != .reload {
             if stored.freshness.isFresh { return stored }
-            if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode) }
-            if try await servesWhileLoading(list, stored.freshness, mode) {
+            if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode: mode) }
+            if try await servesWhileLoading(list, stored.freshness, mode: mode) {
                 refresh(list)
                 return stored
             }
@@ -38,10 +38,10 @@ extension ModelEngine {
     private nonisolated(nonsending) func filled<List: ModelList>(
         _ list: List,
         _ stored: ListSnapshot<List>,
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> ListSnapshot<List> {
         do {
-            _ = try await fetch(List.Element.self, stored.holes, mode)
+            _ = try await fetch(List.Element.self, stored.holes, mode: mode)
         } catch {
             if error is CancellationError { throw error }
             reportBackground(error)
@@ -52,7 +52,7 @@ extension ModelEngine {
     private nonisolated(nonsending) func servesWhileLoading(
         _ list: some ModelList,
         _ freshness: Freshness,
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
         guard freshness.isExpired else { return false }
@@ -101,13 +101,13 @@ extension ModelEngine {
         }
         var answer = try await send(conditional ?? request, bookkeeping)
         if answer.response.status == 304 {
-            if conditional != nil, try await renew(list, old?.state.validators, answer, bookkeeping) {
-                return try await shown(list, answer, bookkeeping, page: nil)
+            if conditional != nil, try await renew(list, sent: old?.state.validators, by: answer, in: bookkeeping) {
+                return try await shown(list, after: answer, in: bookkeeping, page: nil)
             }
             answer = try await send(request.unconditional, bookkeeping)
         }
         let page = try page(list, answer, after: nil)
-        guard answer.lifetime.isStored else { return unstored(list, page.page, answer) }
+        guard answer.lifetime.isStored else { return unstored(list, page.page, of: answer) }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
         arrivals.add(page.page.elements, from: .list)
@@ -125,7 +125,7 @@ extension ModelEngine {
             record = changed
         }
         try await merge(arrivals, lists: [change], answer.state)
-        return try await shown(list, answer, bookkeeping, page: page.page)
+        return try await shown(list, after: answer, in: bookkeeping, page: page.page)
     }
 
     static func emptyList<List: ModelList>(_ list: List, _ state: EntryState) -> ListRecord {
@@ -135,12 +135,12 @@ extension ModelEngine {
     /// The result of a load; begins one more load where the list was invalidated meanwhile.
     private nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List,
-        _ answer: Answer,
-        _ bookkeeping: Bookkeeping,
+        after answer: Answer,
+        in bookkeeping: Bookkeeping,
         page: Page<List.Element>?
     ) async throws -> ListSnapshot<List> {
         guard let snapshot = try await snapshot(list) else {
-            return unstored(list, page ?? Page([]), answer)
+            return unstored(list, page ?? Page([]), of: answer)
         }
         if case .stale(_, .invalidated) = snapshot.freshness {
             loads.start("again/l/" + list.listKey) { [self] in
@@ -154,7 +154,7 @@ extension ModelEngine {
     private func unstored<List: ModelList>(
         _ list: List,
         _ page: Page<List.Element>,
-        _ answer: Answer
+        of answer: Answer
     ) -> ListSnapshot<List> {
         ListSnapshot(
             elements: page.elements,
@@ -199,9 +199,9 @@ extension ModelEngine {
     /// - Returns: whether the list that was asked about is still there.
     private nonisolated(nonsending) func renew(
         _ list: some ModelList,
-        _ validators: Validators?,
-        _ answer: Answer,
-        _ bookkeeping: Bookkeeping
+        sent validators: Validators?,
+        by answer: Answer,
+        in bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> Bool {
         let fresh = list.fresh
         let isThere = Flag()
@@ -227,9 +227,9 @@ extension ModelEngine {
 
     /// Loads the page behind the last element that is known.
     nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
-        guard let record = try await shown(list)?.entry.record else { return try await fetch(list, .automatic) }
+        guard let record = try await shown(list)?.entry.record else { return try await fetch(list, mode: .automatic) }
         guard let cursor = record.next else {
-            guard let snapshot = try await snapshot(list) else { return try await fetch(list, .automatic) }
+            guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
             return snapshot
         }
         if mode.withLock({ $0 }) == .offline {
@@ -241,7 +241,7 @@ extension ModelEngine {
         }
         // The list was changed below the request: its end is elsewhere now.
         if case .elsewhere = outcome { return try await fetchMore(of: list) }
-        guard let snapshot = try await snapshot(list) else { return try await fetch(list, .automatic) }
+        guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
         if case .notKept(let page) = outcome { return snapshot.followed(by: page) }
         return snapshot
     }

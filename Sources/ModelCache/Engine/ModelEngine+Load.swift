@@ -18,7 +18,7 @@ extension ModelEngine {
     nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> ModelSnapshot<Model> {
         let stored = try await snapshot(type, id)
         if self.mode.withLock({ $0 }) == .offline {
@@ -29,7 +29,7 @@ extension ModelEngine {
         }
         if let stored, mode != .reload {
             if stored.freshness.isFresh { return stored }
-            if try await servesWhileLoading(type, id, stored.freshness, mode) {
+            if try await servesWhileLoading(type, id, freshness: stored.freshness, mode: mode) {
                 refresh(type, id)
                 return stored
             }
@@ -61,8 +61,8 @@ extension ModelEngine {
     nonisolated(nonsending) func servesWhileLoading<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
-        _ freshness: Freshness,
-        _ mode: FetchMode
+        freshness: Freshness,
+        mode: FetchMode
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
         // The server's window is for expired models, not for invalidated ones or other variants.
@@ -129,9 +129,9 @@ extension ModelEngine {
         var answer = try await send(conditional ?? request, bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil,
-                let renewed = try await renew(table, key, old?.state.validators, answer, bookkeeping)
+                let renewed = try await renew(table, key, sent: old?.state.validators, by: answer, in: bookkeeping)
             {
-                return try await shown(renewed, id, table, bookkeeping, answer)
+                return try await shown(renewed, id, after: answer, in: bookkeeping)
             }
             // It has gone meanwhile, or is another one's: there is nothing that the server could confirm.
             answer = try await send(request.unconditional, bookkeeping)
@@ -139,7 +139,7 @@ extension ModelEngine {
         switch answer.response.status {
         case 200..<300: break
         case 404, 410:
-            try await remove(type, key, answer.revision)
+            try await remove(type, key, asOf: answer.revision)
             throw ModelCacheError(
                 .notFound,
                 "the server has no such \(Model.modelName)",
@@ -170,16 +170,15 @@ extension ModelEngine {
         let merged = try await record(table.records, model.id.cacheKey)
         let record =
             merged ?? ModelRecord(model: model, state: EntryState(answer, bookkeeping, fresh: Model.policy.fresh))
-        return try await shown(record, id, table, bookkeeping, answer)
+        return try await shown(record, id, after: answer, in: bookkeeping)
     }
 
     /// The result of a load; begins one more load where the model was invalidated meanwhile.
     private nonisolated(nonsending) func shown<Model: CachedModel>(
         _ record: ModelRecord<Model>,
         _ id: Model.ID,
-        _ table: ModelTable<Model>,
-        _ bookkeeping: Bookkeeping,
-        _ answer: Answer
+        after answer: Answer,
+        in bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> ModelSnapshot<Model> {
         let key = id.cacheKey
         if case .stale(_, .invalidated) = freshness(of: record, key, bookkeeping),
@@ -204,9 +203,9 @@ extension ModelEngine {
     private nonisolated(nonsending) func renew<Model: CachedModel>(
         _ table: ModelTable<Model>,
         _ key: String,
-        _ validators: Validators?,
-        _ answer: Answer,
-        _ bookkeeping: Bookkeeping
+        sent validators: Validators?,
+        by answer: Answer,
+        in bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> ModelRecord<Model>? {
         try await turns.run { () async -> Result<ModelRecord<Model>?, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
@@ -254,33 +253,5 @@ extension ModelEngine {
         let receivedAt = clock.now
         let lifetime = ResponseLifetime(of: response, to: request, requestedAt: requestedAt, receivedAt: receivedAt)
         return Answer(response: response, lifetime: lifetime, revision: revision, receivedAt: receivedAt)
-    }
-}
-
-extension EntryState {
-    /// The state of an entry that an answer brings.
-    init(_ answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
-        self.init(
-            answer.lifetime,
-            generation: bookkeeping.generation,
-            revision: answer.revision,
-            receivedAt: answer.receivedAt,
-            fresh: fresh
-        )
-    }
-
-    /// Whether "not modified" is said of the answer that brought the entry.
-    ///
-    /// - Parameter sent: the validators of the conditional request.
-    func isConfirmed(by answer: Answer, _ sent: Validators?) -> Bool {
-        guard let validators else { return false }
-        return validators.areSame(as: sent) && validators.areConfirmed(by: answer.response.headers)
-    }
-
-    /// Whether a moment is within a window after the entry became stale by time; `nil`: a window without end.
-    func isWithin(_ window: Duration?, at now: Date) -> Bool {
-        guard let window else { return true }
-        guard window > .zero, let freshUntil else { return false }
-        return now < freshUntil.addingTimeInterval(window / .seconds(1))
     }
 }

@@ -76,7 +76,7 @@ extension ModelEngine {
     nonisolated(nonsending) func remove<Model: CachedModel>(
         _ type: Model.Type,
         _ key: String,
-        _ revision: Revision,
+        asOf revision: Revision,
         waits: Bool = false
     ) async throws(ModelCacheError) {
         let table = try await table(type)

@@ -23,7 +23,7 @@ extension ModelEngine {
             let records = try await self.records(table.records, keys)
             let layers = table.layers.changes(over: keys)
             return zip(keys, records).map { key, record in
-                self.snapshot(of: record, key, layers[key] ?? [], bookkeeping)
+                self.snapshot(of: record, key, under: layers[key] ?? [], in: bookkeeping)
             }
         }
     }
@@ -40,8 +40,8 @@ extension ModelEngine {
     private func snapshot<Model: CachedModel>(
         of record: ModelRecord<Model>?,
         _ key: String,
-        _ layers: [Layers<Model>.Change],
-        _ bookkeeping: Bookkeeping
+        under layers: [Layers<Model>.Change],
+        in bookkeeping: Bookkeeping
     ) -> ModelSnapshot<Model>? {
         var value = record?.model
         for layer in layers { layer(&value) }
@@ -103,7 +103,7 @@ extension ModelEngine {
         if let known = try Self.elementsInMemory(table, keys) {
             elements = known
         } else {
-            (elements, holes) = try await self.elements(table, record.ids, keys)
+            (elements, holes) = try await self.elements(table, ids: record.ids, keys: keys)
         }
         var freshness = freshness(of: record, list, try await bookkeeping())
         if freshness.isFresh, !holes.isEmpty { freshness = .stale(since: nil, because: .holes) }
@@ -140,8 +140,8 @@ extension ModelEngine {
     /// The models of a list, with unconfirmed changes applied, and the identities of those that are missing.
     private nonisolated(nonsending) func elements<Element: CachedModel>(
         _ table: ModelTable<Element>,
-        _ ids: [String],
-        _ keys: PreparedKeys
+        ids: [String],
+        keys: PreparedKeys
     ) async throws(ModelCacheError) -> (elements: [Element], holes: [Element.ID]) {
         let records = try await self.records(table.records, keys)
         let layers = table.layers.changes(over: ids)

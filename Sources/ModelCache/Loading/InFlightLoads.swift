@@ -34,7 +34,7 @@ final class InFlightLoads: Sendable {
         }
         let output = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                wait(name, waiter, continuation, body)
+                wait(for: name, as: waiter, continuation, body)
             }
         } onCancel: {
             leave(name, waiter)
@@ -51,20 +51,20 @@ final class InFlightLoads: Sendable {
                 state.loads[name]?.isDetached = true
                 return
             }
-            begin(name, &state, isDetached: true) { await body() }
+            begin(name, in: &state, isDetached: true) { await body() }
         }
     }
 
     private func wait<Output: Sendable>(
-        _ name: String,
-        _ waiter: UInt64,
+        for name: String,
+        as waiter: UInt64,
         _ continuation: CheckedContinuation<any Sendable, any Error>,
         _ body: @escaping @Sendable () async throws -> Output
     ) {
         let refusal = state.withLock { state -> (any Error)? in
             if Task.isCancelled { return CancellationError() }
             if state.isEnded { return ModelCacheError.ended }
-            if state.loads[name] == nil { begin(name, &state, isDetached: false, body) }
+            if state.loads[name] == nil { begin(name, in: &state, isDetached: false, body) }
             state.loads[name]?.waiters[waiter] = continuation
             return nil
         }
@@ -73,7 +73,7 @@ final class InFlightLoads: Sendable {
 
     private func begin<Output: Sendable>(
         _ name: String,
-        _ state: inout State,
+        in state: inout State,
         isDetached: Bool,
         _ body: @escaping @Sendable () async throws -> Output
     ) {
@@ -82,12 +82,12 @@ final class InFlightLoads: Sendable {
         let task = Task {
             let result: Result<any Sendable, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
-            end(name, number, result)
+            end(name, number: number, with: result)
         }
         state.loads[name] = Load(number: number, task: task, isDetached: isDetached)
     }
 
-    private func end(_ name: String, _ number: UInt64, _ result: Result<any Sendable, any Error>) {
+    private func end(_ name: String, number: UInt64, with result: Result<any Sendable, any Error>) {
         let (waiters, idle) = state.withLock {
             state -> ([CheckedContinuation<any Sendable, any Error>], [CheckedContinuation<Void, Never>]) in
             guard let load = state.loads[name], load.number == number else { return ([], []) }

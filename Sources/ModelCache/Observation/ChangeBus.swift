@@ -26,7 +26,7 @@ final class ChangeBus: Sendable {
                 defer { current = names }
                 return current
             }
-            for name in former.subtracting(names) { remove(observer, name, &state) }
+            for name in former.subtracting(names) { remove(observer, of: name, in: &state) }
             for name in names.subtracting(former) {
                 state.observers[name, default: [:]][ObjectIdentifier(observer)] = observer
             }
@@ -35,11 +35,11 @@ final class ChangeBus: Sendable {
 
     func remove(_ observer: Observer) {
         state.withLock { state in
-            for name in observer.names.withLock({ $0 }) { remove(observer, name, &state) }
+            for name in observer.names.withLock({ $0 }) { remove(observer, of: name, in: &state) }
         }
     }
 
-    private func remove(_ observer: Observer, _ name: EntryName, _ state: inout State) {
+    private func remove(_ observer: Observer, of name: EntryName, in state: inout State) {
         state.observers[name]?[ObjectIdentifier(observer)] = nil
         if state.observers[name]?.isEmpty == true { state.observers[name] = nil }
     }

@@ -56,7 +56,7 @@ public final class LiveList<List: ModelList>: Observable {
     ///
     /// - Parameter mode: how a stale list is used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await state.load { _ = try await engine.fetch(list, mode) }
+        await state.load { _ = try await engine.fetch(list, mode: mode) }
     }
 
     /// Asks the server for the first page, and returns when it shows, or ``error`` has the failure.

@@ -49,7 +49,7 @@ public final class LiveModel<Model: CachedModel>: Observable {
     ///
     /// - Parameter mode: how a stale model is used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await state.load { _ = try await engine.fetch(Model.self, id, mode) }
+        await state.load { _ = try await engine.fetch(Model.self, id, mode: mode) }
     }
 
     /// Asks the server, also if the stored model is fresh, and returns when the answer shows, or ``error`` has the failure.

@@ -36,7 +36,7 @@ public final class LiveModels<Model: CachedModel>: Observable {
     ///
     /// - Parameter mode: how stale models are used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await state.load { _ = try await engine.fetch(Model.self, ids, mode) }
+        await state.load { _ = try await engine.fetch(Model.self, ids, mode: mode) }
     }
 
     /// Asks the server for all of them, and returns when the answer shows, or ``error`` has the failure.

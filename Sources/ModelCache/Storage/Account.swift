@@ -222,10 +222,6 @@ func closing<Value: Encoded>(_ cache: Cache<Value>) -> ModelCacheError? {
     }
 }
 
-extension ModelTable: Closable {
-    func close() -> ModelCacheError? { closing(records.cache) }
-}
-
 /// A clock of any type, for initializers that take one of a certain type.
 struct AnyClock: CacheClock {
     private let clock: any CacheClock

@@ -34,3 +34,7 @@ final class ModelTable<Model: CachedModel>: Sendable {
 
     static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }
 }
+
+extension ModelTable: Closable {
+    func close() -> ModelCacheError? { closing(records.cache) }
+}

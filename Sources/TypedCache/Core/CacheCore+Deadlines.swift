@@ -64,9 +64,9 @@ extension CacheCore {
                     // The store has taken it away.
                     _ = timing.moved(nil)
                     invalidate(key)
-                    report(.corrupted, key, error)
+                    report(error, as: .corrupted, of: key)
                 } else {
-                    report(.failed, key, error)
+                    report(error, as: .failed, of: key)
                 }
             }
         }
@@ -150,11 +150,11 @@ extension CacheCore {
             return try moved(entry, to: { deadline }).map { .renewed($0) } ?? .gone
         } catch {
             guard error.code == .corrupted else {
-                report(.failed, key, error)
+                report(error, as: .failed, of: key)
                 return .failed
             }
             drop(key)
-            report(.corrupted, key, error)
+            report(error, as: .corrupted, of: key)
             return .gone
         }
     }

@@ -116,7 +116,7 @@ extension CacheCore {
             case (.failure(let error), .expired):
                 failures.append(failure(error, key))
             case (.failure(let error), _):
-                report(.failed, key, error)
+                report(error, as: .failed, of: key)
             }
             let tombstone: MemoryTier.Tombstone = if case .success = answer { .remove } else { .add }
             batch.end(key, tombstone)

@@ -102,7 +102,7 @@ extension CacheCore {
             }
         } catch {
             invalidate(key, tombstone: .add)
-            report(.failed, key, error)
+            report(error, as: .failed, of: key)
         }
     }
 
@@ -110,6 +110,6 @@ extension CacheCore {
     func ignoreDamage(_ error: StoreError, _ key: EntryKey) throws(CacheError) {
         guard error.code == .corrupted else { throw failure(error, key) }
         drop(key)
-        report(.corrupted, key, error)
+        report(error, as: .corrupted, of: key)
     }
 }

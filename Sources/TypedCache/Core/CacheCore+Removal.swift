@@ -115,7 +115,7 @@ extension CacheCore {
         var formers: [MemoryEntry] = []
         let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeSiblingsUnsaved(tagged: tag))
         for key in unsaved { recorder.record(.removed, key) }
-        let removedCount = try removing(.removed, .remove, except: unsaved) { removed throws(StoreError) in
+        let removedCount = try removing(as: .removed, during: .remove, except: unsaved) { removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
                 // The entry leaves memory before the disk, so that memory does not serve one that another process sees
                 // to be gone.
@@ -137,7 +137,7 @@ extension CacheCore {
         // First: in a forked process, the calls below would wait for threads that do not exist there.
         try checkUsable()
         memory.drainMoves()
-        return try removing(.expired, .sweep) { removed throws(StoreError) in
+        return try removing(as: .expired, during: .sweep) { removed throws(StoreError) in
             try store.removeExpired(at: clock.now, removed: removed)
         }
     }
@@ -149,21 +149,21 @@ extension CacheCore {
         } catch {
             // A cache that was closed meanwhile has no failure to tell.
             guard usage.isUsable else { return }
-            recorder.record(.failed, nil, error)
+            recorder.record(.failed, nil, cause: error)
         }
     }
 
     /// Gives up entries on disk until no more than so many bytes are left. Blocks on disk I/O.
     func trimDisk(toByteCount byteCount: Int) throws(CacheError) -> Int {
-        try removing(storeEviction, .remove) { removed throws(StoreError) in
+        try removing(as: storeEviction, during: .remove) { removed throws(StoreError) in
             try store.trim(toByteCount: byteCount, removed: removed)
         }
     }
 
     /// - Parameter told: keys that were counted and told of already, because memory alone had an entry for them.
     private func removing(
-        _ occurrence: Occurrence,
-        _ operation: CacheOperation,
+        as occurrence: Occurrence,
+        during operation: CacheOperation,
         except told: Set<EntryKey> = [],
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {

@@ -49,12 +49,12 @@ extension CacheCore {
         let saved: EntryInformation?
         do throws(StoreError) {
             if new.attributes.freshness(at: clock.now) == .useless {
-                let isDone = try removeInstead(of: new, ticket.start, rule)
+                let isDone = try removeInstead(of: new, since: ticket.start, under: rule)
                 ticket.end(isDone ? .remove : .keep)
                 return isDone
             }
             let start = ticket.start
-            saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, start, rule) }
+            saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, since: start, under: rule) }
         } catch {
             let tombstone = removeAfterFailure(key, rule)
             if keepsUnsaved, keepsWithoutStore {
@@ -78,10 +78,10 @@ extension CacheCore {
 
     private func save(
         _ new: NewEntry,
-        _ start: MemoryTier.Start,
-        _ rule: WriteRule
+        since start: MemoryTier.Start,
+        under rule: WriteRule
     ) throws(StoreError) -> EntryInformation? {
-        let condition = condition(new.key, start, rule)
+        let condition = condition(new.key, since: start, under: rule)
         let saved = try put(new, if: condition)
         guard case .ifUnchanged = rule, let saved, !memory.withLock({ $0.isOfThisEpoch(start) }) else {
             return saved
@@ -95,8 +95,8 @@ extension CacheCore {
     /// that a removal comes either before this or after the save.
     private func condition(
         _ key: EntryKey,
-        _ start: MemoryTier.Start,
-        _ rule: WriteRule
+        since start: MemoryTier.Start,
+        under rule: WriteRule
     ) -> ((EntryInformation?) -> Bool)? {
         switch rule {
         case .always: nil
@@ -110,10 +110,10 @@ extension CacheCore {
     /// Removes the former entry instead of saving one that has expired already.
     private func removeInstead(
         of new: NewEntry,
-        _ start: MemoryTier.Start,
-        _ rule: WriteRule
+        since start: MemoryTier.Start,
+        under rule: WriteRule
     ) throws(StoreError) -> Bool {
-        guard let condition = condition(new.key, start, rule) else {
+        guard let condition = condition(new.key, since: start, under: rule) else {
             if try store.remove(forKey: new.key.text) { recorder.record(.removed, new.key) }
             return true
         }
@@ -129,7 +129,7 @@ extension CacheCore {
             return try store.information(forKey: key.text)
         } catch {
             guard error.code == .corrupted else { throw error }
-            report(.corrupted, key, error)
+            report(error, as: .corrupted, of: key)
             return nil
         }
     }
@@ -150,7 +150,7 @@ extension CacheCore {
             case .ifStill(nil), .ifUnchanged: return .keep
             }
         } catch {
-            report(.failed, key, error)
+            report(error, as: .failed, of: key)
             return .add
         }
     }
@@ -193,14 +193,14 @@ extension CacheCore {
     /// Called by tickets and batches.
     func endWrite(
         _ key: EntryKey,
-        _ start: MemoryTier.Start,
+        since start: MemoryTier.Start,
         _ tombstone: MemoryTier.Tombstone,
         keeping entry: MemoryEntry? = nil,
         unsaved: EntryInformation? = nil
     ) {
         release(
             memory.withLock { memory in
-                let dropped = memory.endWrite(key, start, tombstone, keeping: entry)
+                let dropped = memory.endWrite(key, since: start, tombstone, keeping: entry)
                 if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
                 return dropped
             }

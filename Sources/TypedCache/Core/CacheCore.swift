@@ -97,8 +97,8 @@ final class CacheCore: Sendable {
     // MARK: Telling
 
     /// Records an error of the store that no call can throw.
-    func report(_ occurrence: Occurrence, _ key: EntryKey?, _ error: StoreError) {
-        recorder.record(occurrence, key, failure(error, key))
+    func report(_ error: StoreError, as occurrence: Occurrence, of key: EntryKey?) {
+        recorder.record(occurrence, key, cause: failure(error, key))
     }
 
     /// The error of a store, as this cache throws and reports it.
@@ -207,7 +207,7 @@ extension CacheCore: StoreUser {
     func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
         let key = try? EntryKey(key)
         if let key { invalidate(key, tombstone: leavesStale ? .add : .keep) }
-        report(.failed, key, error)
+        report(error, as: .failed, of: key)
     }
 
     func didLoseEntries() {

@@ -32,11 +32,11 @@ struct WriteTicket: ~Copyable {
         unsaved: EntryInformation? = nil
     ) {
         isEnded = true
-        core.endWrite(key, start, tombstone, keeping: entry, unsaved: unsaved)
+        core.endWrite(key, since: start, tombstone, keeping: entry, unsaved: unsaved)
     }
 
     deinit {
-        if !isEnded { core.endWrite(key, start, .keep) }
+        if !isEnded { core.endWrite(key, since: start, .keep) }
     }
 }
 
@@ -60,11 +60,11 @@ struct WriteBatch: ~Copyable {
         keeping entry: MemoryEntry? = nil
     ) -> MemoryTier.BegunWrite? {
         guard let write = begun.removeValue(forKey: key) else { return nil }
-        core.endWrite(key, write.start, tombstone, keeping: entry)
+        core.endWrite(key, since: write.start, tombstone, keeping: entry)
         return write
     }
 
     deinit {
-        for (key, write) in begun { core.endWrite(key, write.start, .keep) }
+        for (key, write) in begun { core.endWrite(key, since: write.start, .keep) }
     }
 }

@@ -31,7 +31,7 @@ final class Listeners: Sendable {
     /// Whether there is an observer or a stream.
     var isActive: Bool { isNeeded.load(ordering: .relaxed) }
 
-    func tell(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {
+    func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
         guard isActive else { return }
         let event = CacheEvent(occurrence, key: key?.text, cause: cause, hasDisk: hasDisk)
         observer?.cache(cacheName, did: event)

@@ -3,9 +3,9 @@ struct Recorder: Sendable {
     let memory: SharedMemory
     let listeners: Listeners
 
-    func record(_ occurrence: Occurrence, _ key: EntryKey?, _ cause: (any Error)? = nil) {
+    func record(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
         memory.withLock { $0.statistics.count(occurrence) }
-        listeners.tell(occurrence, key, cause)
+        listeners.tell(occurrence, key, cause: cause)
     }
 
     // MARK: The answers of fetches

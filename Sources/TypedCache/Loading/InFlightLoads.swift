@@ -26,7 +26,7 @@ final class KeyLoad: @unchecked Sendable {
     fileprivate var outcome: LoadOutcome?
     fileprivate var continuations: [Int: UnsafeContinuation<LoadOutcome, Never>] = [:]
 
-    fileprivate init(_ key: EntryKey, _ start: MemoryTier.Start, _ run: ProducerRun) {
+    fileprivate init(_ key: EntryKey, since start: MemoryTier.Start, by run: ProducerRun) {
         self.key = key
         self.start = start
         self.run = run
@@ -109,7 +109,7 @@ final class InFlightLoads: Sendable {
                 if let known {
                     load = known
                 } else {
-                    load = KeyLoad(key, begin(key), run)
+                    load = KeyLoad(key, since: begin(key), by: run)
                     run.loads.append(load)
                     run.unfinishedCount += 1
                     state.loads[key] = load

@@ -52,9 +52,19 @@ extension LoadPlan {
             do throws(CacheError) {
                 switch answer.answer {
                 case .new(let value, let tags):
-                    try await save(value, load, answer.expiration ?? expiration, tags, loadTime)
+                    try await save(
+                        value,
+                        endingLoad: load,
+                        expiration: answer.expiration ?? expiration,
+                        tags: tags,
+                        loadTime: loadTime
+                    )
                 case .unchanged:
-                    try await renew(formers[load.key.text], load, answer.expiration ?? expiration)
+                    try await renew(
+                        formers[load.key.text],
+                        endingLoad: load,
+                        expiration: answer.expiration ?? expiration
+                    )
                 }
             } catch {
                 fail(load, error.named(cache: core.name, key: load.key.text))
@@ -93,7 +103,7 @@ extension LoadPlan {
                 do throws(CacheError) {
                     return try core.readServable(key)
                 } catch {
-                    core.recorder.record(.failed, key, error)
+                    core.recorder.record(.failed, key, cause: error)
                     return nil
                 }
             }
@@ -103,7 +113,7 @@ extension LoadPlan {
                     !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
                     || known[key].map { $0 < stored.information.expiresAt ?? .distantFuture } ?? false
                 if isNew, core.freshness(of: stored.information) == .fresh, let value = value(stored) {
-                    let entry = form.entry(value, key, stored)
+                    let entry = form.entry(value, of: key, stored)
                     end(load, .loaded(entry), keeping: entry)
                     continue
                 }
@@ -133,16 +143,16 @@ extension LoadPlan {
     /// Ends a load with a new value.
     private func save(
         _ value: Value,
-        _ load: KeyLoad,
-        _ expiration: Expiration,
-        _ tags: Set<String>?,
-        _ loadTime: TimeInterval
+        endingLoad load: KeyLoad,
+        expiration: Expiration,
+        tags: Set<String>?,
+        loadTime: TimeInterval
     ) async throws(CacheError) {
         var attributes = try expiration.attributes(savedAt: core.clock.now)
         attributes.tags = self.tags
         if let tags { attributes.tags = try EntryTags.check(tags) }
         if attributes.expiresAt != nil { attributes.loadTime = loadTime }
-        let new = try Cache<Value>.newEntry(value, load.key, attributes, form)
+        let new = try Cache<Value>.newEntry(value, forKey: load.key, attributes, as: form)
         core.recorder.record(.loaded, load.key)
         let (core, keepsUnsaved) = (core, options.keepsUnsaved)
         await core.queues.run(load.key) {
@@ -150,7 +160,7 @@ extension LoadPlan {
                 try core.write(new, .ifUnchanged(since: load.start), keepsUnsaved: keepsUnsaved)
             } catch {
                 // The value is good all the same.
-                core.recorder.record(.failed, load.key, error)
+                core.recorder.record(.failed, load.key, cause: error)
             }
         }
         end(load, .loaded(new.entry))
@@ -159,8 +169,8 @@ extension LoadPlan {
     /// Ends a load with the value that there was.
     private func renew(
         _ former: StoredArchive?,
-        _ load: KeyLoad,
-        _ expiration: Expiration
+        endingLoad load: KeyLoad,
+        expiration: Expiration
     ) async throws(CacheError) {
         let (core, key) = (core, load.key)
         // Decoded again: the producer has the other one, and may have kept it.
@@ -178,23 +188,29 @@ extension LoadPlan {
         switch renewal {
         case .renewed(let information):
             let stored = StoredArchive(archive: former.archive, information: information)
-            let entry = form.entry(value, key, stored)
+            let entry = form.entry(value, of: key, stored)
             end(load, .loaded(entry), keeping: entry)
         case .failed where options.keepsUnsaved:
             var attributes = former.information.attributes
             attributes.expiresAt = deadline
-            let entry = form.entry(value, key, former.archive, attributes, EntryTiming.of(attributes))
+            let entry = form.entry(
+                value,
+                of: key,
+                archive: former.archive,
+                attributes,
+                timing: .of(attributes)
+            )
             let unsaved = former.information.expiring(at: deadline)
             end(load, .loaded(entry), keeping: entry, unsaved: unsaved)
         case .gone, .failed:
-            end(load, .loaded(form.entry(value, key, former)))
+            end(load, .loaded(form.entry(value, of: key, former)))
         }
     }
 
     private func fail(_ load: KeyLoad, _ error: any Error) {
         // The error of a producer that was told to stop says nothing about the value.
         if Task.isCancelled { return end(load, .failed(error)) }
-        core.recorder.record(.loadFailed, load.key, error)
+        core.recorder.record(.loadFailed, load.key, cause: error)
         if let time = options.failureLifetime {
             core.loads.remember(error, of: load.key, until: core.now + time / .seconds(1))
         }

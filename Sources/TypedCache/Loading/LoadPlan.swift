@@ -25,10 +25,10 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
     init(
         _ cache: Cache<Value>,
         _ options: LoadOptions,
-        _ expiration: Expiration?,
-        _ tags: Set<String>,
+        expiration: Expiration?,
+        tags: Set<String>,
         revalidates: Bool,
-        _ producer: @escaping Producer
+        producer: @escaping Producer
     ) throws(CacheError) {
         core = cache.core
         form = cache.form

@@ -11,10 +11,10 @@ struct MemoryForm<Value>: Sendable {
     /// The memory entry of a value. Calls user code, so it must run without any lock.
     func entry(
         _ value: Value,
-        _ key: EntryKey,
-        _ archive: [UInt8],
+        of key: EntryKey,
+        archive: [UInt8],
         _ attributes: EntryAttributes,
-        _ timing: EntryTiming?
+        timing: EntryTiming?
     ) -> MemoryEntry {
         let deadline = attributes.memoryDeadline
         guard sharesValues else {
@@ -29,12 +29,12 @@ struct MemoryForm<Value>: Sendable {
     /// - Parameter timing: the entry's, where its deadline is still on its way to disk.
     func entry(
         _ value: Value,
-        _ key: EntryKey,
+        of key: EntryKey,
         _ stored: StoredArchive,
         timing: EntryTiming? = nil
     ) -> MemoryEntry {
         let attributes = stored.information.attributes
         let timing = timing ?? EntryTiming.of(attributes, entry: stored.information)
-        return entry(value, key, stored.archive, attributes, timing)
+        return entry(value, of: key, archive: stored.archive, attributes, timing: timing)
     }
 }

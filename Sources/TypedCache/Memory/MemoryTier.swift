@@ -215,7 +215,7 @@ struct MemoryTier {
     /// - Parameter tombstone: whether the key has a tombstone from now on.
     mutating func endWrite(
         _ key: EntryKey,
-        _ start: Start,
+        since start: Start,
         _ tombstone: Tombstone,
         keeping entry: MemoryEntry? = nil
     ) -> Dropped {

@@ -1,0 +1,29 @@
+import Foundation
+
+extension EntryState {
+    /// The state of an entry that an answer brings.
+    init(_ answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
+        self.init(
+            answer.lifetime,
+            generation: bookkeeping.generation,
+            revision: answer.revision,
+            receivedAt: answer.receivedAt,
+            fresh: fresh
+        )
+    }
+
+    /// Whether "not modified" is said of the answer that brought the entry.
+    ///
+    /// - Parameter sent: the validators of the conditional request.
+    func isConfirmed(by answer: Answer, _ sent: Validators?) -> Bool {
+        guard let validators else { return false }
+        return validators.areSame(as: sent) && validators.areConfirmed(by: answer.response.headers)
+    }
+
+    /// Whether a moment is within a window after the entry became stale by time; `nil`: a window without end.
+    func isWithin(_ window: Duration?, at now: Date) -> Bool {
+        guard let window else { return true }
+        guard window > .zero, let freshUntil else { return false }
+        return now < freshUntil.addingTimeInterval(window / .seconds(1))
+    }
+}
