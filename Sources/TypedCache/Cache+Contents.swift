@@ -20,7 +20,9 @@ extension Cache {
         let key = try entryKey(key)
         if try isKnownFresh(key) { return true }
         let core = core
-        return try await core.queues.runThrowing(key) { () throws(CacheError) in try core.freshInformation(key) != nil }
+        return try await core.queues.runThrowing(key) { () throws(CacheError) in
+            try core.freshInformation(key) != nil
+        }
     }
 
     private func isKnownFresh(_ key: EntryKey) throws(CacheError) -> Bool {
@@ -170,7 +172,9 @@ extension Cache {
     @discardableResult
     public nonisolated(nonsending) func trimDisk(toBytes limit: ByteCount) async throws(CacheError) -> Int {
         let core = core
-        return try await core.queues.runThrowing { () throws(CacheError) in try core.trimDisk(toByteCount: limit.bytes) }
+        return try await core.queues.runThrowing { () throws(CacheError) in
+            try core.trimDisk(toByteCount: limit.bytes)
+        }
     }
 
     // MARK: Waiting

@@ -42,7 +42,8 @@ extension Cache {
         let key = try entryKey(key)
         let deadline = try deadline(expiration, key)
         let core = core
-        return try await core.queues.runThrowing(key) { () throws(CacheError) in try core.extend(key, to: deadline) }
+        return try await core.queues.runThrowing(key) { () throws(CacheError) in try core.extend(key, to: deadline)
+        }
     }
 
     /// Returns the value for `key` with its dates, also if it has expired but is within a stale window; `nil` if there

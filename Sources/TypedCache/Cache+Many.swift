@@ -36,7 +36,9 @@ extension Cache {
         tags: Set<String> = []
     ) throws(CacheError) {
         try check(expiration, tags)
-        try saveAll(entries.lazy.map { key, value in self.member(value, forKey: key, expiration: expiration, tags: tags) })
+        try saveAll(
+            entries.lazy.map { key, value in self.member(value, forKey: key, expiration: expiration, tags: tags) }
+        )
     }
 
     /// Saves the members that can be saved; throws the first failure.

@@ -61,7 +61,8 @@ extension Cache {
         let key = try entryKey(key)
         let core = core
         while true {
-            let read = try await core.queues.runThrowing(key) { () throws(CacheError) in try core.readForChange(key) }
+            let read = try await core.queues.runThrowing(key) { () throws(CacheError) in try core.readForChange(key)
+            }
             let information = read?.information
             let former = fresh(read)
             var value = try decoded(former, key)

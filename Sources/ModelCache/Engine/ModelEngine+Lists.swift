@@ -227,7 +227,9 @@ extension ModelEngine {
 
     /// Loads the page behind the last element that is known.
     nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
-        guard let record = try await shown(list)?.entry.record else { return try await fetch(list, mode: .automatic) }
+        guard let record = try await shown(list)?.entry.record else {
+            return try await fetch(list, mode: .automatic)
+        }
         guard let cursor = record.next else {
             guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
             return snapshot

@@ -115,7 +115,8 @@ extension CacheCore {
         var formers: [MemoryEntry] = []
         let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeSiblingsUnsaved(tagged: tag))
         for key in unsaved { recorder.record(.removed, key) }
-        let removedCount = try removing(as: .removed, during: .remove, except: unsaved) { removed throws(StoreError) in
+        let removedCount = try removing(as: .removed, during: .remove, except: unsaved) {
+            removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
                 // The entry leaves memory before the disk, so that memory does not serve one that another process sees
                 // to be gone.

@@ -54,7 +54,9 @@ extension CacheCore {
                 return isDone
             }
             let start = ticket.start
-            saved = try listeners.observing(.write) { () throws(StoreError) in try save(new, since: start, under: rule) }
+            saved = try listeners.observing(.write) { () throws(StoreError) in
+                try save(new, since: start, under: rule)
+            }
         } catch {
             let tombstone = removeAfterFailure(key, rule)
             if keepsUnsaved, keepsWithoutStore {

@@ -40,7 +40,9 @@ extension LoadPlan {
             guard let error = error as? StoreError else { throw error }
             if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
             // Told once: every load would fail in the same way.
-            if !core.hasReportedLocks.exchange(true, ordering: .relaxed) { core.report(error, as: .failed, of: first.key) }
+            if !core.hasReportedLocks.exchange(true, ordering: .relaxed) {
+                core.report(error, as: .failed, of: first.key)
+            }
             return nil
         }
     }
