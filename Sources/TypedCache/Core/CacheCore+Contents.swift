@@ -50,10 +50,6 @@ extension CacheCore {
 
     /// Waits until the store's deferred writes are done.
     func flush() throws(CacheError) {
-        do throws(StoreError) {
-            try store.flush()
-        } catch {
-            throw failure(error)
-        }
+        try wrapping { () throws(StoreError) in try store.flush() }
     }
 }

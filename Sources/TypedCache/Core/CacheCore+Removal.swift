@@ -65,11 +65,8 @@ extension CacheCore {
         try checkUsable()
         var entries: [UnsavedEntry] = []
         for (key, entry) in memory.unsavedEntries where freshness(of: entry) == .fresh {
-            do throws(StoreError) {
-                entries.append(UnsavedEntry(key: key, information: entry, onDisk: try information(key)))
-            } catch {
-                throw failure(error, key)
-            }
+            let onDisk = try wrapping(key) { () throws(StoreError) in try information(key) }
+            entries.append(UnsavedEntry(key: key, information: entry, onDisk: onDisk))
         }
         return entries
     }
@@ -99,10 +96,8 @@ extension CacheCore {
         memory.beginRemoval()
         defer { memory.endRemoval() }
         memory.drainSiblings(nil)
-        do throws(StoreError) {
+        try wrapping { () throws(StoreError) in
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
-        } catch {
-            throw failure(error)
         }
         memory.withLock { $0.removeTombstones() }
         recorder.record(.removedAll, nil)
@@ -171,7 +166,7 @@ extension CacheCore {
         try checkUsable()
         var count = 0
         memory.drainSiblings(nil)
-        do throws(StoreError) {
+        try wrapping { () throws(StoreError) in
             try listeners.observing(operation) { () throws(StoreError) in
                 try body { entry in
                     let key = try? EntryKey(entry.key)
@@ -183,8 +178,6 @@ extension CacheCore {
                     recorder.record(occurrence, key)
                 }
             }
-        } catch {
-            throw failure(error)
         }
         return count
     }

@@ -78,7 +78,7 @@ final class CacheCore: Sendable {
 
     /// Does the deferred writes, and gives back all files and locks. Blocks on disk I/O.
     func close() throws(CacheError) {
-        do throws(StoreError) {
+        try wrapping { () throws(StoreError) in
             guard try usage.close() else { return }
             sweeper.withLock { $0 = nil }
             // Idle deadlines that are being moved.
@@ -89,8 +89,6 @@ final class CacheCore: Sendable {
             #endif
             defer { release(memory.withLock { $0.invalidateAll() }) }
             try store.close()
-        } catch {
-            throw failure(error)
         }
     }
 
@@ -104,6 +102,18 @@ final class CacheCore: Sendable {
     /// The error of a store, as this cache throws and reports it.
     func failure(_ error: StoreError, _ key: EntryKey? = nil) -> CacheError {
         CacheError(error).named(cache: name, key: key?.text)
+    }
+
+    /// Has `body` use the store, and throws its error as this cache's.
+    func wrapping<Result>(
+        _ key: EntryKey? = nil,
+        _ body: () throws(StoreError) -> Result
+    ) throws(CacheError) -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            throw failure(error, key)
+        }
     }
 
     /// Runs `body`, and names the cache and the key in the error that it throws.
@@ -164,11 +174,7 @@ final class CacheCore: Sendable {
     /// Has memory forget the entries that other processes have changed, if the cache follows them.
     func followOthers() throws(CacheError) {
         guard let foreignChanges else { return }
-        do throws(StoreError) {
-            release(try foreignChanges.follow())
-        } catch {
-            throw failure(error)
-        }
+        release(try wrapping { () throws(StoreError) in try foreignChanges.follow() })
     }
 }
 
