@@ -18,7 +18,7 @@ bool crc32_can_fold(void) {
 
 FOLDING static inline __m128i load(const unsigned char *bytes) { return _mm_loadu_si128((const __m128i *)bytes); }
 
-/// What a remainder of 16 bytes is some bytes further on, with what is there.
+/// The remainder of 16 bytes, moved some bytes on and combined with the bytes there.
 FOLDING static inline __m128i fold(__m128i remainder, __m128i constants, __m128i next) {
     __m128i low = _mm_clmulepi64_si128(remainder, constants, 0x00);
     __m128i high = _mm_clmulepi64_si128(remainder, constants, 0x11);

@@ -2,9 +2,9 @@
 
 #import "CCoding.h"
 
-// An exception must not unwind Swift's frames: Foundation's way to say that an archive is bad, and what its classes
-// raise when an index is out of bounds, would end the process or worse. Caught around each object's own method, there
-// is only that method's frame to unwind; what it holds may leak.
+// An exception must not unwind Swift's frames: Foundation's way to report a bad archive, and that of its classes to
+// report an index out of bounds, would end the process or worse. Caught around each object's own method, there is only
+// that method's frame to unwind; objects that it holds may leak.
 
 NSException *coding_encode(id<NSCoding> object, NSCoder *coder) {
     @try {

@@ -2,7 +2,7 @@
 
 #if !defined(__APPLE__)
 
-// Exported by the Swift runtime, whose ABI they are part of.
+// Functions of the Swift runtime, part of its ABI.
 extern void *swift_allocObject(const void *metadata, size_t size, size_t align_mask);
 extern void swift_deallocUninitializedObject(void *object, size_t size, size_t align_mask);
 

@@ -65,6 +65,28 @@ struct Forking {
         ProvenValue(key: "k", identity: ValueIdentity(writer: 1, number: number))
     }
 
+    /// Waits until all other threads of the process have slept for a while.
+    private func waitForOtherThreads() {
+        usleep(100_000)
+        #if os(Linux)
+            // "S": asleep, neither running nor waiting for a processor or a disk (proc(5)).
+            let tasks = "/proc/self/task"
+            func isAsleep(_ thread: String) -> Bool {
+                guard let status = FileManager.default.contents(atPath: "\(tasks)/\(thread)/stat"),
+                    let nameEnd = status.lastIndex(of: UInt8(ascii: ")"))
+                else { return true }
+                return status.dropFirst(nameEnd - status.startIndex + 2).first == UInt8(ascii: "S")
+            }
+            let own = URL(filePath: "/proc/thread-self").resolvingSymlinksInPath().lastPathComponent
+            var quietLooks = 0
+            while quietLooks < 20 {
+                let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+                quietLooks = threads.allSatisfy { $0 == own || isAsleep($0) } ? quietLooks + 1 : 0
+                usleep(5_000)
+            }
+        #endif
+    }
+
     /// - Throws: if anything is not as it should be.
     func run() throws {
         let cache = try open()
@@ -77,7 +99,7 @@ struct Forking {
         guard try locks?.tryLock(KeyLocks.Offset(key: "k")) == true else { throw TortureError("k is locked") }
         let (done, parentSaved) = (try Steps(), try Steps())
         // A thread that has a lock of the system's libraries just then would never give it back in the child.
-        usleep(100_000)
+        waitForOtherThreads()
         var children: [Int32] = []
         for child in 0..<4 {
             let process = fork_process()

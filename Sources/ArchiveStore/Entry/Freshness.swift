@@ -1,5 +1,3 @@
-import Foundation
-
 /// The uses that an entry still has at a moment, by its deadline and its stale windows.
 package enum Freshness: Sendable, Hashable {
     /// Every fetch may return it.
@@ -20,16 +18,5 @@ package enum Freshness: Sendable, Hashable {
         case .fresh, .staleWhileRevalidate, .staleIfError: true
         case .expired, .useless: false
         }
-    }
-}
-
-extension EntryAttributes {
-    /// The uses that the entry has at `now`.
-    package func freshness(at now: Date) -> Freshness {
-        guard let expiresAt, now >= expiresAt else { return .fresh }
-        if now < expiresAt.addingTimeInterval(staleWhileRevalidate) { return .staleWhileRevalidate }
-        if now < expiresAt.addingTimeInterval(staleIfError) { return .staleIfError }
-        guard let usableUntil, now >= usableUntil else { return .expired }
-        return .useless
     }
 }

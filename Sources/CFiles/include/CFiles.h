@@ -17,7 +17,7 @@ int allocate_blocks(int descriptor, int64_t length);
 // Tells how many names an open file has, and how long it is.
 //
 // Not its times: Linux gives a file a new time, which goes to the journal of its file system, with the first write after
-// somebody has asked for them. A save that looks at the file before each write took half as long again.
+// a caller has asked for them. A save that looks at the file before each write took half as long again.
 //
 // Returns 0, or -1 with errno.
 int file_extent(int descriptor, uint64_t *link_count, int64_t *byte_count);
