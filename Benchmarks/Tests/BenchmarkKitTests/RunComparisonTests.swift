@@ -3,7 +3,7 @@ import Testing
 @testable import BenchmarkKit
 
 @Suite struct RunComparisonTests {
-    /// Earlier and later samples, and what is to be said about them.
+    /// Earlier and later samples, and the expected verdict.
     @Test(
         arguments: [
             ([100.0, 101, 102], [50.0, 51, 52], Change.Verdict.better),

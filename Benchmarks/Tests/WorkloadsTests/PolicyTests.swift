@@ -102,20 +102,25 @@ struct PolicyTests {
     /// Tries every victim at every miss.
     private static func mostHits(
         _ requests: ArraySlice<UInt32>,
-        _ residents: Set<UInt32>,
-        _ capacity: Int
+        residents: Set<UInt32>,
+        capacity: Int
     ) -> Int {
         guard let key = requests.first else { return 0 }
         let rest = requests.dropFirst()
-        if residents.contains(key) { return 1 + mostHits(rest, residents, capacity) }
-        if residents.count < capacity { return mostHits(rest, residents.union([key]), capacity) }
-        return residents.map { mostHits(rest, residents.subtracting([$0]).union([key]), capacity) }.max() ?? 0
+        if residents.contains(key) { return 1 + mostHits(rest, residents: residents, capacity: capacity) }
+        if residents.count < capacity {
+            return mostHits(rest, residents: residents.union([key]), capacity: capacity)
+        }
+        let hits = residents.map { victim in
+            mostHits(rest, residents: residents.subtracting([victim]).union([key]), capacity: capacity)
+        }
+        return hits.max() ?? 0
     }
 
     @Test(arguments: 0..<100)
     func noChoiceOfVictimsHitsMoreThanBelady(seed: UInt64) {
         let (trace, capacity) = Self.randomTrace(seed: seed)
-        let mostHits = Self.mostHits(trace.requests[...], [], capacity)
+        let mostHits = Self.mostHits(trace.requests[...], residents: [], capacity: capacity)
         #expect(BeladyReplay.hits(in: trace, capacity: capacity) == mostHits)
     }
 }
