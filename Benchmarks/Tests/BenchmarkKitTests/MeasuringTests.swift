@@ -31,7 +31,7 @@ import Testing
         #expect(events == ["prepare 4", "perform 4", "cleanup"])
     }
 
-    @Test func whatIsDoneBesidesIsTakenOff() throws {
+    @Test func timeOfOtherWorkIsSubtracted() throws {
         var time = 0.0
         let subject = Subject.difference("difference", of: { _ in time += 600 }, besides: { _ in time += 400 })
         var sampler = Sampler(subject) { time }
@@ -77,7 +77,7 @@ import Testing
         Context(suite: "sample", isQuick: true, traces: nil, folders: folders, line: ProgressLine())
     }
 
-    @Test func whatIsComparedIsComparedWithOurs() throws {
+    @Test func ratiosAreToOurs() throws {
         let context = context()
         try context.compare(
             work: "wait",

@@ -14,7 +14,7 @@ import Testing
             ([100, 150, 200], [110, 190, 300], .noise),
         ]
     )
-    func onlyWhatIsBeyondNoiseCounts(before: [Double], after: [Double], verdict: Change.Verdict) {
+    func changesWithinNoiseDoNotCount(before: [Double], after: [Double], verdict: Change.Verdict) {
         let comparison = RunComparison(
             before: SampleRuns.run([SampleRuns.time("a", before)]),
             after: SampleRuns.run([SampleRuns.time("a", after)])
@@ -61,7 +61,7 @@ import Testing
         #expect(comparison.disappeared.isEmpty)
     }
 
-    @Test func whatThePeersTookLongerIsTheMachine() {
+    @Test func driftIsTheMedianChangeOfPeers() {
         let before =
             [SampleRuns.time("ours", [9], isOurs: true)] + ["a", "b", "c"].map { SampleRuns.time($0, [10]) }
         let after =

@@ -22,12 +22,12 @@ struct PolicyTests {
         #expect(FIFOReplay.hits(in: Self.trace([0, 1, 0, 2, 0, 2, 1]), capacity: 2) == 2)
     }
 
-    @Test func sieveKeepsWhatWasHit() {
+    @Test func sieveKeepsHitEntries() {
         // 2 evicts 1, for 0 is marked; the hand then stands on 2, which 3 evicts; 0 is hit twice more.
         #expect(SieveReplay.hits(in: Self.trace([0, 1, 0, 2, 3, 0, 1, 0]), capacity: 2) == 2)
     }
 
-    @Test func beladyKeepsWhatComesNext() {
+    @Test func beladyKeepsTheNextRequested() {
         // 2 evicts 1, which comes last, and so does 3 with 2, which never comes again: 0 is hit each time.
         #expect(BeladyReplay.hits(in: Self.trace([0, 1, 2, 0, 3, 0, 1]), capacity: 2) == 2)
     }

@@ -75,21 +75,26 @@ package struct BenchmarkCommand {
             fflush(nil)
         }
         if let output = outputFolder(options) {
-            try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
-            let file = output.appending(path: run.fileName)
-            try run.write(to: file)
-            print("Results are in \(file.path).")
             // The package's own report stays whole.
-            if options.output != nil || suites.count == self.suites.count {
-                try report(run, from: file, to: output)
-                print("The report is latest.md beside them.")
-            }
+            let isReported = options.output != nil || suites.count == self.suites.count
+            try write(run, to: output, isReported: isReported)
         }
         for breach in gate?.breaches(in: run) ?? [] {
             isFine = false
             Self.complain(breach)
         }
         return isFine ? 0 : 1
+    }
+
+    private func write(_ run: Run, to folder: URL, isReported: Bool) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: run.fileName)
+        try run.write(to: file)
+        print("Results are in \(file.path).")
+        if isReported {
+            try report(run, from: file, to: folder)
+            print("The report is latest.md beside them.")
+        }
     }
 
     private func report(_ run: Run, from file: URL, to folder: URL) throws {

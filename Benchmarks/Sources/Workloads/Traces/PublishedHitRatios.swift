@@ -125,9 +125,4 @@ public struct PublishedCell: Sendable {
         self.entryCount = entryCount
         self.percentages = percentages
     }
-
-    /// - Returns: `nil` if no such policy is known.
-    public func percentage(of policy: String) -> Double? {
-        PublishedHitRatios.policies.firstIndex(of: policy).map { percentages[$0] }
-    }
 }

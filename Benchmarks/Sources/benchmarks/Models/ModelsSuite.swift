@@ -60,8 +60,8 @@ struct ModelsSuite: Suite {
 
     /// - Parameters:
     ///   - models: is closed.
-    ///   - fetch: has `models` merge other models than the last time, until the caller has them.
-    ///   - products: returns the same models for SQLite.
+    ///   - fetch: has `models` merge an answer, and returns when the caller has it.
+    ///   - products: returns the models of an answer, for SQLite.
     private func compareMerges(
         _ work: String,
         into models: ModelCache,

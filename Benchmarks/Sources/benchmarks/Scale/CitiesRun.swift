@@ -10,7 +10,7 @@ struct CitiesRun {
 
     init(_ context: Context) throws {
         self.context = context
-        cities = try CityRecords.all()
+        cities = try City.recorded()
         parameters = ["cities": "\(cities.count)"]
     }
 
@@ -89,20 +89,4 @@ struct CitiesRun {
             }
         }
     #endif
-}
-
-/// The cities of `TYPED_CACHE_CITIES`, or those of the examples.
-enum CityRecords {
-    /// One a line.
-    static var file: URL {
-        if let path = ProcessInfo.processInfo.environment["TYPED_CACHE_CITIES"] { return URL(filePath: path) }
-        return PackageFolder.url.appending(path: "../Examples/Data/cities.ndjson").standardizedFileURL
-    }
-
-    static func all() throws -> [City] {
-        let decoder = JSONDecoder()
-        return try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")).map {
-            try decoder.decode(City.self, from: Data($0))
-        }
-    }
 }

@@ -12,7 +12,6 @@ final class AppendProbe: Sendable {
     struct Seen: Sendable {
         fileprivate(set) var holdups: [ClosedRange<Double>] = []
         fileprivate(set) var longest = 0.0
-        fileprivate(set) var count = 0
 
         /// Whether a call was held up for at least half of a time.
         func explains(_ time: ClosedRange<Double>) -> Bool {
@@ -76,7 +75,6 @@ final class AppendProbe: Sendable {
         let result = call()
         let end = MonotonicTime.nanoseconds()
         seen.withLock { seen in
-            seen.count += 1
             seen.longest = max(seen.longest, end - start)
             if end - start >= Self.shortestHoldup { seen.holdups.append(start...end) }
         }

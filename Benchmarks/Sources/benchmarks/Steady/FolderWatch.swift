@@ -7,7 +7,6 @@ final class FolderWatch: Sendable {
         /// The most bytes of segments, and of all files, by their lengths.
         var mostSegmentBytes = 0
         var mostBytes = 0
-        var looks = 0
         /// The longest that this thread was late; other load on the machine is part of every other pause as well.
         var longestDelay = Duration.zero
     }
@@ -34,7 +33,6 @@ final class FolderWatch: Sendable {
                     seen.longestDelay = max(seen.longestDelay, delay)
                     seen.mostSegmentBytes = max(seen.mostSegmentBytes, segments)
                     seen.mostBytes = max(seen.mostBytes, all)
-                    seen.looks += 1
                 }
             }
         }

@@ -1,3 +1,4 @@
+import BenchmarkKit
 import Foundation
 import TypedCache
 
@@ -24,6 +25,20 @@ struct City: Codable, Encoded, Sendable {
             timezone: "Europe/Berlin",
             admin1code: "\(number % 16)"
         )
+    }
+
+    /// A file of cities in JSON, one a line: that of `TYPED_CACHE_CITIES`, or that of the examples.
+    static var file: URL {
+        if let path = ProcessInfo.processInfo.environment["TYPED_CACHE_CITIES"] { return URL(filePath: path) }
+        return PackageFolder.url.appending(path: "../Examples/Data/cities.ndjson").standardizedFileURL
+    }
+
+    /// The cities of the file.
+    static func recorded() throws -> [City] {
+        let decoder = JSONDecoder()
+        return try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")).map {
+            try decoder.decode(City.self, from: Data($0))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ struct WarmSuite: Suite {
     static let summary = "filling a cache from a file by the command, beside Python programs"
 
     func run(_ context: Context) throws {
-        let records = CityRecords.file
+        let records = City.file
         let recordCount = try String(contentsOf: records, encoding: .utf8).split(separator: "\n").count
         let parameters = ["records": "\(recordCount)"]
         let log = try context.makeFolder("log").appending(path: "output")
