@@ -23,6 +23,8 @@ let package = Package(
         .library(name: "ModelCacheHTTP", targets: ["ModelCacheHTTP"]),
         .library(name: "ModelCacheTesting", targets: ["ModelCacheTesting"]),
         .executable(name: "typed-cache", targets: ["typed-cache"]),
+        // For the package in Benchmarks alone: another package can only depend on a product.
+        .library(name: "_StoreMeasuring", targets: ["StoreMeasuring"]),
     ],
     targets: [
         // zlib, the one system library. Not by pkg-config, which may name another package manager's header.
@@ -116,6 +118,14 @@ let package = Package(
 
         // How many seeds a law is tried with.
         .target(name: "TestSeeds", path: "Tests/TestSeeds", swiftSettings: strict),
+
+        // The stores without values and compression, for benchmarks.
+        .target(
+            name: "StoreMeasuring",
+            dependencies: ["ArchiveStore"],
+            path: "Tests/StoreMeasuring",
+            swiftSettings: strict
+        ),
 
         .testTarget(
             name: "KeyedArchiveTests",

@@ -7,7 +7,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// A peer that is measured only where its header is. What was found is remembered with this file: build with
+/// A peer that is measured only where its header is installed. SwiftPM caches the answer with this manifest: build with
 /// `--manifest-cache none` after installing one.
 struct OptionalPeer {
     let target: Target
@@ -41,19 +41,20 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "typed-cache", path: "..")],
     targets: [
-        // What measuring needs of C: allocations, counted by standing in for malloc and its like, and a black hole.
+        // Allocations, counted by functions that replace malloc and its like, and a function that the optimizer cannot
+        // see into.
         .target(name: "CMeasuring"),
 
         // zlib as it is, to be measured beside the package's use of it, and to read traces.
         .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["libz-dev"]), .brew(["zlib"])]),
 
-        // Measuring, results and what is drawn from them. Knows no suite.
+        // Measuring, results, comparisons and reports. Knows no suite.
         .target(name: "BenchmarkKit", dependencies: ["CMeasuring"], swiftSettings: strict),
 
-        // What caches are asked for: generated and recorded traces, text, and known policies to compare with.
+        // Requests for caches, generated and recorded; text; known eviction policies to compare with.
         .target(name: "Workloads", dependencies: ["CDeflate"], swiftSettings: strict),
 
-        // The suites: what the libraries make public, beside what else does the same work.
+        // The suites: the libraries' public API, beside other implementations of the same work.
         .executableTarget(
             name: "benchmarks",
             dependencies: [
@@ -63,13 +64,14 @@ let package = Package(
                 .product(name: "KeyedArchive", package: "typed-cache"),
                 .product(name: "TypedCache", package: "typed-cache"),
                 .product(name: "ModelCache", package: "typed-cache"),
+                .product(name: "_StoreMeasuring", package: "typed-cache"),
             ] + optionalPeers.map(\.dependency),
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),
         .testTarget(name: "BenchmarkKitTests", dependencies: ["BenchmarkKit"], swiftSettings: strict),
         .testTarget(
             name: "PeersTests",
-            dependencies: ["benchmarks", "Workloads"],
+            dependencies: ["benchmarks", "Workloads", .product(name: "_StoreMeasuring", package: "typed-cache")],
             swiftSettings: strict + optionalPeers.map(\.setting)
         ),
         .testTarget(name: "WorkloadsTests", dependencies: ["Workloads"], swiftSettings: strict),

@@ -74,17 +74,23 @@ require_python() {
     fi
 }
 
-# Another reader of keyed archives; the tests say what they skip where it is missing: want_bpylist2 FOLDER
-want_bpylist2() {
-    local folder=$1
+# Installs a package of PyPI in a folder of its own: want_python_package NAME VERSION FOLDER
+want_python_package() {
+    local name=$1 version=$2 folder=$3
     export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
-    if python3 -c 'import bpylist2' >/dev/null 2>&1; then return; fi
-    echo "bpylist2 is missing; installing it in $folder."
+    if python3 -c "import $name" >/dev/null 2>&1; then return; fi
+    echo "$name is missing; installing it in $folder."
     if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
-        --target "$folder" bpylist2==4.1.1; then
-        echo "Going on without: bpylist2"
+        --target "$folder" "$name==$version"; then
+        echo "Going on without: $name"
     fi
 }
+
+# Another reader of keyed archives; the tests say what they skip where it is missing: want_bpylist2 FOLDER
+want_bpylist2() { want_python_package bpylist2 4.1.1 "$1"; }
+
+# Draws the benchmarks' charts; a report has none where it is missing: want_matplotlib FOLDER
+want_matplotlib() { want_python_package matplotlib 3.10.8 "$1"; }
 
 # Databases to measure beside the package. Their rows say so where they are missing.
 want_databases() {

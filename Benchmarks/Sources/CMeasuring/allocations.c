@@ -19,8 +19,8 @@ uint64_t allocations_stop_counting(void) {
 
 #ifdef __GLIBC__
 
-// What an executable defines comes before the C library's, for the libraries that it loads as well. While
-// nothing is counted, this costs a load and a branch.
+// Functions of the executable replace the C library's, for the libraries that it loads as well. While counting is off,
+// they cost a load and a branch more.
 static inline void note_allocation(void) {
     if (__builtin_expect(atomic_load_explicit(&counting, memory_order_relaxed), 0)) {
         atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);

@@ -7,5 +7,19 @@ import Foundation
     )
     exit(2)
 #else
-    exit(BenchmarkCommand(suites: Suites.all).run(Array(CommandLine.arguments.dropFirst())))
+    /// All suites, in the order in which they run.
+    let suites: [any Suite.Type] = [
+        ArchiveSuite.self,
+        UnarchiveSuite.self,
+        CompressSuite.self,
+        MemorySuite.self,
+        DiskSuite.self,
+        LargeSuite.self,
+        HitRatioSuite.self,
+        ScaleSuite.self,
+        SteadySuite.self,
+        WarmSuite.self,
+        ModelsSuite.self,
+    ]
+    exit(BenchmarkCommand(suites: suites).run(Array(CommandLine.arguments.dropFirst())))
 #endif

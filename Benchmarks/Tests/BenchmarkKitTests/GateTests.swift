@@ -21,7 +21,7 @@ import Testing
             "sample\tcopy\tuncounted\tallocations\t<= 2",
         ]
     )
-    func whatHoldsSaysNothing(text: String) throws {
+    func boundsThatHoldAreNoBreaches(text: String) throws {
         #expect(try Gate(text: text).breaches(in: run) == [])
     }
 
@@ -47,7 +47,7 @@ import Testing
             ("sample\tcopy\tours\tratio\t<= nan", "<= nan is no bound such as \"<= 12\" or \">= 20\"."),
         ]
     )
-    func whatCannotBeReadIsRefusedWithItsLine(line: String, message: String) {
+    func unreadableLinesAreRefusedWithTheirNumber(line: String, message: String) {
         #expect(throws: GateError(line: 2, message: message)) { try Gate(text: "# bounds\n" + line) }
     }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import BenchmarkKit
 
 @Suite struct RunComparisonTests {
-    /// Earlier and later samples, and what is to be said about them.
+    /// Earlier and later samples, and the expected verdict.
     @Test(
         arguments: [
             ([100.0, 101, 102], [50.0, 51, 52], Change.Verdict.better),
@@ -14,7 +14,7 @@ import Testing
             ([100, 150, 200], [110, 190, 300], .noise),
         ]
     )
-    func onlyWhatIsBeyondNoiseCounts(before: [Double], after: [Double], verdict: Change.Verdict) {
+    func changesWithinNoiseDoNotCount(before: [Double], after: [Double], verdict: Change.Verdict) {
         let comparison = RunComparison(
             before: SampleRuns.run([SampleRuns.time("a", before)]),
             after: SampleRuns.run([SampleRuns.time("a", after)])
@@ -61,7 +61,7 @@ import Testing
         #expect(comparison.disappeared.isEmpty)
     }
 
-    @Test func whatThePeersTookLongerIsTheMachine() {
+    @Test func driftIsTheMedianChangeOfPeers() {
         let before =
             [SampleRuns.time("ours", [9], isOurs: true)] + ["a", "b", "c"].map { SampleRuns.time($0, [10]) }
         let after =

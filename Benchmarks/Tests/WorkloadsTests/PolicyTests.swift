@@ -22,12 +22,12 @@ struct PolicyTests {
         #expect(FIFOReplay.hits(in: Self.trace([0, 1, 0, 2, 0, 2, 1]), capacity: 2) == 2)
     }
 
-    @Test func sieveKeepsWhatWasHit() {
+    @Test func sieveKeepsHitEntries() {
         // 2 evicts 1, for 0 is marked; the hand then stands on 2, which 3 evicts; 0 is hit twice more.
         #expect(SieveReplay.hits(in: Self.trace([0, 1, 0, 2, 3, 0, 1, 0]), capacity: 2) == 2)
     }
 
-    @Test func beladyKeepsWhatComesNext() {
+    @Test func beladyKeepsTheNextRequested() {
         // 2 evicts 1, which comes last, and so does 3 with 2, which never comes again: 0 is hit each time.
         #expect(BeladyReplay.hits(in: Self.trace([0, 1, 2, 0, 3, 0, 1]), capacity: 2) == 2)
     }
@@ -102,20 +102,25 @@ struct PolicyTests {
     /// Tries every victim at every miss.
     private static func mostHits(
         _ requests: ArraySlice<UInt32>,
-        _ residents: Set<UInt32>,
-        _ capacity: Int
+        residents: Set<UInt32>,
+        capacity: Int
     ) -> Int {
         guard let key = requests.first else { return 0 }
         let rest = requests.dropFirst()
-        if residents.contains(key) { return 1 + mostHits(rest, residents, capacity) }
-        if residents.count < capacity { return mostHits(rest, residents.union([key]), capacity) }
-        return residents.map { mostHits(rest, residents.subtracting([$0]).union([key]), capacity) }.max() ?? 0
+        if residents.contains(key) { return 1 + mostHits(rest, residents: residents, capacity: capacity) }
+        if residents.count < capacity {
+            return mostHits(rest, residents: residents.union([key]), capacity: capacity)
+        }
+        let hits = residents.map { victim in
+            mostHits(rest, residents: residents.subtracting([victim]).union([key]), capacity: capacity)
+        }
+        return hits.max() ?? 0
     }
 
     @Test(arguments: 0..<100)
     func noChoiceOfVictimsHitsMoreThanBelady(seed: UInt64) {
         let (trace, capacity) = Self.randomTrace(seed: seed)
-        let mostHits = Self.mostHits(trace.requests[...], [], capacity)
+        let mostHits = Self.mostHits(trace.requests[...], residents: [], capacity: capacity)
         #expect(BeladyReplay.hits(in: trace, capacity: capacity) == mostHits)
     }
 }

@@ -33,7 +33,7 @@ package struct BenchmarkCommand {
             let file = URL(filePath: path)
             let folder = options.output.map { URL(filePath: $0, directoryHint: .isDirectory) }
             let run = try InputError.naming(path, Run.init(contentsOf:))
-            try Report(run: run).write(to: folder ?? file.deletingLastPathComponent())
+            try report(run, from: file, to: folder ?? file.deletingLastPathComponent())
         case .run(let names):
             return try measure(suites.filter { names.isEmpty || names.contains($0.name) }, options)
         }
@@ -75,21 +75,30 @@ package struct BenchmarkCommand {
             fflush(nil)
         }
         if let output = outputFolder(options) {
-            try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
-            let file = output.appending(path: run.fileName)
-            try run.write(to: file)
-            print("Results are in \(file.path).")
             // The package's own report stays whole.
-            if options.output != nil || suites.count == self.suites.count {
-                try Report(run: run).write(to: output)
-                print("The report is latest.md beside them.")
-            }
+            let isReported = options.output != nil || suites.count == self.suites.count
+            try write(run, to: output, isReported: isReported)
         }
         for breach in gate?.breaches(in: run) ?? [] {
             isFine = false
             Self.complain(breach)
         }
         return isFine ? 0 : 1
+    }
+
+    private func write(_ run: Run, to folder: URL, isReported: Bool) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: run.fileName)
+        try run.write(to: file)
+        print("Results are in \(file.path).")
+        if isReported {
+            try report(run, from: file, to: folder)
+            print("The report is latest.md beside them.")
+        }
+    }
+
+    private func report(_ run: Run, from file: URL, to folder: URL) throws {
+        try Report.write(run, from: file, suites: suites.map { $0.name }, to: folder)
     }
 
     private func outputFolder(_ options: Options) -> URL? {
@@ -104,4 +113,43 @@ package struct BenchmarkCommand {
     private static func complain(_ text: String) {
         FileHandle.standardError.write(Data("benchmarks: \(text)\n".utf8))
     }
+}
+
+/// A file that was named on the command line and cannot be used.
+struct InputError: Error, CustomStringConvertible {
+    let path: String
+    let cause: any Error
+
+    var description: String {
+        switch cause {
+        case is DecodingError: "\(path) is no file of results."
+        case let error as GateError: "\(path) cannot be used. \(error)"
+        default: "\(path) cannot be read: \(cause.localizedDescription)"
+        }
+    }
+
+    /// Reads a file; the error names the file if reading fails.
+    static func naming<Content>(_ path: String, _ read: (URL) throws -> Content) throws(InputError) -> Content {
+        do {
+            return try read(URL(filePath: path))
+        } catch {
+            throw InputError(path: path, cause: error)
+        }
+    }
+}
+
+/// The folder of this package: results, scripts and other programs' sources are there, and runs name the commit of its
+/// checkout.
+package enum PackageFolder {
+    /// The nearest folder above the executable that has a manifest; without one, the working directory.
+    package static let url: URL = {
+        let manager = FileManager.default
+        var folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
+            .resolvingSymlinksInPath()
+        while folder.path != "/" {
+            folder.deleteLastPathComponent()
+            if manager.fileExists(atPath: folder.appending(path: "Package.swift").path) { return folder }
+        }
+        return URL(filePath: manager.currentDirectoryPath, directoryHint: .isDirectory)
+    }()
 }

@@ -27,12 +27,12 @@ package struct Options: Equatable {
             case "--quick": isQuick = true
             case "--list": try act(.list)
             case "--help", "-h": try act(.help)
-            case "--output": output = try Self.operand(of: argument, "a folder", &rest)
-            case "--gate": gate = try Self.operand(of: argument, "a file", &rest)
-            case "--report": try act(.report(Self.operand(of: argument, "a file of results", &rest)))
+            case "--output": output = try Self.operand("a folder", of: argument, in: &rest)
+            case "--gate": gate = try Self.operand("a file", of: argument, in: &rest)
+            case "--report": try act(.report(Self.operand("a file of results", of: argument, in: &rest)))
             case "--compare":
-                let before = try Self.operand(of: argument, "two files of results", &rest)
-                try act(.compare(before, Self.operand(of: argument, "two files of results", &rest)))
+                let before = try Self.operand("two files of results", of: argument, in: &rest)
+                try act(.compare(before, Self.operand("two files of results", of: argument, in: &rest)))
             case _ where argument.hasPrefix("-"):
                 throw UsageError(message: "There is no option \(argument).")
             case _ where !suites.contains(argument):
@@ -55,13 +55,39 @@ package struct Options: Equatable {
     }
 
     private static func operand(
+        _ kind: String,
         of option: String,
-        _ what: String,
-        _ rest: inout ArraySlice<String>
+        in rest: inout ArraySlice<String>
     ) throws(UsageError) -> String {
         guard let operand = rest.popFirst(), !operand.hasPrefix("-") else {
-            throw UsageError(message: "\(option) needs \(what).")
+            throw UsageError(message: "\(option) needs \(kind).")
         }
         return operand
     }
+}
+
+/// The text that `--help` prints.
+enum HelpText {
+    static let text = """
+        usage: benchmarks [suite …] [--quick] [--output FOLDER] [--gate FILE]
+               benchmarks --compare BEFORE.json AFTER.json
+               benchmarks --report RESULTS.json [--output FOLDER]
+               benchmarks --list | --help
+
+        Measures the suites that are named, or all, and prints a table for each. Results go to the folder
+        Benchmarks/Results, with a report if all suites ran.
+
+          --quick          fewer and shorter samples; writes no results unless --output is given
+          --output FOLDER  where results and report go instead
+          --gate FILE      fail if a bound in this file does not hold
+          --compare        show what became faster or slower from one file of results to another
+          --report         draw the report from a file of results
+          --list           show the suites
+        """
+}
+
+/// A command line that cannot be followed.
+package struct UsageError: Error, Equatable {
+    /// A sentence for people.
+    package let message: String
 }

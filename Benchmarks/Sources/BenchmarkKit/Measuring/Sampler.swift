@@ -1,4 +1,4 @@
-import Foundation
+import CMeasuring
 
 /// Measures one subject, sample by sample, each time with new indices.
 struct Sampler {
@@ -9,7 +9,7 @@ struct Sampler {
     private let now: () -> Double
 
     /// - Parameter now: a clock that counts nanoseconds.
-    init(_ subject: Subject, now: @escaping () -> Double = Sampler.monotonicTime) {
+    init(_ subject: Subject, now: @escaping () -> Double = MonotonicTime.nanoseconds) {
         self.subject = subject
         self.now = now
     }
@@ -83,10 +83,27 @@ struct Sampler {
         try body()
         return now() - start
     }
+}
 
-    private static func monotonicTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+/// How long and how often to measure.
+struct Effort {
+    /// The least time that one sample takes, so that the clock's own cost does not show.
+    let sampleDuration: Duration
+    /// How many samples are taken of each subject.
+    let rounds: Int
+
+    static let full = Effort(sampleDuration: .milliseconds(30), rounds: 15)
+    static let quick = Effort(sampleDuration: .milliseconds(5), rounds: 9)
+}
+
+/// Counts the allocations of the whole process while something runs. Not for timing: counting takes time.
+enum AllocationCounter {
+    /// How often memory was allocated, or `nil` where that cannot be told.
+    static func count(_ body: () throws -> Void) rethrows -> Int? {
+        guard allocations_are_countable() else { return nil }
+        allocations_start_counting()
+        defer { _ = allocations_stop_counting() }
+        try body()
+        return Int(allocations_stop_counting())
     }
 }

@@ -3,45 +3,58 @@ import Foundation
 /// A run's tables and charts as a Markdown page.
 struct Report {
     let run: Run
+    /// The names of all suites there are.
+    let suites: [String]
+    /// Charts in the folder `charts` beside the page.
+    let charts: [Chart]
 
-    /// Writes the page and its charts into a folder; charts that were there are removed.
+    /// Writes the page `latest.md` and its charts into a folder.
     ///
-    /// - Throws: if something cannot be written.
-    func write(to folder: URL) throws {
-        let manager = FileManager.default
-        let images = folder.appending(path: "charts", directoryHint: .isDirectory)
-        try manager.createDirectory(at: images, withIntermediateDirectories: true)
-        for old in try manager.contentsOfDirectory(at: images, includingPropertiesForKeys: nil)
-        where old.pathExtension == "svg" {
-            try manager.removeItem(at: old)
-        }
-        var text = heading
-        for suite in run.suites {
-            let findings = run.findings.filter { $0.suite == suite }
-            text += "\n## \(suite)\n\n"
-            for (index, chart) in SuiteCharts.charts(suite: suite, findings: findings).enumerated() {
-                let name = "\(suite)-\(index + 1).svg"
-                try chart.svg.write(to: images.appending(path: name), atomically: true, encoding: .utf8)
-                text += "![\(chart.title)](charts/\(name))\n\n"
-            }
-            text += SuiteTable(suite: suite, findings: findings).markdown
-        }
+    /// - Parameters:
+    ///   - run: the run in `results`.
+    ///   - results: a file.
+    ///   - suites: the names of all suites there are.
+    /// - Throws: if a file cannot be written.
+    static func write(_ run: Run, from results: URL, suites: [String], to folder: URL) throws {
+        let charts = try Chart.draw(results, into: folder.appending(path: "charts", directoryHint: .isDirectory))
+        let text = Report(run: run, suites: suites, charts: charts).text
         try text.write(to: folder.appending(path: "latest.md"), atomically: true, encoding: .utf8)
     }
 
+    var text: String {
+        run.suites.reduce(into: heading) { text, suite in
+            text += "\n## \(suite)\n\n"
+            for chart in charts where chart.suite == suite { text += Self.picture(chart) }
+            text += SuiteTable(suite: suite, findings: run.findings.filter { $0.suite == suite }).markdown
+        }
+    }
+
     private var heading: String {
+        let missing = suites.filter { !run.suites.contains($0) }
+        return """
+            # Results
+
+            | | |
+            |---|---|
+            | measured | \(run.date.formatted(.iso8601)), \(run.isQuick ? "quick: rough figures" : "in full") |
+            | commit | \(run.commit)\(run.isDirty ? ", with changes" : "") |
+            | toolchain | \(run.toolchain) |
+            | machine | \(run.machine.processor), \(run.machine.cores) cores, \(run.machine.memory) MiB |
+            | system | \(run.machine.kernel) |
+            | suites that did not run | \(missing.isEmpty ? "none" : missing.joined(separator: ", ")) |
+
+            Rows in bold are this package. [How to read and repeat this](../README.md).
+
+            """
+    }
+
+    private static func picture(_ chart: Chart) -> String {
         """
-        # Results
+        <picture>
+          <source media="(prefers-color-scheme: dark)" srcset="charts/\(chart.name)-dark.png">
+          <img alt="\(chart.title)" src="charts/\(chart.name)-light.png" width="810">
+        </picture>
 
-        | | |
-        |---|---|
-        | measured | \(run.date.formatted(.iso8601)), \(run.isQuick ? "quick: rough figures" : "in full") |
-        | commit | \(run.commit)\(run.isDirty ? ", with changes" : "") |
-        | toolchain | \(run.toolchain) |
-        | machine | \(run.machine.processor), \(run.machine.cores) cores, \(run.machine.memory) MiB |
-        | system | \(run.machine.kernel) |
-
-        Rows in bold are this package. [How to read and repeat this](../README.md).
 
         """
     }

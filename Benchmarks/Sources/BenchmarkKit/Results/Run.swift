@@ -49,3 +49,56 @@ package struct Run: Codable, Equatable, Sendable {
         return "\(time)-\(commit)\(isDirty ? "-dirty" : "").json"
     }
 }
+
+/// The machine that ran the benchmarks.
+package struct Machine: Codable, Equatable, Sendable {
+    package let processor: String
+    package let cores: Int
+    /// MiB.
+    package let memory: Int
+    package let kernel: String
+
+    package init(processor: String, cores: Int, memory: Int, kernel: String) {
+        self.processor = processor
+        self.cores = cores
+        self.memory = memory
+        self.kernel = kernel
+    }
+}
+
+/// Finds out where the benchmarks run: figures depend on the surroundings and must be told with them.
+enum Surroundings {
+    /// A run that starts now.
+    ///
+    /// - Parameter folder: a folder of the measured checkout.
+    static func makeRun(isQuick: Bool, folder: URL) -> Run {
+        let commit = output("git", "-C", folder.path, "describe", "--always", "--exclude", "*", "--dirty")
+        return Run(
+            date: Date(),
+            commit: String(commit.split(separator: "-").first ?? "unknown"),
+            isDirty: commit.hasSuffix("-dirty"),
+            isQuick: isQuick,
+            toolchain: String(output("swift", "--version").prefix { $0 != "\n" }),
+            machine: Machine(
+                processor: processor,
+                cores: ProcessInfo.processInfo.activeProcessorCount,
+                memory: Int(ProcessInfo.processInfo.physicalMemory >> 20),
+                kernel: output("uname", "-sr")
+            )
+        )
+    }
+
+    private static var processor: String {
+        guard let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8) else {
+            return output("sysctl", "-n", "machdep.cpu.brand_string")
+        }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("model name") }
+        return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
+    }
+
+    /// The output of a command, or `unknown`: figures without it are better than none.
+    private static func output(_ command: String...) -> String {
+        let text = Program.output(of: command, hidesErrors: true)
+        return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
+    }
+}

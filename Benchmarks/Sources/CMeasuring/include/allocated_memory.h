@@ -3,10 +3,10 @@
 
 #include <stdint.h>
 
-/// How many bytes are allocated now, with what the allocator itself adds to each; -1 where that cannot be told.
+/// The bytes that are allocated now, with the allocator's overhead; -1 where the C library does not report them.
 int64_t memory_allocated(void);
 
-/// Gives back to the system what is not allocated, as far as that goes.
+/// Gives free memory back to the system.
 void memory_trim(void);
 
 #endif

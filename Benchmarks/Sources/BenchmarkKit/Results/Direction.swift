@@ -1,4 +1,0 @@
-/// Which figures are the better ones.
-package enum Direction: String, Codable, Sendable {
-    case lower, higher
-}
