@@ -26,6 +26,9 @@ package struct StoreSettings: Sendable {
 
     /// Whether entries may have to be given up.
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
+
+    /// The longest archive that a store saves or returns, in bytes.
+    var archiveByteLimit: Int { min(max(0, maximumArchiveByteCount), Zlib.largestByteCount) }
 }
 
 /// A store's user: answers its questions and is told of its changes. Called on any thread, without a lock held unless
