@@ -10,7 +10,6 @@
 ///
 /// Names are appended under a lock of the file (`flock`), within the lock of the shard of their entry.
 struct NameList {
-    static let nameByteCount = 16
     private static let largestByteCount = 1 << 31
     private static let chunk = 1 << 20
 
@@ -38,9 +37,11 @@ struct NameList {
                 continue
             }
             let length = try list.file.status().byteCount
-            let start = length - length % Self.nameByteCount
-            try list.file.write(entry.bytes, at: start)
-            return PowerOfTwo.isCrossed(from: start, to: start + Self.nameByteCount, least: 1 << 16)
+            let start = length - length % EntryName.byteCount
+            var bytes: [UInt8] = []
+            entry.write(to: &bytes)
+            try list.file.write(bytes, at: start)
+            return PowerOfTwo.isCrossed(from: start, to: start + EntryName.byteCount, least: 1 << 16)
         }
     }
 
@@ -110,12 +111,12 @@ struct NameList {
         var position = 0
         // Holes are skipped: no store writes one, and a hole may seem to be endless.
         while position < end, let data = try list.nextData(from: position), data < end {
-            position = data - data % Self.nameByteCount
+            position = data - data % EntryName.byteCount
             let bytes = try list.read(min(Self.chunk, end - position), at: position)
-            let whole = bytes.count - bytes.count % Self.nameByteCount
+            let whole = bytes.count - bytes.count % EntryName.byteCount
             if whole == 0 { break }
-            for offset in stride(from: 0, to: whole, by: Self.nameByteCount) {
-                names.insert(EntryName(bytes[offset..<(offset + Self.nameByteCount)]))
+            for offset in stride(from: 0, to: whole, by: EntryName.byteCount) {
+                names.insert(EntryName(bytes[offset..<(offset + EntryName.byteCount)]))
             }
             position += whole
         }
@@ -134,19 +135,5 @@ final class OpenList: Sendable {
         identity = try file.status().identity
         self.file = file
         self.name = name
-    }
-}
-
-extension EntryName {
-    fileprivate var bytes: [UInt8] {
-        [high, low].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-    }
-
-    /// - Precondition: 16 bytes.
-    fileprivate init(_ bytes: ArraySlice<UInt8>) {
-        self.init(
-            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-            low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
-        )
     }
 }
