@@ -21,7 +21,7 @@ package enum EntryReader {
         do throws(EntryFault) {
             return try EntryFile(verifying: bytes).archive(limit: limit)
         } catch {
-            throw StoreError(error, path: path, limit: limit)
+            throw error.error(path: path, limit: limit)
         }
     }
 }

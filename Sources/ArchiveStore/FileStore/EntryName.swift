@@ -24,7 +24,12 @@ struct EntryName: Hashable {
 
     /// The name that a key has by default.
     init(_ key: StoreKey) {
-        let hash = SipHash128(key.bytes)
+        self.init(hashing: key.bytes)
+    }
+
+    /// The name for the UTF-8 bytes of a key, or of a tag.
+    init(hashing bytes: [UInt8]) {
+        let hash = SipHash128(bytes)
         self.init(high: hash.high, low: hash.low)
     }
 
@@ -60,6 +65,9 @@ struct EntryName: Hashable {
     }
 
     var shard: Int { Int(high >> 56) }
+
+    /// The digest of the keys with this name, by which other stores' changes are reported.
+    var digest: KeyDigest { KeyDigest(high: high, low: low) }
 
     func fileName(slot: Int) -> String {
         String(unsafeUninitializedCapacity: 31 + 20) { buffer in

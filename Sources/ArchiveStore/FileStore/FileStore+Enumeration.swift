@@ -118,7 +118,7 @@ extension FileStore {
                 return true
             }
         } catch {
-            if error.number == ENOENT { return [] }
+            if error.isMissing { return [] }
             throw StoreError(error, path: shard.path, action: "listing entries")
         }
         return names

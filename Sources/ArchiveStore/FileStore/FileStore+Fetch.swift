@@ -34,7 +34,7 @@ extension FileStore {
         do throws(EntryFault) {
             try found.entry.inflate(limit: maximumArchiveByteCount, pieces: body)
         } catch {
-            throw StoreError(error, path: found.path, limit: maximumArchiveByteCount)
+            throw error.error(path: found.path, limit: maximumArchiveByteCount)
         }
         return information(found.entry, found.status, key)
     }

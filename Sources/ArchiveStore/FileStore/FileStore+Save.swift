@@ -194,11 +194,8 @@ extension FileStore {
         _ session: DraftSession,
         _ chain: SlotChain
     ) throws(StoreError) {
-        do throws(SystemError) {
+        try attempt("renaming a draft into place", chain.reader.path + "/" + fileName) { () throws(SystemError) in
             try session.directory.rename(draft, to: fileName, in: folder)
-        } catch {
-            let path = chain.reader.path + "/" + fileName
-            throw StoreError(error, path: path, action: "renaming a draft into place")
         }
     }
 

@@ -33,11 +33,9 @@ final class StoreDirectory: Sendable {
 
     /// Removes the damaged files that were kept.
     func emptyQuarantine() throws(StoreError) {
-        do {
+        let path = path + "/" + Quarantine.directoryName
+        try attempt("emptying the quarantine", directory: path) { () throws(SystemError) in
             try Quarantine(root: root).removeAll()
-        } catch {
-            let path = path + "/" + Quarantine.directoryName
-            throw StoreError(directory: error, path: path, action: "emptying the quarantine")
         }
     }
 }

@@ -15,8 +15,9 @@ struct OpenFile: ~Copyable {
     deinit {
         guard descriptor >= 0 else { return }
         let (descriptor, name, layer) = (descriptor, name, layer)
-        // No failure matters here: files that were written are closed with a check.
-        _ = Result { () throws(SystemError) in try layer.close(name) { close(descriptor) } }
+        bestEffort("files that were written are closed with a check") {
+            try layer.close(name) { close(descriptor) }
+        }
     }
 
     /// Closes now and throws an error that the system has held back since the last write, such as a full quota.

@@ -161,9 +161,7 @@ extension FileStore {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
         StoreUsage.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
-            // An entry that cannot be given up now is given up when a save needs the room, or that save reports the
-            // failure.
-            _ = Result { () throws(StoreError) in
+            bestEffort("a save that needs the room gives up the entry, or reports the failure") {
                 try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }
             }
         }
@@ -177,12 +175,9 @@ extension FileStore {
     func makeFreeSpace(for byteCount: Int, in directory: StoreDirectory) throws(StoreError) {
         guard settings.minimumFreeByteCount > 0 else { return }
         func shortage() throws(StoreError) -> Int {
-            do {
-                let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
-                return (overflow ? .max : needed) - (try directory.root.freeByteCount())
-            } catch {
-                throw StoreError(error, path: directory.path, action: "looking for free space")
-            }
+            let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
+            let free = try attempt("looking for free space", directory.path, directory.root.freeByteCount())
+            return (overflow ? .max : needed) - free
         }
         while case let shortage = try shortage(), shortage > 0 {
             guard try giveUp(atLeast: shortage, in: directory) else {
@@ -230,13 +225,10 @@ extension FileStore {
     ) throws(StoreError) -> [EntryName: NameSize] {
         var sizes: [EntryName: NameSize] = [:]
         for (name, slot) in try names(in: folder, of: shard, index) {
-            do {
-                guard let status = try folder.status(name.fileName(slot: slot)) else { continue }
-                sizes[name, default: .zero].byteCount += min(status.byteCount, JournalRecord.mostBytes)
-                sizes[name, default: .zero].count += 1
-            } catch {
-                throw StoreError(error, path: shard.path, action: "listing entries")
-            }
+            let status = try attempt("listing entries", shard.path, folder.status(name.fileName(slot: slot)))
+            guard let status else { continue }
+            sizes[name, default: .zero].byteCount += min(status.byteCount, JournalRecord.mostBytes)
+            sizes[name, default: .zero].count += 1
         }
         return sizes
     }
@@ -244,12 +236,12 @@ extension FileStore {
     // MARK: Others
 
     package func digest(of key: String) -> KeyDigest {
-        // A string that is no key has no entry, and no change of it is ever reported.
-        guard let key = Result(catching: { () throws(StoreError) in try StoreKey(key) }).success else {
+        do throws(StoreError) {
+            return naming(try StoreKey(key)).digest
+        } catch {
+            // A string that is no key has no entry, and no change of it is ever reported.
             return KeyDigest(high: 0, low: 0)
         }
-        let name = naming(key)
-        return KeyDigest(name)
     }
 
     /// Implementation: one `fstatat` where nothing has changed. Where it begins to follow a journal, it waits for
@@ -272,11 +264,5 @@ extension FileStore {
             default: throw error
             }
         }
-    }
-}
-
-extension Result {
-    fileprivate var success: Success? {
-        if case .success(let value) = self { value } else { nil }
     }
 }

@@ -47,10 +47,3 @@ extension FileStore {
         return ledger
     }
 }
-
-extension SlotChain {
-    /// When the entry in the first slot was stored, in seconds since 2001-01-01 UTC; long ago if it cannot be read.
-    fileprivate func storedAt() throws(StoreError) -> Double {
-        if case .entry(let entry, _) = try content(0, .tail) { entry.footer.storedAt } else { -.infinity }
-    }
-}

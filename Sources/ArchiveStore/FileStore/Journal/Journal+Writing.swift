@@ -17,8 +17,9 @@ extension Journal {
         state.pending = []
         for record in records { state.ledger?.apply(record) }
         state.position = start + bytes.count
-        // A failure is ignored: the records are appended, and a journal that stays long is read all the same.
-        _ = Result { () throws(SystemError) in try compact(&state, file, from: start) }
+        bestEffort("the records are appended, and a journal that stays long is read all the same") {
+            try compact(&state, file, from: start)
+        }
     }
 
     /// Writes the journal anew if later records have replaced most of it.

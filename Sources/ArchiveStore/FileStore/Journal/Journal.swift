@@ -67,11 +67,7 @@ final class Journal: Sendable {
     /// Whether there is a journal that changes must be recorded in.
     func isKept() throws(StoreError) -> Bool {
         if isWanted { return true }
-        do {
-            return try root.status(JournalFile.name) != nil
-        } catch {
-            throw failure(error)
-        }
+        return try attempt(Self.action, path, root.status(JournalFile.name)) != nil
     }
 
     /// - Parameter drafts: Gives the session in which a journal is written before it takes the place of another one.
@@ -83,9 +79,10 @@ final class Journal: Sendable {
         try drafts.withLock { $0 }?()
     }
 
-    func failure(_ error: SystemError) -> StoreError {
-        StoreError(error, path: path, action: "keeping the journal")
-    }
+    func failure(_ error: SystemError) -> StoreError { StoreError(error, path: path, action: Self.action) }
+
+    /// The action that fails, for messages.
+    static let action = "keeping the journal"
 
     // MARK: Records
 
@@ -106,11 +103,10 @@ final class Journal: Sendable {
         }
     }
 
-    /// Tells that `name` is about to lose entries. A failure is ignored: a change that cannot be told now is told
-    /// afterwards.
+    /// Tells that `name` is about to lose entries.
     func warn(of name: EntryName) {
         let record = JournalRecord(.changed, name, writer: writer)
-        _ = Result { () throws(StoreError) in
+        bestEffort("the change is told afterwards") {
             try changing { (state, file) throws(SystemError) in try append([record], &state, file) }
         }
     }
@@ -145,8 +141,7 @@ final class Journal: Sendable {
         guard limit != nil else { return }
         let marked = uses.take()
         guard !marked.isEmpty else { return }
-        // Uses are hints: those that cannot be written are lost.
-        _ = Result { () throws(StoreError) in
+        bestEffort("uses are hints, and may be lost") {
             try changing(create: false) { (state, file) throws(SystemError) in
                 let records = marked.compactMap { record(use: $0, times: $1, &state) }
                 if !records.isEmpty { try append(records, &state, file) }
@@ -203,15 +198,13 @@ final class Journal: Sendable {
         _ body: (inout State, JournalFile) throws(SystemError) -> Result
     ) throws(StoreError) -> Result? {
         try state.withLock { state throws(StoreError) in
-            do throws(SystemError) {
+            try attempt(Self.action, path) { () throws(SystemError) in
                 while let file = try lockedFile(create: create, &state) {
                     defer { unlock(file, &state) }
                     if try follow(&state, file) { return try body(&state, file) }
                     try replace(by: [], &state)
                 }
                 return nil
-            } catch {
-                throw failure(error)
             }
         }
     }
@@ -225,7 +218,7 @@ final class Journal: Sendable {
             do throws(SystemError) {
                 try file.file.lock(waits: false)
             } catch {
-                guard error.number == EWOULDBLOCK else { throw error }
+                guard error.isLockedByOthers else { throw error }
                 // If it was replaced just now, its lock guards nothing any more.
                 if try !file.isCurrent(in: root) {
                     state.file = nil

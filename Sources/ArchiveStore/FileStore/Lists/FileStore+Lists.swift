@@ -62,8 +62,7 @@ extension FileStore {
         guard StoreUsage.hasQueues else { return }
         upkeep.async { [weak self, weak directory] in
             guard let self, let directory else { return }
-            // If it fails, the list stays as long as it is, in two files at worst.
-            _ = Result { () throws(StoreError) in
+            bestEffort("the list stays as long as it is, in two files at worst") { () throws(StoreError) in
                 try self.work(on: folder, in: directory, told: { _ in }) {
                     $0 == list
                 } deciding: { attributes in
@@ -99,7 +98,7 @@ extension FileStore {
         var removed: [EntryInformation] = []
         defer { removed.forEach(told) }
         var failure: StoreError?
-        do throws(SystemError) {
+        try directory.lists.attempting { () throws(SystemError) in
             for (file, names) in try lists.take(where: isChosen) {
                 do throws(StoreError) {
                     for name in names {
@@ -119,8 +118,6 @@ extension FileStore {
                 }
                 try lists.finish(file)
             }
-        } catch {
-            throw directory.lists.failure(error)
         }
         if let failure { throw failure }
     }

@@ -65,8 +65,7 @@ struct NameList {
 
     private func alone<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
         try directory.lock()
-        // Closing the directory gives the lock back, too.
-        defer { _ = Swift.Result { () throws(SystemError) in try directory.unlock() } }
+        defer { bestEffort("closing the directory gives the lock back, too") { try directory.unlock() } }
         return try body()
     }
 
