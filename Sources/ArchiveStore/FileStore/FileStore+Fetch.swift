@@ -9,7 +9,7 @@ extension FileStore {
             guard let (entry, status) = try find(key, .archive, chain, shard) else { return nil }
             let information = information(entry, status, key)
             do throws(EntryFault) {
-                let archive = try entry.archive(limit: maximumArchiveByteCount)
+                let archive = try entry.archive(limit: settings.archiveByteLimit)
                 chain.journal.markUse(of: chain.name)
                 return StoredArchive(archive: archive, information: information)
             } catch {
@@ -32,9 +32,9 @@ extension FileStore {
         }
         guard let found else { return nil }
         do throws(EntryFault) {
-            try found.entry.inflate(limit: maximumArchiveByteCount, pieces: body)
+            try found.entry.inflate(limit: settings.archiveByteLimit, pieces: body)
         } catch {
-            throw error.error(path: found.path, limit: maximumArchiveByteCount)
+            throw error.error(path: found.path, limit: settings.archiveByteLimit)
         }
         return information(found.entry, found.status, key)
     }

@@ -19,9 +19,7 @@ extension FileStore {
     /// - Throws: `.invalidArgument`, `.tooLarge`.
     func content(_ new: NewArchive) throws(StoreError) -> (key: StoreKey, content: FileContent) {
         let key = try StoreKey(new.key)
-        guard new.archive.count <= maximumArchiveByteCount else {
-            throw StoreError.tooLarge(new.archive.count, limit: maximumArchiveByteCount)
-        }
+        try settings.checkArchive(byteCount: new.archive.count)
         let content = try EntryFile.content(
             archive: new.archive,
             key: key,
@@ -54,7 +52,7 @@ extension FileStore {
         of key: StoreKey,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        try checkFits(content.count)
+        try settings.checkEntry(byteCount: content.count)
         return try writing { directory throws(StoreError) in
             try makeFreeSpace(for: content.count, in: directory)
             do throws(StoreError) {
@@ -121,7 +119,7 @@ extension FileStore {
 
     /// Closes an entry's file, which is on the device before its name is, if the store is durable.
     func finish(_ draft: EntryDraft) throws(StoreError) -> FileStatus {
-        try draft.session.finish(draft.file, synchronized: settings.durability == .power).status
+        try draft.session.finish(draft.file, synchronized: settings.isDurable).status
     }
 
     /// Gives an entry's file its name; nothing is left of it if that fails.

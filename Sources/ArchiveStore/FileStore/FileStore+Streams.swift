@@ -13,7 +13,7 @@ extension FileStore {
         attributes: EntryAttributes
     ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
+        guard max(stream.count, archiveByteCount) <= settings.archiveByteLimit else {
             throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
         }
         let bytes = try EntryFile.bytes(

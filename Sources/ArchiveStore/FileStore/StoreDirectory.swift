@@ -15,7 +15,7 @@ final class StoreDirectory: Sendable {
     ///
     /// - Throws: as ``StoreFolder``.
     init(path: String, create: Bool, settings: StoreSettings, layer: FileLayer) throws(StoreError) {
-        let isDurable = settings.durability == .power
+        let isDurable = settings.isDurable
         let folder = try StoreFolder(path: path, kind: .file, create: create, isDurable: isDurable, layer: layer)
         self.folder = folder
         let root = folder.root

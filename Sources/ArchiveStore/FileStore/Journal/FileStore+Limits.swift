@@ -12,13 +12,6 @@ extension FileStore {
 
     // MARK: Room
 
-    /// Refuses a file that is larger than all entries together may be.
-    func checkFits(_ byteCount: Int) throws(StoreError) {
-        if settings.countLimit == 0 { throw StoreError.noEntries }
-        guard let limit = settings.byteLimit, byteCount > limit else { return }
-        throw StoreError.tooLarge(byteCount, limit: limit)
-    }
-
     /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
     ///
     /// - Parameter now: in seconds since 2001-01-01 UTC. Entries that are due go before all others.
