@@ -171,12 +171,12 @@ import Testing
             }
             let plain = try PackedStore(directory: path, create: true, settings: settings)
             try save(plain, "a")
-            #expect(plain.current.dictionary == nil)
+            #expect(plain.current.tail.dictionary == nil)
 
             // One that compresses learns it, and leaves it to the next one.
             let compressing = try PackedStore(directory: path, create: false)
             try save(compressing, "b")
-            #expect(compressing.current.dictionary != nil)
+            #expect(compressing.current.tail.dictionary != nil)
             try save(compressing, "c")
 
             let again = try PackedStore(directory: path, create: false, settings: settings)

@@ -74,11 +74,11 @@ struct PackedDirectory: Sendable {
             }
             for key in keys { try save(key) }
             try work()
-            if snapshot == .stale { try store.current.writeSnapshot() }
+            if snapshot == .stale { try store.current.snapshots.write() }
             try work()
             // The last one is a second value, so that an older one is there to come back.
             try save(keys.first { values[$0] != nil } ?? "")
-            if snapshot == .fresh { try store.current.writeSnapshot() }
+            if snapshot == .fresh { try store.current.snapshots.write() }
             store.finishUpkeep()
             for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != ".drafts" {
                 files[name] = try readFile(path + "/" + name)
@@ -104,8 +104,8 @@ struct PackedDirectory: Sendable {
     ) throws -> (file: String, offset: Int)? {
         var rest = done[...]
         var last: (file: String, offset: Int)?
-        for number in try log.segments.numbers() {
-            guard let segment = try log.segments.segment(number) else { continue }
+        for number in try log.reader.segments.numbers() {
+            guard let segment = try log.reader.segments.segment(number) else { continue }
             var scanner = SegmentScanner(segment, to: try segment.file.byteCount())
             while let step = try scanner.next() {
                 guard case .record(let record, let place) = step else { continue }

@@ -39,7 +39,7 @@ import Testing
     /// What a packed store does besides.
     static let upkeep = [
         FaultScenario(name: "compact", act: { try $0.compact() }),
-        FaultScenario(name: "write the index", act: { try ($0 as? PackedStore)?.current.writeSnapshot() }),
+        FaultScenario(name: "write the index", act: { try ($0 as? PackedStore)?.current.snapshots.write() }),
     ]
 
     /// - Returns: how many calls were made.
@@ -54,7 +54,7 @@ import Testing
                 let faulty = FaultyLayer()
                 let store = try open(path, usage, scenario.durability, faulty.layer)
                 if usage == .warm {
-                    try store.current.beginSegmentForTests()
+                    try store.current.beginSegment()
                     for (key, _) in FaultScenario.archives { _ = try? store.peek(forKey: key) }
                 }
                 var failure: StoreError?
@@ -102,12 +102,12 @@ import Testing
             let store = try open(path, usage)
             for (key, archive) in FaultScenario.archives {
                 try store.save(archive, forKey: key, storedAt: .distantPast, expiresAt: FaultScenario.deadlines.old)
-                let tail = try #require(store.current.tail.withLock { $0 })
+                let tail = try #require(store.current.tail.current)
                 if key == FaultScenario.key {
                     place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
                 }
             }
-            try store.current.writeSnapshot()
+            try store.current.snapshots.write()
             store.finishUpkeep()
         }
         if scenario.isDamaged, let place {
@@ -167,10 +167,10 @@ import Testing
 }
 
 extension PackedLog {
-    /// Starts the session of drafts, and has more than one segment.
-    fileprivate func beginSegmentForTests() throws(StoreError) {
-        try changing { writer throws(StoreError) in
-            try beginSegment(dictionary: nil, &writer)
+    /// Has the log begin its next segment, which starts the session of drafts.
+    func beginSegment() throws(StoreError) {
+        try lock.withExclusiveLog { state throws(StoreError) in
+            try state.log.beginSegment(dictionary: nil)
             return ()
         }
     }

@@ -176,7 +176,7 @@ import Testing
                 store.finishUpkeep()
             }
             let store = try PackedStore(directory: path, create: true, settings: settings(bytes: limit))
-            let dictionaryByteCount = store.current.dictionary?.bytes.count ?? 0
+            let dictionaryByteCount = store.current.tail.dictionary?.bytes.count ?? 0
             try #require(dictionaryByteCount > 1_500)
             try store.remove(forKey: "key 799")
             #expect(try store.fetch(forKey: "key 799") == nil)

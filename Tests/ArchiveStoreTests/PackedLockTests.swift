@@ -200,14 +200,14 @@ import Testing
                 guard call.operation == .synchronize, isArmed.exchange(false, ordering: .relaxed),
                     let store = opened.withLock({ $0 })
                 else { return .proceed }
-                let former = store.current.end
+                let former = store.current.tail.end
                 group.enter()
                 Thread.detachNewThread {
                     let result = Result { try save("2", "second", in: store) }
                     second.withLock { $0 = result }
                     group.leave()
                 }
-                while store.current.end == former { usleep(100) }
+                while store.current.tail.end == former { usleep(100) }
                 return .fail(EIO)
             }
             var settings = StoreSettings()
@@ -297,7 +297,7 @@ import Testing
         _ counters: borrowing Mutex<[Int]>,
         _ faults: Faults
     ) throws {
-        try store.current.writeSnapshot()
+        try store.current.snapshots.write()
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
         let before = counters.withLock { $0 }
         let segments = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".segment") }

@@ -327,7 +327,7 @@ import Testing
         }
 
         private func byteCount(of store: PackedStore) throws -> Int {
-            try store.current.looking { store.current.byteCount($0) }
+            try store.current.space.byteCount()
         }
 
         /// There is no room to write anything anew but in the reserve.

@@ -37,10 +37,7 @@ import Testing
             try save("one", "key", in: store)
             failing.isOn.store(true, ordering: .relaxed)
             #expect(throws: StoreError.self) {
-                try store.current.changing { writer throws(StoreError) in
-                    try store.current.beginSegment(dictionary: nil, &writer)
-                    return ()
-                }
+                try store.current.beginSegment()
             }
             failing.isOn.store(false, ordering: .relaxed)
             try save("two", "key", in: PackedStore(directory: path, create: false))
@@ -100,7 +97,7 @@ import Testing
             do {
                 let store = try PackedStore(directory: path, create: true, settings: settings)
                 for key in 0..<2_000 { try save("\(key)", "\(key)", in: store) }
-                try store.current.writeSnapshot()
+                try store.current.snapshots.write()
                 store.finishUpkeep()
             }
             let file = path + "/" + IndexSnapshot.fileName
@@ -150,10 +147,7 @@ import Testing
             do {
                 let store = try PackedStore(directory: path, create: true)
                 try save("one", "key", in: store)
-                try store.current.changing { writer throws(StoreError) in
-                    try store.current.beginSegment(dictionary: nil, &writer)
-                    return ()
-                }
+                try store.current.beginSegment()
                 try FileManager.default.removeItem(atPath: path + "/" + Segment.fileName(2))
             }
             reader = try PackedStore(directory: path, create: false)
@@ -253,7 +247,8 @@ import Testing
                 _ = try store.fetch(forKey: "key \(Int.random(in: 0..<100, using: &random))")
             }
             store.finishUpkeep()
-            let (appended, carried) = try store.current.looking { ($0.appendedByteCount, $0.carriedByteCount) }
+            let statistics = try store.statistics()
+            let (appended, carried) = (statistics.appendedByteCount, statistics.carriedByteCount)
             print("of \(appended) bytes \(carried) had been saved before")
             #expect(carried * 2 <= appended)
             #expect(try Self.byteCount(path) <= 200_000 + 400)

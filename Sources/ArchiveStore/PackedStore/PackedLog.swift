@@ -1,137 +1,27 @@
-import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// The log of a packed store: its segments in one opened directory, and the index of their entries.
+/// The log of a packed store, in one opened directory: its parts, each built from those that it needs.
 ///
-/// Only the last segment, the tail, is appended to. The index follows from the records of all segments in their order;
-/// the last record of a key decides. Segments are given up from the front only, so that no record older than a removal
-/// is left when the removal goes.
+///     OpenedLog      LogTail, RecordReader, GroupCommit      what readers use, under no lock of their own
+///     LogLock        LogState: SegmentLog, LogFollower,      what a change needs, under the writer's lock
+///                    Reclaimer, SpaceCompactor, SpaceReserve
+///     EntrySaver, EntryRemover, EntrySweeper                 changes of entries
+///     SpaceManager                                           room within the limits and on the volume
+///     DictionaryUpkeep, SnapshotWriter                       work in the background
 final class PackedLog: Sendable {
-    struct Tail: Sendable {
-        let segment: Segment
-        /// The length that the index covers.
-        var end: Int
-        /// The length that readers without the lock may use; `nil` while a writer in this process changes the log.
-        /// Readers wait then: otherwise they might see a change before other readers can, or after they have.
-        var shownEnd: Int?
-        /// Whether it has its seal: it never grows again, and readers look for the next segment.
-        var isSealed = false
-    }
-
-    /// The part that could not be read at the end of a segment that is not the last.
-    enum Missing: Sendable {
-        case seal
-        case records
-    }
-
-    /// State of the log that the `writer` mutex guards.
-    struct Writer: Sendable {
-        /// The last serial that was given out.
-        var serial: UInt64 = 0
-        var previous: PreviousRecord?
-        /// Whether the tail has its seal and the next segment does not exist yet.
-        var isSealed = false
-        /// The bytes of each segment but the tail, and their sum.
-        private(set) var sizes: [UInt32: Int] = [:]
-        private(set) var sealedByteCount = 0
-        /// The first segment that is not given up.
-        var floor: UInt32 = 0
-        /// The damaged bytes just before the next record: their place and number.
-        var damage: (place: RecordPlace, byteCount: Int)?
-        /// The part missing from the end of the former segment, if that has no seal.
-        var missing: Missing?
-        /// Hashes of keys that other processes changed, or whose entries were removed, since `changesByOthers()` was
-        /// last called; `nil`: any key may have changed.
-        var changes: Set<UInt64>? = []
-        /// Number of records that were appended or followed since the last snapshot.
-        var recordsSinceSnapshot = 0
-        /// Number of records that were appended by this log since a dictionary was last tried.
-        var recordsSinceTrial = 0
-        /// Bytes of records that this log appended, and the part of them that rewrote entries of given-up segments.
-        var appendedByteCount = 0
-        var carriedByteCount = 0
-        /// Dead bytes in allocated blocks: of each segment after its holes were last punched, and of all segments after
-        /// each was last given up to free space.
-        var punched: [UInt32: Int] = [:]
-        var squeezedByteCount = 0
-        /// Free bytes, the reserve included, and dead bytes when the last attempt to give up a segment found no room.
-        var squeezeFailure: (room: Int, dead: Int)?
-        /// The tail's number when the reserve was last checked.
-        var reservedAt: UInt32 = 0
-        /// The eviction clock: where the search for the next entry to evict goes on when there are too many.
-        var clock: SegmentScanner?
-        /// No entry's deadline is before this; in seconds since 2001-01-01 UTC.
-        var nextDeadline: UInt32 = 0
-        var sweptAt = -Double.infinity
-        /// When an entry was last saved to this log, by the saver's clock; in seconds since 2001-01-01 UTC.
-        var savedAt: Double?
-        /// The tail's length when many bytes were found behind its last whole record; only a change reads them again.
-        var longByteCount: Int?
-        /// Whether the log is still being opened, when every segment is looked at, sealed or not.
-        var isOpening = true
-        /// Where following began; `nil`: at the first segment.
-        var snapshotPosition: RecordPlace?
-        /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
-        var hasStrangeSnapshot = false
-        /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
-        var losses: [UInt64] = []
-        /// Files of segments before the first one that still exist.
-        var strays: [UInt32] = []
-        /// Given-up segments, kept open while the log is locked.
-        var closed: [Segment] = []
-
-        /// The most changed keys that are listed; with more, any key may have changed.
-        private static let mostChanges = 1 << 16
-
-        /// Notes that another process changed a key with this hash, or that its entry was removed.
-        mutating func noteChange(_ hash: UInt64) {
-            changes?.insert(hash)
-            if let changes, changes.count > Self.mostChanges { self.changes = nil }
-        }
-
-        mutating func setSize(_ byteCount: Int?, of segment: UInt32) {
-            // No record is behind 4 GiB. The cap keeps the sum from overflowing, however long a file was made.
-            let byteCount = byteCount.map { min($0, 1 << 33) }
-            sealedByteCount += (byteCount ?? 0) - (sizes[segment] ?? 0)
-            sizes[segment] = byteCount
-        }
-    }
-
-    /// The part of a log that its index sources use while it is still being opened.
-    final class Shared: Sendable {
-        let floor = Atomic<UInt32>(0)
-        let isBroken = Atomic<Bool>(false)
-        /// Whether a part of the index could not be loaded, and seems to be empty; and why.
-        let isIncomplete = Atomic<Bool>(false)
-        let loadingFailure = Mutex<StoreError?>(nil)
-        /// The tail's number when upkeep was last due.
-        let upkeptSegment = Atomic<UInt32>(0)
-        /// How many entries there must be for a dictionary to be tried.
-        let nextTrial = Atomic<Int>(PackedLog.fewEntries)
-    }
-
     let folder: StoreFolder
-    let settings: StoreSettings
-    let hashing: @Sendable ([UInt8]) -> KeyDigest
-    let segments: SegmentTable
-    let index: PackedIndex
-    let shared: Shared
-    let tail: Mutex<Tail?>
-    let writer: Mutex<Writer>
-    private let nextCheck = Atomic<UInt64>(0)
-    let commits = Mutex(Commits())
-    /// Taken before `writer` by each change, so that no caller waits for the directory's lock while it holds a mutex
-    /// that readers need.
-    let lease = Mutex(Lease())
-    let leases = DispatchQueue(label: "packed-store-lease", qos: .userInitiated, autoreleaseFrequency: .workItem)
+    let lock: LogLock
+    let tail: LogTail
+    let reader: RecordReader
+    let commits: GroupCommit
+    let saver: EntrySaver
+    let remover: EntryRemover
+    let sweeper: EntrySweeper
+    let space: SpaceManager
+    let dictionaries: DictionaryUpkeep
+    let snapshots: SnapshotWriter
+    /// The tail's number when upkeep was last due.
+    private let keptUpSegment = Atomic<UInt32>(0)
 
     /// Opens the log in a directory.
     ///
@@ -139,12 +29,20 @@ final class PackedLog: Sendable {
     static func open(
         in folder: StoreFolder,
         settings: StoreSettings,
+        user: PackedStoreUser,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         var attempts = 0
         while true {
             do throws(StoreError) {
-                return try PackedLog(in: folder, settings: settings, usesSnapshot: attempts < 2, hashing: hashing)
+                let usesSnapshot = attempts < 2
+                let opened = try OpenedLog(
+                    in: folder,
+                    settings: settings,
+                    usesSnapshot: usesSnapshot,
+                    hashing: hashing
+                )
+                return PackedLog(opened, in: folder, settings: settings, user: user)
             } catch {
                 // Segments were given up while they were read, or the snapshot and the records after it are not of one
                 // log.
@@ -156,206 +54,143 @@ final class PackedLog: Sendable {
 
     private static var mostAttempts: Int { 6 }
 
-    init(
-        in folder: StoreFolder,
-        settings: StoreSettings,
-        usesSnapshot: Bool,
-        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
-    ) throws(StoreError) {
+    private init(_ opened: OpenedLog, in folder: StoreFolder, settings: StoreSettings, user: PackedStoreUser) {
+        let isLimited = settings.isLimited
+        let budget = SpaceBudget(settings)
+        let reserve = ReserveFile(in: folder)
+        let (tail, reader, commits) = (opened.tail, opened.reader, opened.commits)
         self.folder = folder
-        self.settings = settings
-        self.hashing = hashing
-        let segments = SegmentTable(root: folder.root, path: folder.path)
-        self.segments = segments
-        let shared = Shared()
-        self.shared = shared
-        let start = try Self.start(in: folder, segments, usesSnapshot: usesSnapshot)
-        shared.floor.store(start.writer.floor, ordering: .relaxed)
-        if let snapshot = start.snapshot {
-            for dictionary in snapshot.dictionaries { _ = segments.dictionary(dictionary) }
-            let rescue = IndexRescue(of: folder, settings: settings, hashing: hashing, shared: shared)
-            index = PackedIndex { part in
-                let floor = shared.floor.load(ordering: .relaxed)
-                return snapshot.table(part: part, floor: floor) ?? rescue.table(part: part)
-            }
-        } else {
-            index = PackedIndex()
-        }
-        tail = Mutex(start.tail)
-        writer = Mutex(start.writer)
-        try writer.withLock { writer throws(StoreError) in
-            try follow(&writer)
-            writer.isOpening = false
-            if let snapshot = start.laterSnapshot { loseMissingSegments(snapshot, &writer) }
-            try loseDamagedTail(&writer)
-            // Entries cached in memory before may be of another log.
-            writer.changes = nil
-        }
+        self.tail = tail
+        self.reader = reader
+        self.commits = commits
+        lock = LogLock(
+            folder: folder,
+            tail: tail,
+            reader: reader,
+            state: LogState(
+                log: opened.log,
+                follower: opened.follower,
+                reclaimer: Reclaimer(
+                    reader: reader,
+                    tail: tail,
+                    commits: commits,
+                    budget: budget,
+                    reserve: reserve
+                ),
+                compactor: SpaceCompactor(root: folder.root, reader: reader, commits: commits, reserve: reserve),
+                reserve: SpaceReserve(file: reserve, isLimited: isLimited)
+            )
+        )
+        remover = EntryRemover(
+            lock: lock,
+            reader: reader,
+            tail: tail,
+            commits: commits,
+            user: user,
+            isLimited: isLimited
+        )
+        sweeper = EntrySweeper(lock: lock, reader: reader, commits: commits, remover: remover, user: user)
+        space = SpaceManager(
+            settings: settings,
+            lock: lock,
+            reader: reader,
+            tail: tail,
+            remover: remover,
+            sweeper: sweeper,
+            user: user,
+            budget: budget,
+            reserve: reserve
+        )
+        saver = EntrySaver(
+            reader: reader,
+            tail: tail,
+            space: space,
+            user: user,
+            compression: settings.compression
+        )
+        dictionaries = DictionaryUpkeep(
+            lock: lock,
+            reader: reader,
+            tail: tail,
+            budget: budget,
+            isEnabled: settings.compression != .stored,
+            archiveByteLimit: settings.archiveByteLimit
+        )
+        snapshots = SnapshotWriter(
+            folder: folder,
+            lock: lock,
+            reader: reader,
+            file: opened.log.snapshot,
+            reserve: reserve,
+            isDurable: settings.durability == .power
+        )
     }
 
-    var root: Directory { folder.root }
-    var path: String { folder.path }
+    deinit { lock.close() }
 
-    // MARK: Opening
+    /// The places of all entries.
+    var index: PackedIndex { reader.index }
 
-    private struct Start {
-        var snapshot: IndexSnapshot?
-        /// A snapshot with a position in a segment that does not exist any more.
-        var laterSnapshot: IndexSnapshot?
-        var tail: Tail?
-        var writer = Writer()
-    }
-
-    private static func start(
-        in folder: StoreFolder,
-        _ segments: SegmentTable,
-        usesSnapshot: Bool
-    ) throws(StoreError) -> Start {
-        var start = Start()
-        guard let (first, last, strays) = try segments.latestNumbers() else { return start }
-        start.writer.floor = first
-        start.writer.strays = strays
-
-        let snapshot: IndexSnapshot?
-        do {
-            snapshot = usesSnapshot ? try IndexSnapshot(in: folder.root) : nil
-        } catch {
-            throw StoreError(error, path: folder.path + "/" + IndexSnapshot.fileName, action: "reading the index")
-        }
-        if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
-            let segment = try segments.segment(snapshot.position.segment)
-        {
-            let size: Int
-            do {
-                size = try segment.file.byteCount()
-            } catch {
-                throw StoreError(error, path: segments.path(segment.number), action: "following a segment")
-            }
-            start.snapshot = snapshot
-            start.writer.snapshotPosition = snapshot.position
-            // Records that were cut off stay in the index: they read as damaged, not as their former versions. The log
-            // continues in another segment, so that no new record takes their place.
-            start.writer.isSealed = size < Int(snapshot.position.offset)
-            let end = min(size, Int(snapshot.position.offset))
-            start.tail = Tail(segment: segment, end: end)
-            start.writer.serial = min(snapshot.serial, Record.largestSerial)
-            start.writer.previous = snapshot.previous
-            for number in first..<segment.number {
-                do {
-                    let status = try folder.root.status(Segment.fileName(number))
-                    if let status { start.writer.setSize(status.byteCount, of: number) }
-                } catch {
-                    throw StoreError(error, path: segments.path(number), action: "looking for a segment")
-                }
-            }
-        } else if let segment = try segments.segment(first) {
-            start.writer.hasStrangeSnapshot = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
-            if let snapshot, snapshot.position.segment > last {
-                // Was its segment begun after the listing?
-                guard try segments.numbers().last == last else { throw stale(folder.path) }
-                start.laterSnapshot = snapshot
-            }
-            let end = segment.headerByteCount ?? 0
-            start.tail = Tail(segment: segment, end: end)
-        }
-        return start
-    }
-
-    /// Releases all files, for a caller that needs the index only.
-    func forgetSegments() {
-        _ = segments.close { _ in true }
-        tail.withLock { $0 = nil }
-    }
-
-    // MARK: Looking
-
-    /// Applies the records that other processes have appended. One `lseek` where there are none.
+    /// The entry of a key; `nil` if there is none.
     ///
-    /// - Throws: `.io` with `ESTALE` if this log is no longer the one at its path, or cannot be followed.
-    func catchUp() throws(StoreError) {
-        if shared.isBroken.load(ordering: .relaxed) { throw stale() }
-        try checkNowAndThen()
-        if let tail = tail.withLock({ $0 }), !tail.isSealed, try byteCount(of: tail.segment) == tail.shownEnd {
-            return
-        }
-        try locked { writer throws(StoreError) in try follow(&writer) }
-    }
-
-    /// Runs `body` under the writer lock, after applying the records that other processes have appended.
-    func looking<Result>(
-        _ body: (inout Writer) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        try locked { writer throws(StoreError) in
-            if shared.isBroken.load(ordering: .relaxed) { throw stale() }
-            try follow(&writer)
-            return try body(&writer)
+    /// - Throws: `.corrupted` with the place, if a record that may be the entry is damaged.
+    func find(_ key: StoreKey, _ digest: KeyDigest) throws(StoreError) -> LocatedRecord? {
+        let (found, gone) = try reader.lookUp(key, digest, extent: .whole)
+        if gone == nil { return found }
+        // Moved to another segment, or given up, since the index was asked.
+        return try lock.withWriterLock { state throws(StoreError) in
+            try state.log.find(key, digest, extent: .whole)
         }
     }
 
-    /// Runs `body` under the writer lock, which excludes other threads of this process.
-    func locked<Result>(
-        _ body: (inout Writer) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        // Outlives the lock.
-        var closed: [Segment] = []
-        return try locked(closing: &closed, body)
-    }
-
-    /// As ``locked(_:)``, but hands the segments to be closed to a caller that has other locks to release first.
-    func locked<Result>(
-        closing closed: inout [Segment],
-        _ body: (inout Writer) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        try writer.withLock { writer throws(StoreError) in
-            defer { swap(&closed, &writer.closed) }
-            return try body(&writer)
+    /// Gives up all entries.
+    func removeAll() throws(StoreError) {
+        try lock.withExclusiveLog { state throws(StoreError) in
+            guard state.log.chain.hasRecords else { return }
+            defer { state.reclaimer.clock.leaveSegments(upTo: .max) }
+            try state.log.removeAll()
         }
     }
 
-    /// Throws the error that kept a part of the index from being loaded: an entry that seems missing may exist then.
-    func checkIndex() throws(StoreError) {
-        guard shared.isIncomplete.load(ordering: .relaxed) else { return }
-        throw shared.loadingFailure.withLock { $0 } ?? stale()
+    /// The hashes of keys that other processes changed since the last call; `nil` if any key may have changed.
+    func takeChanges() throws(StoreError) -> Set<UInt64>? {
+        try lock.withWriterLock { $0.log.index.takeChanges() }
     }
 
-    /// The error that makes a store open the log anew. Marks this log as broken for every caller.
-    func stale() -> StoreError {
-        shared.isBroken.store(true, ordering: .relaxed)
-        return Self.stale(path)
+    var statistics: StoreStatistics {
+        get throws(StoreError) {
+            try lock.withWriterLock { state in
+                let total = index.total
+                return StoreStatistics(
+                    entryCount: total.count,
+                    entryByteCount: total.byteCount,
+                    byteCount: state.log.chain.byteCount,
+                    fileCount: state.log.chain.byteCounts.count + (state.log.chain.isSealed ? 0 : 1),
+                    appendedByteCount: state.log.counts.appendedByteCount,
+                    carriedByteCount: state.log.counts.carriedByteCount
+                )
+            }
+        }
     }
 
-    private static func stale(_ path: String) -> StoreError {
-        StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
+    // MARK: Upkeep
+
+    /// Looks at a few numbers: whether room, a snapshot or a dictionary may be due.
+    func needsUpkeep() -> Bool {
+        if dictionaries.isDue { return true }
+        guard let number = tail.number else { return false }
+        return keptUpSegment.exchange(number, ordering: .relaxed) != number
     }
 
-    func isRemoved() throws(StoreError) -> Bool {
-        guard let tail = tail.withLock({ $0 }) else { return try !folder.isCurrent() }
-        return try extent(of: tail.segment).linkCount == 0
-    }
-
-    /// The longest time for which a moved directory is not noticed, in nanoseconds.
-    private static var checkInterval: UInt64 { 10_000_000 }
-
-    /// Checks that the directory is still the one at its path, unless another call did so just before.
-    func checkNowAndThen() throws(StoreError) {
-        let now = Self.coarseTime
-        let next = nextCheck.load(ordering: .relaxed)
-        guard now >= next else { return }
-        nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
-        // Following leaves behind a segment that another process has given up.
-        if try isRemoved() { try locked { writer throws(StoreError) in try follow(&writer) } }
-        if try isRemoved() { throw stale() }
-        if try !folder.isCurrent() { throw stale() }
-    }
-
-    /// A clock that takes a few nanoseconds to read and advances every few milliseconds.
-    static var coarseTime: UInt64 {
-        #if canImport(Glibc) || canImport(Musl)
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-        #else
-            return clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW_APPROX)
-        #endif
+    /// Makes room before it is needed, and writes the index and a dictionary where they are due.
+    func keepUp() {
+        bestEffort("a save that needs the room makes it, or reports the error") { () throws(StoreError) in
+            try space.keepHeadroom()
+        }
+        bestEffort("later upkeep tries again") { () throws(StoreError) in
+            // The snapshot gets a copy of the dictionary, so that no byte that many entries need is in one place only.
+            if try dictionaries.renew() { return try snapshots.write() }
+            try snapshots.writeIfDue()
+        }
     }
 }

@@ -14,27 +14,27 @@ extension PackedStore {
 
     /// Implementation: a part is that of the index.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        try reading { log throws(StoreError) -> [Result<EntryInformation, StoreError>]? in
+        try withLog { log throws(StoreError) -> [Result<EntryInformation, StoreError>]? in
             guard (0..<PackedIndex.partCount).contains(part) else { return [] }
             var entries: [Result<EntryInformation, StoreError>] = []
             var given: Set<RecordPlace> = []
-            var rest = log.slots(inPart: part)[...]
+            var rest = log.index.slots(inPart: part)[...]
             while let slot = rest.popFirst() {
                 guard given.insert(slot.place).inserted else { continue }
                 do throws(StoreError) {
-                    guard let found = try log.read(slot, .whole) else {
+                    guard let found = try log.reader.read(slot, .whole) else {
                         // Its segment was given up meanwhile; the index has the entry's present place.
-                        try log.catchUp()
-                        rest += log.slots(slot.hash)
+                        try log.lock.catchUp()
+                        rest += log.index.slots(slot.hash)
                         continue
                     }
                     let key = String(decoding: found.record.key, as: UTF8.self)
-                    entries.append(.success(information(found, key, log)))
+                    entries.append(.success(log.reader.information(found, key: key)))
                 } catch {
                     guard error.code == .corrupted else { throw error }
                     // Saved over meanwhile, its blocks may have been given back.
-                    try log.catchUp()
-                    let latest = log.slots(slot.hash)
+                    try log.lock.catchUp()
+                    let latest = log.index.slots(slot.hash)
                     if latest.contains(where: { $0.place == slot.place }) {
                         entries.append(.failure(error))
                     } else {
@@ -42,7 +42,7 @@ extension PackedStore {
                     }
                 }
             }
-            try log.checkIndex()
+            try log.reader.status.checkIndex()
             return entries
         } ?? []
     }
@@ -50,7 +50,7 @@ extension PackedStore {
     // MARK: Others
 
     package func setUser(_ user: any StoreUser) {
-        self.user.withLock { $0 = StoreUserReference(user) }
+        self.user.set(user)
     }
 
     package func digest(of key: String) -> KeyDigest {
@@ -62,11 +62,8 @@ extension PackedStore {
     /// Implementation: one `lseek` where nothing has changed.
     package func changesByOthers() throws(StoreError) -> ChangesByOthers {
         guard settings.followsOthers else { return .keys([]) }
-        let changes = try reading { log throws(StoreError) -> ChangesByOthers? in
-            try log.looking { writer in
-                defer { writer.changes = [] }
-                return writer.changes.map { .keys($0.map { KeyDigest(high: $0, low: 0) }) } ?? .everything
-            }
+        let changes = try withLog { log throws(StoreError) -> ChangesByOthers? in
+            try log.takeChanges().map { .keys($0.map { KeyDigest(high: $0, low: 0) }) } ?? .everything
         }
         return changes ?? .everything
     }

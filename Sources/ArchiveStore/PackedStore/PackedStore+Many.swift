@@ -6,9 +6,9 @@ extension PackedStore {
         for new in archives {
             appended.add { appended throws(StoreError) in
                 let record = try newRecord(new)
-                return try writing { log throws(StoreError) in
+                return try withWritableLog { log throws(StoreError) in
                     appended.synchronize(unlessIn: log)
-                    guard let saved = try append(record, if: nil, in: log) else { return (nil, nil) }
+                    guard let saved = try log.saver.append(record, if: nil) else { return (nil, nil) }
                     return (saved.information, (log, saved.end))
                 }
             }
@@ -22,9 +22,9 @@ extension PackedStore {
         for text in keys {
             appended.add { appended throws(StoreError) in
                 let (key, digest) = try self.key(text)
-                let end = try reading { log throws(StoreError) in
+                let end = try withLog { log throws(StoreError) in
                     appended.synchronize(unlessIn: log)
-                    return try appendRemoval(key, digest, in: log).map { (log: log, end: $0) }
+                    return try log.remover.remove(key, digest).map { (log: log, end: $0) }
                 }
                 return (end != nil, end)
             }
@@ -77,7 +77,7 @@ private struct AppendedChanges<Outcome> {
         // The last one first, which waits for all: the others then get the outcome of that.
         for (index, end) in waiting.reversed() {
             do throws(StoreError) {
-                try log.synchronize(upTo: end)
+                try log.commits.synchronize(upTo: end)
             } catch {
                 results[index] = .failure(error)
             }

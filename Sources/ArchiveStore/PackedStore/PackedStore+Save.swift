@@ -19,8 +19,8 @@ extension PackedStore {
     /// - Throws: `.invalidArgument`, `.tooLarge`.
     func newRecord(_ new: NewArchive) throws(StoreError) -> NewRecord {
         let (key, digest) = try self.key(new.key)
-        guard new.archive.count <= maximumArchiveByteCount else {
-            throw StoreError.tooLarge(new.archive.count, limit: maximumArchiveByteCount)
+        guard new.archive.count <= archiveByteLimit else {
+            throw StoreError.tooLarge(new.archive.count, limit: archiveByteLimit)
         }
         return NewRecord(key: key, digest: digest, attributes: new.attributes, content: .archive(new.archive))
     }
@@ -45,116 +45,11 @@ extension PackedStore {
         _ new: NewRecord,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        try writing { log throws(StoreError) in
-            guard let appended = try append(new, if: condition, in: log) else { return nil }
-            try log.synchronize(upTo: appended.end)
+        try withWritableLog { log throws(StoreError) in
+            guard let appended = try log.saver.append(new, if: condition) else { return nil }
+            try log.commits.synchronize(upTo: appended.end)
             keepUp(log)
             return appended.information
         }
-    }
-
-    /// An entry that has its place in a log, but may not be on the device yet.
-    struct Appended {
-        let information: EntryInformation
-        let log: PackedLog
-        /// The place up to which the log must be on the device.
-        let end: RecordPlace
-    }
-
-    /// Appends a record.
-    ///
-    /// - Returns: `nil` if the condition said no.
-    func append(
-        _ new: NewRecord,
-        if condition: ((EntryInformation?) -> Bool)?,
-        in log: PackedLog
-    ) throws(StoreError) -> Appended? {
-        let now = new.attributes.storedAt.timeIntervalSinceReferenceDate
-        var isRetry = false
-        while true {
-            // The third time there is another dictionary again: one without is good in any segment.
-            let dictionary = log.dictionary
-            var draft = try new.draft(dictionary, settings.compression)
-            try checkFits(draft.byteCount, in: log)
-            var departed = Departed()
-            defer { tell(departed) }
-            let result = try withRoom(for: draft.byteCount, new.digest, now: now, in: log, &departed) {
-                writer,
-                departed throws(StoreError) -> SaveResult in
-                try append(&draft, new, dictionary, condition, in: log, &writer, &departed)
-            }
-            switch result {
-            case .saved(let information, let end): return Appended(information: information, log: log, end: end)
-            case .refused: return nil
-            case .otherDictionary where isRetry: throw log.stale()
-            case .otherDictionary: isRetry = true
-            }
-        }
-    }
-
-    private enum SaveResult {
-        case saved(EntryInformation, end: RecordPlace)
-        /// The condition said no.
-        case refused
-        /// The segment has another dictionary than the record.
-        case otherDictionary
-    }
-
-    private func append(
-        _ draft: inout RecordDraft,
-        _ new: NewRecord,
-        _ dictionary: PresetDictionary?,
-        _ condition: ((EntryInformation?) -> Bool)?,
-        in log: PackedLog,
-        _ writer: inout PackedLog.Writer,
-        _ departed: inout Departed
-    ) throws(StoreError) -> SaveResult {
-        let (key, digest, attributes) = (new.key, new.digest, new.attributes)
-        let now = attributes.storedAt.timeIntervalSinceReferenceDate
-        guard log.dictionary === dictionary else { return .otherDictionary }
-        if let condition, try !allows(condition, key, digest, in: log, &writer) { return .refused }
-        try holdLimits(for: draft.byteCount, digest, now: now, in: log, &writer, &departed)
-        let place = try log.append(&draft, takesSerial: true, &writer)
-        writer.savedAt = now
-        log.keepReserve(at: place, &writer)
-        let slot = IndexSlot(
-            digest,
-            place: place,
-            byteCount: draft.byteCount,
-            deadline: Record.deadline(attributes),
-            isTagged: !attributes.tags.isEmpty
-        )
-        log.index.set(slot)
-        writer.nextDeadline = min(writer.nextDeadline, slot.deadline)
-        return .saved(
-            EntryInformation(
-                key: key.string,
-                attributes: attributes,
-                archiveByteCount: draft.archiveByteCount,
-                storedByteCount: draft.byteCount,
-                identity: EntryIdentity(attributes)
-                    ?? EntryIdentity(volume: log.root.identity.number, file: writer.serial, checksum: 0)
-            ),
-            end: log.end
-        )
-    }
-
-    private func allows(
-        _ condition: (EntryInformation?) -> Bool,
-        _ key: StoreKey,
-        _ digest: KeyDigest,
-        in log: PackedLog,
-        _ writer: inout PackedLog.Writer
-    ) throws(StoreError) -> Bool {
-        let former: PackedLog.Found?
-        do throws(StoreError) {
-            let headByteCount = Record.headByteCount + key.bytes.count
-            former = try log.find(key, digest, .head(byteCount: headByteCount), &writer)
-        } catch {
-            // A damaged entry is saved over.
-            guard error.code == .corrupted else { throw error }
-            former = nil
-        }
-        return condition(former.map { information($0, key.string, log) })
     }
 }

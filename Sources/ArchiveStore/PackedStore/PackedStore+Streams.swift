@@ -14,7 +14,7 @@ extension PackedStore {
         attributes: EntryAttributes
     ) throws(StoreError) -> EntryInformation? {
         let (key, digest) = try self.key(key)
-        guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
+        guard max(stream.count, archiveByteCount) <= archiveByteLimit else {
             throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
         }
         let new = NewRecord(
@@ -29,12 +29,12 @@ extension PackedStore {
     /// Fetches an archive as it is stored: like ``fetch(forKey:)``, with its checks, but not inflated.
     package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
         let (key, digest) = try self.key(key)
-        return try reading { log throws(StoreError) in
-            try guarding(digest.high, log) { () throws(StoreError) in
-                guard let found = try log.find(key, digest, .whole) else { return nil }
+        return try withLog { log throws(StoreError) in
+            try withDamageRemoved(digest.high, in: log) { () throws(StoreError) in
+                guard let found = try log.find(key, digest) else { return nil }
                 if found.slot.uses < IndexSlot.mostUses { log.index.use(found.slot) }
                 let stream = found.bytes[found.record.headByteCount...]
-                return StoredStream(stream: stream, information: information(found, key.string, log))
+                return StoredStream(stream: stream, information: log.reader.information(found, key: key.string))
             }
         }
     }
@@ -43,19 +43,6 @@ extension PackedStore {
     ///
     /// - Complexity: O(*n*) in the entries of index parts that are not loaded yet.
     package func statistics() throws(StoreError) -> StoreStatistics {
-        let statistics = try reading { log throws(StoreError) -> StoreStatistics? in
-            try log.looking { writer in
-                let total = log.index.total
-                return StoreStatistics(
-                    entryCount: total.count,
-                    entryByteCount: total.byteCount,
-                    byteCount: log.byteCount(writer),
-                    fileCount: writer.sizes.count + (writer.isSealed ? 0 : 1),
-                    appendedByteCount: writer.appendedByteCount,
-                    carriedByteCount: writer.carriedByteCount
-                )
-            }
-        }
-        return statistics ?? StoreStatistics()
+        try withLog { log throws(StoreError) -> StoreStatistics? in try log.statistics } ?? StoreStatistics()
     }
 }

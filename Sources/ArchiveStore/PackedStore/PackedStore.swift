@@ -1,14 +1,6 @@
 import Foundation
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A store that appends entries to a log, shared by any number of processes.
 ///
 ///     <directory>/format                              the kind of store, and its version
@@ -35,15 +27,10 @@ package final class PackedStore: ArchiveStore {
 
     let hashing: @Sendable ([UInt8]) -> KeyDigest
     private let layer: FileLayer
-    private let opened: Mutex<PackedLog?>
+    private let opened: RankedMutex<PackedLog?>
     private let usage = StoreUsage()
-    /// The store's user: asked which entries are in use, and told which ones are gone.
-    let user = Mutex(StoreUserReference())
-    /// The queue that makes room before it is needed, and writes the index.
-    let upkeep = DispatchQueue(label: "packed-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
-    let isUpkeepDue = Atomic<Bool>(false)
-    /// Held while making room on a full volume; taken before the log is locked, never while it is.
-    let squeezing = Mutex<Void>(())
+    let user: PackedStoreUser
+    private let upkeep = PackedUpkeep()
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
     ///
@@ -75,24 +62,30 @@ package final class PackedStore: ArchiveStore {
         self.settings = settings
         self.hashing = hashing
         self.layer = layer
-        opened = Mutex(try Self.open(path, create: create, settings, layer, hashing))
+        let user = PackedStoreUser()
+        self.user = user
+        let log = try Self.open(path, create: create, settings, layer: layer, user: user, hashing: hashing)
+        opened = RankedMutex(log, rank: PackedLocks.opened)
     }
 
     deinit {
         guard usage.isUsable else { return }
-        current?.leave()
+        current?.snapshots.writeBeforeClosing()
     }
 
     /// Implementation: closes the open files, which gives the locks back as well.
     package func close() throws(StoreError) {
         guard try usage.close() else { return }
-        upkeep.sync {}
+        upkeep.finish()
         guard var log = opened.withLock({ $0.take() }) else { return }
-        log.leave()
+        log.snapshots.writeBeforeClosing()
         while !isKnownUniquelyReferenced(&log) { usleep(100) }
     }
 
-    var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
+    /// Waits until nothing is left to do in the background, for tests.
+    func finishUpkeep() { upkeep.finish() }
+
+    var archiveByteLimit: Int { settings.archiveByteLimit }
 
     // MARK: - The log
 
@@ -100,12 +93,13 @@ package final class PackedStore: ArchiveStore {
         _ path: String,
         create: Bool,
         _ settings: StoreSettings,
-        _ layer: FileLayer,
-        _ hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
+        layer: FileLayer,
+        user: PackedStoreUser,
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         let isDurable = settings.durability == .power
         let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
-        return try PackedLog.open(in: folder, settings: settings, hashing: hashing)
+        return try PackedLog.open(in: folder, settings: settings, user: user, hashing: hashing)
     }
 
     /// `nil` once the store is closed; tests of open stores need not ask.
@@ -122,8 +116,8 @@ package final class PackedStore: ArchiveStore {
     private func reopen(_ stale: PackedLog, create: Bool) throws(StoreError) {
         if try usable() !== stale { return }
         // Even if there is no log to open: the former entries are gone.
-        defer { user.withLock { $0.user }?.didLoseEntries() }
-        let fresh = try Self.open(path, create: create, settings, layer, hashing)
+        defer { user.tellLossOfEntries() }
+        let fresh = try Self.open(path, create: create, settings, layer: layer, user: user, hashing: hashing)
         let former = opened.withLock { opened in
             defer { if opened === stale { opened = fresh } }
             return opened
@@ -137,25 +131,25 @@ package final class PackedStore: ArchiveStore {
     ///
     /// Before it returns `nil`, it checks that the directory is still the one at the store's path.
     ///
-    /// Inlined, as is ``guarding(_:_:_:)``: a twentieth of a fetch.
+    /// Inlined, as is ``withDamageRemoved(_:in:_:)``: a twentieth of a fetch.
     @inline(__always)
-    func reading<Result>(_ body: (PackedLog) throws(StoreError) -> Result?) throws(StoreError) -> Result? {
+    func withLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result?) throws(StoreError) -> Result? {
         var attempts = 0
         while true {
             let log = try usable()
             // `close()` waits for the last reference.
             defer { withExtendedLifetime(log) {} }
             do throws(StoreError) {
-                try log.catchUp()
+                try log.lock.catchUp()
                 if let result = try body(log) { return result }
                 // If a part of the index could not be loaded, its entries only seem to be missing.
-                try log.checkIndex()
+                try log.reader.status.checkIndex()
                 if try log.folder.isCurrent() { return nil }
             } catch {
                 guard error.isStale else { throw error }
             }
             attempts += 1
-            guard attempts < Self.mostAttempts else { throw log.stale() }
+            guard attempts < Self.mostAttempts else { throw log.reader.status.stale() }
             do throws(StoreError) {
                 try reopen(log, create: false)
             } catch {
@@ -166,7 +160,7 @@ package final class PackedStore: ArchiveStore {
     }
 
     /// Runs `body` to change the log at the store's path, in a directory made again if that is gone.
-    func writing<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    func withWritableLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
         var attempts = 0
         while true {
             let log = try usable()
@@ -186,100 +180,10 @@ package final class PackedStore: ArchiveStore {
         return (key, hashing(key.bytes))
     }
 
-    // MARK: - Fetching
-
-    /// Implementation: `lseek` on the last segment, a look into memory, `pread`, inflate.
-    package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
-        let (key, digest) = try self.key(key)
-        return try reading { log throws(StoreError) in
-            try guarding(digest.high, log) { () throws(StoreError) in
-                guard let found = try log.find(key, digest, .whole) else { return nil }
-                let archive = try log.archive(of: found.record, found.bytes, limit: maximumArchiveByteCount)
-                if found.slot.uses < IndexSlot.mostUses {
-                    log.index.use(found.slot)
-                }
-                return StoredArchive(archive: archive, information: information(found, key.string, log))
-            }
-        }
+    /// Has upkeep run in the background if a change made it due.
+    func keepUp(_ log: PackedLog) {
+        guard log.needsUpkeep() else { return }
+        // Not captured weakly: one weak reference would make every other one slower.
+        upkeep.start { [self] in current?.keepUp() }
     }
-
-    /// Implementation: as ``fetch(forKey:)``.
-    package func peek(
-        forKey key: String,
-        pieces body: ([UInt8]) -> Bool
-    ) throws(StoreError) -> EntryInformation? {
-        let (key, digest) = try self.key(key)
-        typealias Source = (log: PackedLog, found: PackedLog.Found, dictionary: PresetDictionary?)
-        // Inflated only when the record is found for good: pieces given to `body` cannot be taken back.
-        let source = try reading { log throws(StoreError) -> Source? in
-            func source() throws(StoreError) -> Source? {
-                guard let found = try log.find(key, digest, .whole) else { return nil }
-                return (log, found, try log.dictionary(of: found.record, found.bytes))
-            }
-            do throws(StoreError) {
-                return try source()
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                // Saved over meanwhile, its blocks may have been given back.
-                try log.catchUp()
-                return try source()
-            }
-        }
-        guard let (log, found, dictionary) = source else { return nil }
-        try log.inflate(found, dictionary, limit: maximumArchiveByteCount, pieces: body)
-        return information(found, key.string, log)
-    }
-
-    /// Implementation: as ``fetch(forKey:)``.
-    package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
-        let (key, digest) = try self.key(key)
-        return try reading { log throws(StoreError) in
-            try guarding(digest.high, log) { () throws(StoreError) in
-                try log.find(key, digest, .whole).map { information($0, key.string, log) }
-            }
-        }
-    }
-
-    /// Removes the damaged entries with a hash, if `body` finds one.
-    @inline(__always)
-    func guarding<Result>(
-        _ hash: UInt64,
-        _ log: PackedLog,
-        _ body: () throws(StoreError) -> Result?
-    ) throws(StoreError) -> Result? {
-        do throws(StoreError) {
-            return try body()
-        } catch {
-            guard error.code == .corrupted else { throw error }
-            var departed = Departed()
-            let count = Swift.Result { () throws(StoreError) in try log.removeDamaged(hash, &departed) }
-            tell(departed)
-            switch count {
-            // Another caller has removed it, or was just saving over it.
-            case .success(0): return try body()
-            case .success: throw error
-            case .failure:
-                // The entry may have been moved and its blocks given back, also for a process that cannot write.
-                // Without a sound record it stays damaged, and this process has forgotten it by now.
-                let again = Swift.Result { () throws(StoreError) in
-                    try log.catchUp()
-                    return try body()
-                }
-                guard case .success(let found?) = again else { throw error }
-                return found
-            }
-        }
-    }
-
-    func information(_ found: PackedLog.Found, _ key: String, _ log: PackedLog) -> EntryInformation {
-        found.record.information(key: key, volume: log.root.identity.number)
-    }
-}
-
-extension StoreError {
-    /// Whether the log that was open is no longer the one at the store's path.
-    var isStale: Bool { code == .io && errorNumber == ESTALE }
-
-    /// Whether the volume, or the user's quota on it, is full.
-    var isOutOfSpace: Bool { errorNumber == ENOSPC || errorNumber == EDQUOT }
 }

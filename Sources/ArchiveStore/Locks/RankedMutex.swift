@@ -1,0 +1,31 @@
+import Synchronization
+
+/// A `Mutex` with a place in the order of locks, which a debug build checks; in a release build, the `Mutex` alone.
+///
+/// As with `Mutex`, the thread must not take it again while it holds it.
+package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
+    @usableFromInline let mutex: Mutex<Value>
+    #if DEBUG
+        @usableFromInline let rank: LockRank
+    #endif
+
+    @inlinable
+    package init(_ value: consuming sending Value, rank: @autoclosure () -> LockRank) {
+        mutex = Mutex(value)
+        #if DEBUG
+            self.rank = rank()
+        #endif
+    }
+
+    @inlinable
+    @inline(__always)
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        #if DEBUG
+            LockOrder.take(rank)
+            defer { LockOrder.release(rank) }
+        #endif
+        return try mutex.withLock(body)
+    }
+}

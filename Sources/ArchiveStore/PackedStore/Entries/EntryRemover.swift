@@ -1,0 +1,185 @@
+import Foundation
+
+/// Removes entries from a log, one by one.
+final class EntryRemover: Sendable {
+    private let lock: LogLock
+    private let reader: RecordReader
+    private let tail: LogTail
+    private let commits: GroupCommit
+    private let user: PackedStoreUser
+    private let isLimited: Bool
+
+    init(
+        lock: LogLock,
+        reader: RecordReader,
+        tail: LogTail,
+        commits: GroupCommit,
+        user: PackedStoreUser,
+        isLimited: Bool
+    ) {
+        self.lock = lock
+        self.reader = reader
+        self.tail = tail
+        self.commits = commits
+        self.user = user
+        self.isLimited = isLimited
+    }
+
+    /// Removes the entry of a key if it is chosen, and does not wait for the device.
+    ///
+    /// - Returns: the place up to which the log must be on the device; `nil` if nothing was removed.
+    func remove(
+        _ key: StoreKey,
+        _ digest: KeyDigest,
+        where isChosen: (EntryInformation) -> Bool = { _ in true }
+    ) throws(StoreError) -> RecordPlace? {
+        // No lock is taken where there is no entry.
+        guard reader.index.slot(digest) != nil else { return nil }
+        var end = tail.end
+        var evictions = Evictions()
+        defer { user.tell(evictions) }
+        let isRemoved = try lock.withExclusiveLog { state throws(StoreError) -> Bool in
+            defer { end = tail.end }
+            let found: LocatedRecord?
+            do throws(StoreError) {
+                found = try state.log.find(key, digest, extent: .head)
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                found = nil
+                // The damaged entry may have been this key's: after a removal, a fetch must not report it.
+                try removeDamaged(digest.high, from: &state, evictions: &evictions)
+                return true
+            }
+            guard let found, isChosen(reader.information(found, key: key.string)) else { return false }
+            if try !remove(found.record.key, digest, from: &state, evictions: &evictions) {
+                // Given up to make room for the removal, the entry counts as removed, not evicted.
+                evictions.evicted.removeAll { $0.key == key.string }
+            }
+            return true
+        }
+        return isRemoved ? end : nil
+    }
+
+    /// Removes entries that were read before, if they are still the ones that they were.
+    ///
+    /// - Parameters:
+    ///   - removed: gets the removed entries, even if not all can be removed.
+    ///   - evictions: gets the entries that had to be given up for that.
+    func remove(
+        _ entries: [(key: StoreKey, digest: KeyDigest, entry: EntryInformation)],
+        removed: inout [EntryInformation],
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        try lock.withExclusiveLog { state throws(StoreError) in
+            for (key, digest, entry) in entries {
+                // It may have been saved over, given up or damaged meanwhile.
+                let found: LocatedRecord?
+                do throws(StoreError) {
+                    found = try state.log.find(key, digest, extent: .head)
+                } catch {
+                    guard error.code == .corrupted else { throw error }
+                    continue
+                }
+                guard let found, reader.information(found, key: key.string).identity == entry.identity else {
+                    continue
+                }
+                if try remove(key.bytes, digest, from: &state, evictions: &evictions) { removed.append(entry) }
+            }
+        }
+    }
+
+    // MARK: Under the lock of the log
+
+    /// Removes the entry of a key, after making room for the removal; returns false if that gave up the entry already.
+    private func remove(
+        _ key: [UInt8],
+        _ digest: KeyDigest,
+        from state: inout LogState,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Bool {
+        let byteCount = Record.headByteCount + key.count
+        try state.reclaimer.reclaim(byteCount, now: nil, from: &state.log, evictions: &evictions)
+        // It may have been moved, or given up.
+        guard let slot = reader.index.slot(digest) else { return false }
+        try remove(slot, key: key, from: &state)
+        return true
+    }
+
+    /// As above, where there is room: appends a removal, or on a full volume turns the entry's own record into one.
+    func remove(_ slot: IndexSlot, key: [UInt8], from state: inout LogState) throws(StoreError) {
+        var removal = RecordDraft.removal(key: key, hash: slot.hash)
+        do throws(StoreError) {
+            try state.reserve.append(&removal, to: &state.log)
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            try removeInPlace(slot, from: state.log)
+        }
+        state.log.index.remove(slot)
+    }
+
+    /// Turns an entry's record into a removal, which takes no room. A fetch finds no entry there, and a reader of the
+    /// log takes the record for a removal.
+    private func removeInPlace(_ slot: IndexSlot, from log: SegmentLog) throws(StoreError) {
+        let number = slot.place.segment
+        guard let found = try reader.read(slot, .head), let segment = try reader.segments.segment(number) else {
+            return
+        }
+        // The snapshot has the entry, and no record behind its position says that the entry is gone. A process that
+        // opens the log would not know that there is room to be made.
+        if !isLimited { try log.snapshot.remove() }
+        tail.hide()
+        try attempt("removing an entry", reader.segments.path(number)) { () throws(SystemError) in
+            let head = found.record.headAsRemoval(found.bytes, at: slot.place)
+            try segment.file.write(head, at: Int(slot.place.offset))
+        }
+        bestEffort("the entry is removed, whether the hole gives room or not") { () throws(SystemError) in
+            try segment.punchHole(in: found.record, at: slot.place)
+        }
+        try commits.synchronize(segment, upTo: log.chain.byteCount(of: number))
+    }
+
+    // MARK: Damaged entries
+
+    /// Removes the damaged ones among the entries with a hash; returns how many there were.
+    func removeDamaged(_ hash: UInt64) throws(StoreError) -> Int {
+        var evictions = Evictions()
+        defer { user.tell(evictions) }
+        return try lock.withExclusiveLog { state throws(StoreError) in
+            try removeDamaged(hash, from: &state, evictions: &evictions)
+        }
+    }
+
+    /// As above, under the lock of the log.
+    ///
+    /// - Parameter evictions: gets the entries that had to be given up for that.
+    @discardableResult
+    private func removeDamaged(
+        _ hash: UInt64,
+        from state: inout LogState,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Int {
+        try state.reclaimer.reclaim(Record.headByteCount, now: nil, from: &state.log, evictions: &evictions)
+        var count = 0
+        var others: [LocatedRecord] = []
+        for slot in reader.index.slots(hash) {
+            do throws(StoreError) {
+                guard let found = try reader.read(slot, .whole) else { continue }
+                // With correct checksums, the payload may still be no archive, or its dictionary may be gone.
+                do throws(StoreError) {
+                    _ = try reader.archive(of: found.record, in: found.bytes, limit: Zlib.largestByteCount)
+                } catch {
+                    guard error.code == .tooLarge else { throw error }
+                }
+                others.append(found)
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                // Gone for this process even if no loss record can be appended.
+                reader.index.remove(hash, slot.place)
+                count += 1
+            }
+        }
+        guard count > 0 else { return 0 }
+        try state.log.appendLosses([hash], keeping: others)
+        return count
+    }
+}

@@ -1,0 +1,36 @@
+extension RecordDraft {
+    /// An entry, its archive compressed.
+    ///
+    /// - Parameter dictionary: the one of the segment that the record is for.
+    /// - Throws: `.invalidArgument` for attributes that cannot be written.
+    static func entry(
+        key: [UInt8],
+        hash: UInt64,
+        serial: UInt64 = 0,
+        attributes: EntryAttributes,
+        archive: [UInt8],
+        dictionary: PresetDictionary?,
+        compression: ArchiveCompression
+    ) throws(StoreError) -> RecordDraft {
+        let runs = archive.withUnsafeBytes { compression.runs(of: $0) }
+        if archive.count >= UncopiedStream.leastArchive, !runs.contains(where: \.shrinks) {
+            let stream = UncopiedStream(archive)
+            return try .entry(key: key, hash: hash, serial: serial, attributes: attributes, stream: stream)
+        }
+        return try .entry(
+            key: key,
+            hash: hash,
+            serial: serial,
+            attributes: attributes,
+            archiveByteCount: archive.count,
+            payloadBound: StoredBlocks.byteCount(for: archive.count)
+        ) { output in
+            archive.withUnsafeBytes { archive in
+                if let dictionary, archive.count <= PresetDictionary.largestInput {
+                    return dictionary.deflate(archive, into: output, compression)
+                }
+                return Zlib.deflate(archive, runs, compression, into: output)
+            }
+        }
+    }
+}

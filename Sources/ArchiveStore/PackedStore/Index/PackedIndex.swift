@@ -1,0 +1,143 @@
+import Synchronization
+
+/// The places of all entries, in parts by hash that are loaded when they are first needed.
+///
+/// Loading a part reads a few KiB of the snapshot under the part's lock; all other work under it is in memory only.
+final class PackedIndex: Sendable {
+    static let partCount = 256
+
+    /// Gives the slots of a part for the first time.
+    typealias Source = @Sendable (_ part: Int) -> IndexTable
+
+    private final class Part: Sendable {
+        let table: RankedMutex<IndexTable?>
+
+        init(isLoaded: Bool, rank: LockRank) { table = RankedMutex(isLoaded ? IndexTable() : nil, rank: rank) }
+    }
+
+    private let parts: [Part]
+    /// `nil` once every part is loaded, so that a snapshot that was removed gives its blocks back.
+    private let source: RankedMutex<Source?>
+    // Sums over the loaded parts.
+    private let countOfLoaded = Atomic<Int>(0)
+    private let byteCountOfLoaded = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - partRank: the place of each part's lock in the order of locks.
+    ///   - source: where parts come from; `nil`: they are empty.
+    init(partRank: LockRank, source: Source? = nil) {
+        self.source = RankedMutex(source, rank: PackedLocks.indexSource)
+        hasLoadedAll.store(source == nil, ordering: .relaxed)
+        parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
+    }
+
+    static func part(_ hash: UInt64) -> Int { Int(hash >> 56) }
+
+    /// Runs `body` with the part that holds a hash, under that part's lock.
+    func withPart<Result>(_ hash: UInt64, _ body: (inout IndexTable) -> Result) -> Result {
+        withPart(number: Self.part(hash), body)
+    }
+
+    func withPart<Result>(number: Int, _ body: (inout IndexTable) -> Result) -> Result {
+        parts[number].table.withLock { table in
+            // The counts that the sums include already.
+            let known = table.map { ($0.count, $0.byteCount) } ?? (0, 0)
+            // Taken out meanwhile, so that a change does not copy its array.
+            var loaded = table.take() ?? load(number)
+            defer {
+                count(loaded, since: known)
+                table = loaded
+            }
+            return body(&loaded)
+        }
+    }
+
+    private func load(_ number: Int) -> IndexTable {
+        let source = source.withLock { $0 }
+        return source?(number) ?? IndexTable()
+    }
+
+    private func count(_ table: borrowing IndexTable, since known: (count: Int, byteCount: Int)) {
+        if table.count != known.count { countOfLoaded.add(table.count - known.count, ordering: .relaxed) }
+        if table.byteCount != known.byteCount {
+            byteCountOfLoaded.add(table.byteCount - known.byteCount, ordering: .relaxed)
+        }
+    }
+
+    private let hasLoadedAll = Atomic<Bool>(false)
+
+    /// Loads the parts that were not needed yet.
+    func loadAll() {
+        if hasLoadedAll.load(ordering: .relaxed) { return }
+        for number in parts.indices { withPart(number: number) { _ in } }
+        endLoading()
+    }
+
+    private func endLoading() {
+        hasLoadedAll.store(true, ordering: .relaxed)
+        // The snapshot's file is closed outside of the lock.
+        let source = source.withLock { $0.take() }
+        _ = consume source
+    }
+
+    /// The number of entries, and the bytes of all their records.
+    var total: (count: Int, byteCount: Int) {
+        loadAll()
+        return (loadedCount, byteCountOfLoaded.load(ordering: .relaxed))
+    }
+
+    /// The number of entries in the parts that were needed until now.
+    var loadedCount: Int { countOfLoaded.load(ordering: .relaxed) }
+
+    func forEachLoadedPart(_ body: (inout IndexTable) -> Void) {
+        for part in parts {
+            part.table.withLock { table in
+                guard var loaded = table.take() else { return }
+                let known = (loaded.count, loaded.byteCount)
+                body(&loaded)
+                count(loaded, since: known)
+                table = loaded
+            }
+        }
+    }
+
+    func forEachPart(_ body: (inout IndexTable) -> Void) {
+        for number in parts.indices { withPart(number: number, body) }
+        if !hasLoadedAll.load(ordering: .relaxed) { endLoading() }
+    }
+
+    /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
+    func slot(_ digest: KeyDigest) -> IndexSlot? { withPart(digest.high) { $0.slot(digest) } }
+
+    /// Replaces the slot of the same key, or adds the slot if there is none.
+    func set(_ slot: IndexSlot) { withPart(slot.hash) { $0.set(slot) } }
+
+    /// Replaces the slot at `former`, if that is still there.
+    func replace(_ former: RecordPlace, with slot: IndexSlot) {
+        withPart(slot.hash) { _ = $0.replace(former, with: slot) }
+    }
+
+    func use(_ slot: IndexSlot) { withPart(slot.hash) { $0.use(slot.hash, slot.place) } }
+
+    @discardableResult
+    func remove(_ hash: UInt64, _ place: RecordPlace) -> Bool {
+        withPart(hash) { $0.remove(hash, place) != nil }
+    }
+
+    /// The slots of all keys with a hash.
+    func slots(_ hash: UInt64) -> [IndexSlot] { withPart(hash) { $0.all(hash) } }
+
+    /// The slots of a part, in the order of their places.
+    func slots(inPart part: Int) -> [IndexSlot] {
+        var slots: [IndexSlot] = []
+        withPart(number: part) { $0.forEachSlot { slots.append($0) } }
+        return slots.sorted { $0.place < $1.place }
+    }
+
+    /// The bytes of the records of each segment that the index names.
+    var byteCountsBySegment: [UInt32: Int] {
+        var used: [UInt32: Int] = [:]
+        forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
+        return used
+    }
+}

@@ -1,0 +1,194 @@
+import Dispatch
+
+/// Group commit: the part of the log known to be on the device, and the callers that wait for more.
+///
+/// One caller at a time, the leader, has the system write to the device for all callers that have appended until then.
+/// The others wait, and are woken all at once. Callers just served usually save again, so the next leader waits briefly
+/// for them; otherwise each write to the device would serve only half of them.
+///
+/// Does nothing unless the store is durable.
+final class GroupCommit: Sendable {
+    private struct State: Sendable {
+        /// All records before this place are on the device.
+        var end = RecordPlace(segment: 0, offset: 0)
+        /// Records between these places may never be on the device.
+        var failure: (start: RecordPlace, end: RecordPlace, error: StoreError)?
+        /// Whether the names of all segments are on the device.
+        var hasNames = false
+
+        /// Whether there is a leader.
+        var isBusy = false
+        /// Semaphores that wake the waiting callers.
+        var waiting: [DispatchSemaphore] = []
+        /// How many of the waiting callers have just saved, or removed.
+        var saverCount = 0
+        /// How many savers there were in the last turn, with its leader.
+        var expectedCount = 0
+        /// Wakes the leader once as many savers have come as there were in the last turn.
+        var gathering: DispatchSemaphore?
+        /// How long the last write to the device took, in nanoseconds.
+        var duration = 0
+
+        /// Wakes the leader: enough savers have come.
+        mutating func endGathering() {
+            gathering?.signal()
+            gathering = nil
+        }
+    }
+
+    /// Limits of the leader's wait for other savers: the last write's duration divided by this, and this many
+    /// nanoseconds.
+    private static let patience = 2
+    private static let longestPatience = 50_000_000
+
+    private let folder: StoreFolder
+    private let segments: SegmentTable
+    private let tail: LogTail
+    private let isDurable: Bool
+    private let commits = RankedMutex(State(), rank: PackedLocks.commits)
+
+    init(folder: StoreFolder, segments: SegmentTable, tail: LogTail, isDurable: Bool) {
+        self.folder = folder
+        self.segments = segments
+        self.tail = tail
+        self.isDurable = isDurable
+    }
+
+    /// Waits until the records just appended up to a place are on the device, if the store is durable.
+    func synchronize(upTo end: RecordPlace) throws(StoreError) { try synchronize(upTo: end, isSaver: true) }
+
+    /// Waits until all records appended so far are on the device, if the store is durable.
+    func synchronize() throws(StoreError) { try synchronize(upTo: tail.end, isSaver: false) }
+
+    /// As above, but regardless of earlier failures: the callers that appended those records were told.
+    func synchronizeAnew() throws(StoreError) { try synchronize(upTo: nil, isSaver: false) }
+
+    private func synchronize(upTo end: RecordPlace?, isSaver: Bool) throws(StoreError) {
+        guard isDurable else { return }
+        guard try takeTurn(upTo: end, isSaver: isSaver) else { return }
+        defer { endTurn(isSaver: isSaver) }
+        guard let latest = tail.current else { return }
+        let latestEnd = RecordPlace(segment: latest.segment.number, offset: UInt32(clamping: latest.end))
+        // The follower of the log calls `forgetNames()` before another segment that it finds is the tail.
+        let hasNames = commits.withLock { commits in
+            defer { commits.hasNames = true }
+            return commits.hasNames
+        }
+        let start = DispatchTime.now().uptimeNanoseconds
+        do throws(SystemError) {
+            // Other processes may not have waited for the names of segments that they began.
+            if !hasNames { try folder.root.synchronize() }
+            // Earlier segments were synchronized when they were sealed, or when their seals were found.
+            try latest.segment.file.synchronizeData()
+        } catch {
+            // The system may drop data that it could not write, so a retry would prove nothing. That may include
+            // records that were appended meanwhile. The tail is still the same: its seal would have waited for this
+            // turn.
+            throw fail(error, in: latest.segment, upTo: tail.end)
+        }
+        let duration = DispatchTime.now().uptimeNanoseconds - start
+        commits.withLock { commits in
+            commits.end = max(commits.end, latestEnd)
+            commits.duration = Int(duration)
+        }
+    }
+
+    /// Waits until a segment is on the device, up to where it ends, if the store is durable.
+    func synchronize(_ segment: Segment, upTo end: Int) throws(StoreError) {
+        guard isDurable else { return }
+        // With two calls at the same time, one might get the failure and the other success.
+        guard try takeTurn(upTo: nil, isSaver: false) else { return }
+        defer { endTurn(isSaver: false) }
+        do throws(SystemError) {
+            try segment.file.synchronizeData()
+        } catch {
+            // Every caller that appended to the segment gets the error, because the system reports it only once.
+            let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: end))
+            throw fail(error, in: segment, upTo: place)
+        }
+    }
+
+    /// Waits until the names of all segments are on the device, if the store is durable.
+    func synchronizeNames() throws(StoreError) {
+        guard isDurable else { return }
+        guard try takeTurn(upTo: nil, isSaver: false) else { return }
+        defer { endTurn(isSaver: false) }
+        do {
+            try folder.root.synchronize()
+        } catch {
+            forgetNames()
+            throw StoreError(error, path: folder.path, action: "waiting for a segment's name")
+        }
+    }
+
+    /// Notes that other processes began segments whose names may not be on the device.
+    func forgetNames() {
+        commits.withLock { $0.hasNames = false }
+    }
+
+    private func fail(_ error: SystemError, in segment: Segment, upTo end: RecordPlace) -> StoreError {
+        let failure = StoreError(error, path: segments.path(segment.number), action: "waiting for a segment")
+        commits.withLock { commits in
+            // Some callers that the former failure concerns may not have asked yet.
+            let former = commits.failure
+            commits.failure = (former?.start ?? commits.end, max(end, former?.end ?? end), failure)
+            commits.hasNames = false
+        }
+        return failure
+    }
+
+    private enum Turn {
+        case done
+        case wait(DispatchSemaphore)
+        case begin(gathering: DispatchSemaphore?, nanoseconds: Int)
+    }
+
+    /// Waits until there is no other leader; returns whether anything is left to write up to a place.
+    ///
+    /// - Parameter isSaver: whether to wait for other savers then. Not while the log is locked: they could not come.
+    private func takeTurn(upTo end: RecordPlace?, isSaver: Bool) throws(StoreError) -> Bool {
+        while true {
+            let turn = try commits.withLock { commits throws(StoreError) -> Turn in
+                if let end {
+                    if let failure = commits.failure, failure.start < end, end <= failure.end {
+                        throw failure.error
+                    }
+                    if end <= commits.end { return .done }
+                }
+                if commits.isBusy {
+                    let semaphore = DispatchSemaphore(value: 0)
+                    commits.waiting.append(semaphore)
+                    if isSaver { commits.saverCount += 1 }
+                    // A caller that has the log locked keeps the other savers from coming.
+                    if !isSaver || commits.saverCount + 1 >= commits.expectedCount { commits.endGathering() }
+                    return .wait(semaphore)
+                }
+                commits.isBusy = true
+                if isSaver, commits.expectedCount > 1 { commits.gathering = DispatchSemaphore(value: 0) }
+                let patience = min(commits.duration / Self.patience, Self.longestPatience)
+                return .begin(gathering: commits.gathering, nanoseconds: patience)
+            }
+            switch turn {
+            case .done: return false
+            case .wait(let semaphore): semaphore.wait()
+            case .begin(let gathering, let nanoseconds):
+                if let gathering { _ = gathering.wait(timeout: .now() + .nanoseconds(nanoseconds)) }
+                return true
+            }
+        }
+    }
+
+    private func endTurn(isSaver: Bool) {
+        let waiting = commits.withLock { commits in
+            defer {
+                commits.waiting = []
+                commits.saverCount = 0
+            }
+            commits.isBusy = false
+            commits.gathering = nil
+            commits.expectedCount = commits.saverCount + (isSaver ? 1 : 0)
+            return commits.waiting
+        }
+        for semaphore in waiting { semaphore.signal() }
+    }
+}

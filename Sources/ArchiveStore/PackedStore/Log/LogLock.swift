@@ -1,0 +1,147 @@
+import Synchronization
+
+/// The locks under which a log is changed: see ``PackedLocks``.
+final class LogLock: Sendable {
+    private let folder: StoreFolder
+    private let status: LogStatus
+    private let tail: LogTail
+    private let segments: SegmentTable
+    private let lease: DirectoryLease
+    private let state: RankedMutex<LogState>
+    private let nextCheck = Atomic<UInt64>(0)
+
+    init(folder: StoreFolder, tail: LogTail, reader: RecordReader, state: LogState) {
+        self.folder = folder
+        self.tail = tail
+        status = reader.status
+        segments = reader.segments
+        lease = DirectoryLease(folder: folder, status: reader.status)
+        self.state = RankedMutex(state, rank: PackedLocks.writer)
+    }
+
+    /// Gives the directory's lock back; the log is not changed any more.
+    func close() { lease.close() }
+
+    // MARK: Locks
+
+    /// Runs `body` to change the log, excluding all other threads and processes.
+    ///
+    /// The one lock under which a packed store writes. A call writes at most a record, or a segment where room is made;
+    /// archives are compressed and read outside of the lock.
+    @inline(__always)
+    func withExclusiveLog<Result: Sendable>(
+        _ body: (inout LogState) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try status.check()
+        try checkDirectoryNowAndThen()
+        // Outlives the locks: closing a removed file may take long.
+        var closed: [Segment] = []
+        return try lease.withDirectoryLock { lease throws(StoreError) in
+            try state.withLock { state throws(StoreError) in
+                defer { state.log.chain.takeClosed(into: &closed) }
+                try prepareChange(of: &state, &lease)
+                // Behind a seal there is no length that readers could go by: they follow the log.
+                defer { if !state.log.chain.isSealed { tail.show() } }
+                return try body(&state)
+            }
+        }
+    }
+
+    /// Runs `body` under the writer's lock, after applying the records that other processes have appended.
+    func withWriterLock<Result>(
+        _ body: (inout LogState) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try withWriterLockOnly { state throws(StoreError) in
+            try status.check()
+            try state.follower.follow(&state.log)
+            return try body(&state)
+        }
+    }
+
+    /// Runs `body` under the writer's lock, which excludes other threads of this process, with the log as it is.
+    func withWriterLockOnly<Result, Failure>(
+        _ body: (inout LogState) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Outlives the lock.
+        var closed: [Segment] = []
+        return try state.withLock { state throws(Failure) in
+            defer { state.log.chain.takeClosed(into: &closed) }
+            return try body(&state)
+        }
+    }
+
+    /// Brings the log up to date for a change, and removes what other processes have left half-done.
+    private func prepareChange(
+        of state: inout LogState,
+        _ lease: inout DirectoryLease.State
+    ) throws(StoreError) {
+        // The former holder of the lock may have found the log broken.
+        try status.check()
+        state.follower.readTailAgain()
+        if try isUpToDate(state.log) { return }
+        let former = tail.end
+        try state.follower.follow(&state.log)
+        if tail.end != former { lease.noteOthers() }
+        // Records must be appended to the file that other processes find.
+        if try isRemoved() { throw status.stale() }
+        try state.log.cutPartialRecord()
+        try state.log.removeLeftovers()
+    }
+
+    /// Whether the tail's file still exists, and nothing was appended to it. One `statx`.
+    private func isUpToDate(_ log: borrowing SegmentLog) throws(StoreError) -> Bool {
+        guard let tail = tail.current, !log.chain.isSealed, !log.hasLeftovers, log.lostHashes.isEmpty else {
+            return false
+        }
+        let (linkCount, byteCount) = try extent(of: tail.segment)
+        return linkCount > 0 && byteCount == tail.end
+    }
+
+    // MARK: Readers
+
+    /// Applies the records that other processes have appended. One `lseek` where there are none.
+    ///
+    /// - Throws: `.io` with `ESTALE` if this log is no longer the one at its path, or cannot be followed.
+    func catchUp() throws(StoreError) {
+        try status.check()
+        try checkDirectoryNowAndThen()
+        if let tail = tail.current, !tail.isSealed, try byteCount(of: tail.segment) == tail.shownEnd { return }
+        try follow()
+    }
+
+    private func follow() throws(StoreError) {
+        try withWriterLockOnly { state throws(StoreError) in try state.follower.follow(&state.log) }
+    }
+
+    /// Checks that the directory is still the one at its path, unless another call did so just before.
+    private func checkDirectoryNowAndThen() throws(StoreError) {
+        let now = CoarseClock.now
+        let next = nextCheck.load(ordering: .relaxed)
+        guard now >= next else { return }
+        nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
+        // Following leaves behind a segment that another process has given up.
+        if try isRemoved() { try follow() }
+        if try isRemoved() { throw status.stale() }
+        if try !folder.isCurrent() { throw status.stale() }
+    }
+
+    /// The longest time for which a moved directory is not noticed, in nanoseconds.
+    private static let checkInterval: UInt64 = 10_000_000
+
+    private func isRemoved() throws(StoreError) -> Bool {
+        guard let tail = tail.current else { return try !folder.isCurrent() }
+        return try extent(of: tail.segment).linkCount == 0
+    }
+
+    private func extent(of segment: Segment) throws(StoreError) -> (linkCount: Int, byteCount: Int) {
+        try attempt("looking for a segment", segments.path(segment.number)) { () throws(SystemError) in
+            try segment.file.extent()
+        }
+    }
+
+    private func byteCount(of segment: Segment) throws(StoreError) -> Int {
+        try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
+            try segment.file.byteCount()
+        }
+    }
+}

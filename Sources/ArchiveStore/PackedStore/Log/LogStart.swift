@@ -1,0 +1,63 @@
+import Foundation
+
+/// Where a log that is being opened is followed from: the position of its snapshot, or the first segment.
+struct LogStart {
+    /// The snapshot that the index comes from.
+    private(set) var snapshot: IndexSnapshot?
+    /// A snapshot with a position in a segment that does not exist any more.
+    private(set) var laterSnapshot: IndexSnapshot?
+    /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
+    private(set) var snapshotIsForeign = false
+    private(set) var tail: LogTail.Position?
+    /// Whether the tail ends before the snapshot's position, so that nothing may be appended to it.
+    private(set) var isSealed = false
+    private(set) var serial: UInt64 = 0
+    private(set) var previous: PreviousRecord?
+    private(set) var firstLiveSegment: UInt32 = 0
+    /// Files of segments before the first one that still exist.
+    private(set) var orphanedSegments: [UInt32] = []
+    /// The bytes of the segments before the tail.
+    private(set) var byteCounts: [UInt32: Int] = [:]
+
+    init(
+        in folder: StoreFolder,
+        segments: SegmentTable,
+        snapshotFile: SnapshotFile,
+        usesSnapshot: Bool
+    ) throws(StoreError) {
+        guard let (first, last, orphans) = try segments.latestNumbers() else { return }
+        firstLiveSegment = first
+        orphanedSegments = orphans
+
+        let snapshot = usesSnapshot ? try snapshotFile.open() : nil
+        if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
+            let segment = try segments.segment(snapshot.position.segment)
+        {
+            let size = try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
+                try segment.file.byteCount()
+            }
+            self.snapshot = snapshot
+            // Records that were cut off stay in the index: they read as damaged, not as their former versions. The log
+            // continues in another segment, so that no new record takes their place.
+            isSealed = size < Int(snapshot.position.offset)
+            let end = min(size, Int(snapshot.position.offset))
+            tail = LogTail.Position(segment: segment, end: end)
+            serial = min(snapshot.serial, Record.largestSerial)
+            previous = snapshot.previous
+            for number in first..<segment.number {
+                let status = try attempt("looking for a segment", segments.path(number)) { () throws(SystemError) in
+                    try folder.root.status(Segment.fileName(number))
+                }
+                if let status { byteCounts[number] = status.byteCount }
+            }
+        } else if let segment = try segments.segment(first) {
+            snapshotIsForeign = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
+            if let snapshot, snapshot.position.segment > last {
+                // Was its segment begun after the listing?
+                guard try segments.numbers().last == last else { throw LogStatus.stale(folder.path) }
+                laterSnapshot = snapshot
+            }
+            tail = LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
+        }
+    }
+}

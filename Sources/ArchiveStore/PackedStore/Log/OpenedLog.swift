@@ -1,0 +1,72 @@
+/// A log that was followed to its end: from its snapshot, or from its first segment.
+struct OpenedLog {
+    let tail: LogTail
+    let reader: RecordReader
+    let commits: GroupCommit
+    private(set) var log: SegmentLog
+    private(set) var follower: LogFollower
+
+    /// - Parameters:
+    ///   - usesSnapshot: Whether the index may come from a snapshot; otherwise all records are read.
+    ///   - hashing: Returns a key's digest.
+    ///   - partRank: The place of the lock of each part of the index in the order of locks.
+    init(
+        in folder: StoreFolder,
+        settings: StoreSettings,
+        usesSnapshot: Bool,
+        partRank: LockRank = PackedLocks.indexPart,
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
+    ) throws(StoreError) {
+        let segments = SegmentTable(root: folder.root, path: folder.path)
+        let status = LogStatus(path: folder.path)
+        let start = try LogStart(
+            in: folder,
+            segments: segments,
+            snapshotFile: SnapshotFile(in: folder, isLimited: settings.isLimited),
+            usesSnapshot: usesSnapshot
+        )
+        status.firstLiveSegment = start.firstLiveSegment
+        let index: PackedIndex
+        if let snapshot = start.snapshot {
+            for dictionary in snapshot.dictionaries { _ = segments.dictionary(dictionary) }
+            let rescue = IndexRescue(status: status) { () throws(StoreError) in
+                try OpenedLog(
+                    in: folder,
+                    settings: settings,
+                    usesSnapshot: false,
+                    partRank: PackedLocks.rescuedPart,
+                    hashing: hashing
+                ).reader.index
+            }
+            index = PackedIndex(partRank: partRank) { part in
+                snapshot.table(part: part, firstLiveSegment: status.firstLiveSegment) ?? rescue.table(part: part)
+            }
+        } else {
+            index = PackedIndex(partRank: partRank)
+        }
+        tail = LogTail(start.tail)
+        reader = RecordReader(segments: segments, index: index, status: status, hashing: hashing)
+        let isDurable = settings.durability == .power
+        commits = GroupCommit(folder: folder, segments: segments, tail: tail, isDurable: isDurable)
+        log = SegmentLog(
+            folder: folder,
+            settings: settings,
+            tail: tail,
+            reader: reader,
+            commits: commits,
+            start: start
+        )
+        follower = LogFollower(
+            tail: tail,
+            reader: reader,
+            commits: commits,
+            snapshotPosition: start.snapshot?.position
+        )
+        try follower.open(&log)
+        let losses = LossFinder(reader: reader, tail: tail, follower: follower)
+        if let snapshot = start.laterSnapshot { losses.findMissingSegments(by: snapshot, in: &log) }
+        try losses.findDamagedTail(of: &log)
+        // Entries cached in memory before may be of another log.
+        log.index.noteAnyChange()
+    }
+}

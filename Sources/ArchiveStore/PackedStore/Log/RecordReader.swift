@@ -1,0 +1,129 @@
+import Foundation
+
+/// Reads the records that the index names.
+final class RecordReader: Sendable {
+    let segments: SegmentTable
+    let index: PackedIndex
+    let status: LogStatus
+    private let hashing: @Sendable ([UInt8]) -> KeyDigest
+
+    init(
+        segments: SegmentTable,
+        index: PackedIndex,
+        status: LogStatus,
+        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
+    ) {
+        self.segments = segments
+        self.index = index
+        self.status = status
+        self.hashing = hashing
+    }
+
+    /// How much of a record is read.
+    enum Extent {
+        case head(byteCount: Int)
+        /// All of it, checked.
+        case whole
+
+        static var head: Extent { .head(byteCount: Record.largestHeadByteCount) }
+    }
+
+    /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
+    ///
+    /// - Parameter key: the key that the record is expected to have, which is not copied then.
+    /// - Throws: `.corrupted` if it is damaged, `.io`.
+    func read(_ slot: IndexSlot, _ extent: Extent, key: [UInt8] = []) throws(StoreError) -> LocatedRecord? {
+        let number = slot.place.segment
+        guard let segment = try segments.segment(number) else { return nil }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            let offset = Int(slot.place.offset)
+            var count = Int(slot.byteCount)
+            if case .head(let expected) = extent { count = min(count, expected) }
+            // A damaged index could give any length.
+            if count > Self.fewBytes { count = min(count, max(0, try segment.file.byteCount() - offset)) }
+            bytes = try segment.file.read(count, at: offset)
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "reading an entry")
+        }
+        do throws(RecordFault) {
+            let record =
+                switch extent {
+                case .whole: try Record(verifying: bytes, at: slot.place, key: key)
+                case .head: try Record(head: bytes, at: slot.place, key: key)
+                }
+            guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
+            if record.kind == .removal { return nil }
+            guard record.kind == .entry else { throw .damaged }
+            return LocatedRecord(slot: slot, record: record, bytes: bytes)
+        } catch {
+            // The head is longer than expected.
+            if error == .incomplete, case .head(let expected) = extent, expected < Record.largestHeadByteCount {
+                return try read(slot, .head)
+            }
+            throw damage(at: slot.place)
+        }
+    }
+
+    private static let fewBytes = 1 << 16
+
+    private func damage(at place: RecordPlace) -> StoreError {
+        // A loss has a place where no record can be: one of its least length would not fit there.
+        let isBeyondRecords = Int(place.offset) + Record.headByteCount > Int(UInt32.max)
+        let record = isBeyondRecords ? "a record behind the last sound one" : "the record at byte \(place.offset)"
+        return StoreError(
+            .corrupted,
+            path: segments.path(place.segment),
+            action: "reading an entry",
+            reason: "\(record) is not the one that was written"
+        )
+    }
+
+    /// Looks for the entry of a key in the index, and reads its record.
+    ///
+    /// - Returns: the record; or `gone`, the key's slot if the entry is no longer where that says.
+    /// - Throws: `.corrupted` with the place, if a record that may be the entry is damaged.
+    func lookUp(
+        _ key: StoreKey,
+        _ digest: KeyDigest,
+        extent: Extent
+    ) throws(StoreError) -> (found: LocatedRecord?, gone: IndexSlot?) {
+        let slot = index.slot(digest)
+        if let slot, let found = try read(slot, extent, key: key.bytes) {
+            // Otherwise the slot is from an index of another log, or of another key with the same digest.
+            if found.record.key == key.bytes { return (found, nil) }
+            return (nil, nil)
+        }
+        // If a part of the index could not be loaded, its entries only seem to be missing.
+        try status.checkIndex()
+        return (nil, slot)
+    }
+
+    // MARK: Slots
+
+    /// The digest of a record's key; for a record without one, the hash that the next record has for it.
+    func digest(of record: Record) -> KeyDigest {
+        if !record.key.isEmpty { return hashing(record.key) }
+        return KeyDigest(high: record.kind == .loss || record.kind == .floor ? record.serial : 0, low: 0)
+    }
+
+    /// The hash under which bytes count that are no record any more.
+    func hash(ofDamaged bytes: [UInt8]) -> UInt64 { hashing(bytes).high }
+
+    /// The slot of a record that is its key's latest; `nil` if another record is, or none.
+    func slot(of record: Record, at place: RecordPlace) -> IndexSlot? {
+        guard let slot = index.slot(digest(of: record)), slot.place == place else { return nil }
+        return slot
+    }
+
+    // MARK: Information
+
+    /// The information about an entry.
+    func information(_ found: LocatedRecord, key: String) -> EntryInformation {
+        information(found.record, key: key)
+    }
+
+    func information(_ record: Record, key: String) -> EntryInformation {
+        record.information(key: key, volume: segments.root.identity.number)
+    }
+}

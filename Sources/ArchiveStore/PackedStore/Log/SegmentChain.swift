@@ -1,0 +1,98 @@
+/// The segments of a log in their order: their lengths, the first one that is not given up, and the files to remove.
+struct SegmentChain: Sendable {
+    private let segments: SegmentTable
+    private let tail: LogTail
+    private let status: LogStatus
+    /// The bytes of each segment but the tail, and their sum.
+    private(set) var byteCounts: [UInt32: Int] = [:]
+    private var sealedByteCount = 0
+    /// The first segment that is not given up.
+    private(set) var firstLiveSegment: UInt32 = 0
+    /// Whether the tail has its seal and the next segment does not exist yet.
+    var isSealed = false
+    /// Files of segments before the first one that still exist; the next one to remove is the last.
+    private var orphanedSegments: [UInt32]
+    /// Given-up segments, kept open while the log is locked.
+    private var closed: [Segment] = []
+
+    init(segments: SegmentTable, tail: LogTail, status: LogStatus, orphanedSegments: [UInt32]) {
+        self.segments = segments
+        self.tail = tail
+        self.status = status
+        self.orphanedSegments = orphanedSegments
+        firstLiveSegment = status.firstLiveSegment
+    }
+
+    // MARK: Lengths
+
+    mutating func setByteCount(_ byteCount: Int?, of segment: UInt32) {
+        // No record is behind 4 GiB. The cap keeps the sum from overflowing, however long a file was made.
+        let byteCount = byteCount.map { min($0, 1 << 33) }
+        sealedByteCount += (byteCount ?? 0) - (byteCounts[segment] ?? 0)
+        byteCounts[segment] = byteCount
+    }
+
+    /// The bytes of all segments.
+    var byteCount: Int {
+        // A sealed tail may be in `sealedByteCount` already.
+        guard let tail = tail.current, byteCounts[tail.segment.number] == nil else { return sealedByteCount }
+        return sealedByteCount + tail.end
+    }
+
+    func byteCount(of segment: UInt32) -> Int { byteCounts[segment] ?? tail.byteCount }
+
+    /// The bytes of each segment, the tail's as well.
+    var allByteCounts: [UInt32: Int] {
+        var byteCounts = byteCounts
+        if let tail = tail.current { byteCounts[tail.segment.number] = tail.end }
+        return byteCounts
+    }
+
+    // MARK: Order
+
+    /// The first segment that has its length here; the tail if no other has.
+    var first: UInt32? { byteCounts.keys.min() ?? tail.number }
+
+    /// The segment after one; `nil` behind the tail.
+    func next(after number: UInt32) -> UInt32? {
+        let next = byteCounts.keys.filter { $0 > number }.min() ?? tail.number
+        return next.flatMap { $0 > number ? $0 : nil }
+    }
+
+    /// Whether there is anything but an empty segment.
+    var hasRecords: Bool {
+        guard let tail = tail.current else { return false }
+        return !byteCounts.isEmpty || !tail.isEmpty
+    }
+
+    /// Notes that all segments before this one are gone, or about to go.
+    mutating func raiseFirstLiveSegment(to number: UInt32) {
+        firstLiveSegment = number
+        status.firstLiveSegment = number
+        for gone in byteCounts.keys.filter({ $0 < number }) { setByteCount(nil, of: gone) }
+        closed += segments.close { $0 < number }
+    }
+
+    /// Hands over the given-up segments that are still open, for a caller that closes them under no lock.
+    mutating func takeClosed(into segments: inout [Segment]) { swap(&segments, &closed) }
+
+    // MARK: Files
+
+    var hasOrphanedSegments: Bool { !orphanedSegments.isEmpty }
+
+    /// Notes the files of segments to remove.
+    mutating func addOrphanedSegments(_ numbers: [UInt32]) { orphanedSegments += numbers }
+
+    mutating func removeOrphanedSegments() throws(StoreError) {
+        while let number = orphanedSegments.last {
+            try removeFile(of: number)
+            orphanedSegments.removeLast()
+        }
+    }
+
+    func removeFile(of number: UInt32) throws(StoreError) {
+        try attempt("removing a segment", segments.path(number)) { () throws(SystemError) in
+            _ = try segments.root.remove(Segment.fileName(number))
+        }
+    }
+}

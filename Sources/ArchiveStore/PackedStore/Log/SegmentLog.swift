@@ -1,0 +1,388 @@
+import Foundation
+
+/// The log as its writer changes it: records are appended to the last segment, segments begun, given up and removed.
+///
+/// Only the last segment, the tail, is appended to. The index follows from the records of all segments in their order;
+/// the last record of a key decides. Segments are given up from the front only, so that no record older than a removal
+/// is left when the removal goes.
+struct SegmentLog: Sendable {
+    let folder: StoreFolder
+    let settings: StoreSettings
+    let tail: LogTail
+    let reader: RecordReader
+    let commits: GroupCommit
+    let snapshot: SnapshotFile
+    var chain: SegmentChain
+    var index: LogIndex
+    var counts = LogCounts()
+    /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
+    private(set) var snapshotIsForeign: Bool
+    /// The last serial that was given out.
+    private var serial: UInt64
+    private var previous: PreviousRecord?
+    /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
+    private(set) var lostHashes: [UInt64] = []
+
+    init(
+        folder: StoreFolder,
+        settings: StoreSettings,
+        tail: LogTail,
+        reader: RecordReader,
+        commits: GroupCommit,
+        start: LogStart
+    ) {
+        self.folder = folder
+        self.settings = settings
+        self.tail = tail
+        self.reader = reader
+        self.commits = commits
+        snapshot = SnapshotFile(in: folder, isLimited: settings.isLimited)
+        chain = SegmentChain(
+            segments: reader.segments,
+            tail: tail,
+            status: reader.status,
+            orphanedSegments: start.orphanedSegments
+        )
+        for (number, byteCount) in start.byteCounts { chain.setByteCount(byteCount, of: number) }
+        chain.isSealed = start.isSealed
+        index = LogIndex(reader.index)
+        snapshotIsForeign = start.snapshotIsForeign
+        serial = start.serial
+        previous = start.previous
+    }
+
+    var segments: SegmentTable { reader.segments }
+    var status: LogStatus { reader.status }
+    private var isDurable: Bool { settings.durability == .power }
+
+    /// The serial of the record that was appended last.
+    var latestSerial: UInt64 { serial }
+
+    // MARK: Lengths
+
+    /// The length up to which segments grow, unless one record is longer. It is a part of the bytes that all segments
+    /// may take, so that giving one up loses little, and short enough to be read without a pause.
+    var segmentByteCount: Int {
+        guard let limit = settings.byteLimit else {
+            return min(max(chain.byteCount / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
+        }
+        // With room for a few heads: if a store with another limit began the segment, the dictionary may be long.
+        let least = headerByteCount + Record.headByteCount * 4
+        return min(max(limit / Self.segmentsPerLimit, least), Self.largestSegmentByteCount)
+    }
+
+    static let largestSegmentByteCount = 4 << 20
+    private static let segmentsPerLimit = 32
+    private static let segmentsPerTotal = 4
+
+    /// The header length of a segment with the current dictionary.
+    var headerByteCount: Int { SegmentHeader.byteCount + (tail.dictionary?.bytes.count ?? 0) }
+
+    /// Whether records of `byteCount` bytes are appended to the tail.
+    private func tailTakes(_ byteCount: Int) -> Bool {
+        guard let tail = tail.current, !chain.isSealed else { return false }
+        return tail.isEmpty || tail.end + byteCount <= segmentByteCount
+    }
+
+    /// By how many bytes the segments grow if records of `byteCount` bytes are appended.
+    func growth(toAppend byteCount: Int) -> Int {
+        if tailTakes(byteCount) { return byteCount }
+        return byteCount + Record.headByteCount + headerByteCount
+    }
+
+    // MARK: Appending
+
+    /// Appends a record, whole or not at all.
+    ///
+    /// - Parameter takesSerial: whether the record gets a new serial, or keeps the one that it has.
+    /// - Precondition: no other process changes the log.
+    mutating func append(_ draft: inout RecordDraft, takesSerial: Bool) throws(StoreError) -> RecordPlace {
+        try appendLosses()
+        let tail = try tail(for: draft.byteCount)
+        // Above all earlier serials, even if no record with one of them is left: places rise.
+        let number = UInt64(tail.segment.number) << 32 | UInt64(tail.end)
+        let serial = takesSerial ? max(self.serial + 1, number) : nil
+        let place = setPlace(of: &draft, serial: serial, in: tail.segment, at: tail.end, after: previous)
+        try write(draft.content, to: tail)
+        if let serial { self.serial = serial }
+        previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
+        counts.addAppendedRecord()
+        return place
+    }
+
+    /// Appends records one after another with one write, whole or not at all. They keep their serials.
+    mutating func append(_ drafts: inout [RecordDraft]) throws(StoreError) -> [RecordPlace] {
+        let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
+        guard byteCount > 0 else { return [] }
+        try appendLosses()
+        let tail = try tail(for: byteCount)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        var places: [RecordPlace] = []
+        var previous = previous
+        for position in drafts.indices {
+            let offset = tail.end + bytes.count
+            let place = setPlace(of: &drafts[position], serial: nil, in: tail.segment, at: offset, after: previous)
+            places.append(place)
+            drafts[position].content.forEachPiece { bytes += $0 }
+            previous = PreviousRecord(byteCount: drafts[position].byteCount, hash: drafts[position].hash)
+        }
+        try write(FileContent(bytes), to: tail)
+        self.previous = previous
+        counts.addAppendedBatch(of: drafts.count)
+        return places
+    }
+
+    private func setPlace(
+        of draft: inout RecordDraft,
+        serial: UInt64?,
+        in segment: Segment,
+        at offset: Int,
+        after previous: PreviousRecord?
+    ) -> RecordPlace {
+        let place = RecordPlace(segment: segment.number, offset: UInt32(offset))
+        let isFirst = offset == segment.headerByteCount ?? 0
+        draft.setPlace(place, serial: serial, isFirst: isFirst, previous: previous)
+        return place
+    }
+
+    private mutating func write(_ content: FileContent, to tail: LogTail.Position) throws(StoreError) {
+        self.tail.hide()
+        do {
+            try tail.segment.file.write(content, at: tail.end)
+        } catch {
+            bestEffort("the next process that appends cuts the partial record, which takes space until then") {
+                () throws(SystemError) in
+                try tail.segment.file.truncate(to: tail.end)
+            }
+            throw failure(error, in: tail.segment, "appending to a segment")
+        }
+        counts.addAppendedBytes(content.count)
+        self.tail.extend(to: tail.end + content.count)
+    }
+
+    /// Cuts off the partial record of a process that was killed while it wrote.
+    func cutPartialRecord() throws(StoreError) {
+        guard let tail = tail.current else { return }
+        do {
+            if try tail.segment.file.byteCount() > tail.end { try tail.segment.file.truncate(to: tail.end) }
+        } catch {
+            throw failure(error, in: tail.segment, "cutting a segment")
+        }
+    }
+
+    /// The error of a change to the tail, which may have been opened when writing was not allowed.
+    private func failure(_ error: SystemError, in tail: Segment, _ action: String) -> StoreError {
+        let path = segments.path(tail.number)
+        guard error.number == EBADF || error.number == EINVAL else {
+            return StoreError(error, path: path, action: action)
+        }
+        // If writing is allowed by now, the segment is opened anew.
+        status.markBroken()
+        guard let refusal = folder.root.refusalToWrite(Segment.fileName(tail.number)) else { return status.stale() }
+        return StoreError(refusal, path: path, action: action)
+    }
+
+    // MARK: Following
+
+    /// Notes a record that was found behind the last known one.
+    mutating func noteFollowed(_ record: Record, hash: UInt64) {
+        previous = PreviousRecord(byteCount: record.byteCount, hash: hash)
+        counts.addFollowedRecord()
+    }
+
+    mutating func raiseSerial(to found: UInt64) {
+        if found <= Record.largestSerial { serial = max(serial, found) }
+    }
+
+    /// Whether a record found behind the last known one describes that one.
+    func isNext(_ record: Record) -> Bool {
+        guard let previous else { return true }
+        return record.previousByteCount == previous.byteCount && record.previousHash == previous.hash
+    }
+
+    /// Where the log stands, for a snapshot; `nil` behind a seal: nothing may be appended there, but a process that
+    /// began at this position would do so.
+    mutating func takeSnapshotPosition() -> IndexSnapshot.Position? {
+        guard let tail = tail.current, !chain.isSealed else { return nil }
+        counts.noteSnapshot()
+        let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
+        return .init(place: place, serial: serial, previous: previous)
+    }
+
+    // MARK: Segments
+
+    /// The segment to append `byteCount` more bytes to; a new one if the tail has no room.
+    private mutating func tail(for byteCount: Int) throws(StoreError) -> LogTail.Position {
+        if tailTakes(byteCount), let tail = tail.current { return tail }
+        return try beginSegment(dictionary: tail.dictionary)
+    }
+
+    /// Ends the tail, and begins another one.
+    ///
+    /// The next segment is written as a draft before the tail gets its seal, and gets its name after that. So a process
+    /// that finds a seal does not wait long for the next segment, and none appends to a segment that is not the last.
+    @discardableResult
+    mutating func beginSegment(dictionary: PresetDictionary?) throws(StoreError) -> LogTail.Position {
+        let former = tail.current
+        let number = (former?.segment.number ?? chain.firstLiveSegment) + 1
+        guard number <= Segment.largestNumber else { throw try removeAllSegments() }
+        let fileName = Segment.fileName(number)
+        let session = try folder.session()
+        let header = SegmentHeader.bytes(
+            number: number,
+            begunAt: Date.now.timeIntervalSinceReferenceDate,
+            dictionary: dictionary
+        )
+        let draft = try session.write(header, synchronized: isDurable).name
+        do throws(StoreError) {
+            if let former {
+                // The process that sealed it may have died before it began the next one.
+                if chain.isSealed, chain.byteCounts[former.segment.number] == nil {
+                    chain.setByteCount(former.end, of: former.segment.number)
+                } else if !chain.isSealed {
+                    try seal(former)
+                }
+            }
+            try attempt("beginning a segment", segments.path(number)) { () throws(SystemError) in
+                try session.directory.rename(draft, to: fileName, in: folder.root)
+            }
+            try commits.synchronizeNames()
+        } catch {
+            session.discard(draft)
+            throw error
+        }
+        guard let segment = try segments.segment(number) else { throw status.stale() }
+        chain.isSealed = false
+        if chain.firstLiveSegment == 0 { chain.raiseFirstLiveSegment(to: number) }
+        tail.set(segment, end: segment.headerByteCount ?? 0)
+        return LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
+    }
+
+    private mutating func seal(_ tail: LogTail.Position) throws(StoreError) {
+        var seal = RecordDraft.seal
+        _ = setPlace(of: &seal, serial: nil, in: tail.segment, at: tail.end, after: previous)
+        try write(seal.content, to: tail)
+        previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
+        chain.setByteCount(tail.end + seal.byteCount, of: tail.segment.number)
+        chain.isSealed = true
+        try commits.synchronize(tail.segment, upTo: tail.end + seal.byteCount)
+    }
+
+    /// Removes all segments, so that numbers begin at 1 again in another log: all 28-bit numbers are used up.
+    ///
+    /// - Returns: the error that makes the store open that log.
+    private mutating func removeAllSegments() throws(StoreError) -> StoreError {
+        chain.addOrphanedSegments(try segments.numbers().sorted(by: >))
+        try removeLeftovers()
+        return status.stale()
+    }
+
+    // MARK: Removing
+
+    /// Whether files are left that ``removeLeftovers()`` removes.
+    var hasLeftovers: Bool { chain.hasOrphanedSegments || snapshotIsForeign }
+
+    /// Removes the files that a killed process left of given-up segments, and a snapshot that is not of this log.
+    mutating func removeLeftovers() throws(StoreError) {
+        if snapshotIsForeign {
+            try snapshot.remove()
+            snapshotIsForeign = false
+        }
+        try chain.removeOrphanedSegments()
+    }
+
+    /// Gives up every segment with all its entries.
+    mutating func removeAll() throws(StoreError) {
+        guard let tail = tail.current else { return }
+        let next: LogTail.Position
+        do throws(StoreError) {
+            next = try beginSegment(dictionary: tail.segment.dictionary)
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            throw try emptyTail(tail)
+        }
+        self.tail.hide()
+        var floor = RecordDraft.floor(next.segment.number)
+        _ = try append(&floor, takesSerial: false)
+        chain.addOrphanedSegments(chain.byteCounts.keys.filter { $0 < next.segment.number }.sorted(by: >))
+        index.clear()
+        chain.raiseFirstLiveSegment(to: next.segment.number)
+        if isDurable { try commits.synchronize() }
+        try removeLeftovers()
+    }
+
+    /// Removes the other segments and empties the tail, where there is no room for another one; processes that have it
+    /// open notice that.
+    ///
+    /// - Returns: the error that makes the store open the log anew.
+    private mutating func emptyTail(_ tail: LogTail.Position) throws(StoreError) -> StoreError {
+        // No snapshot may list its former entries either.
+        snapshotIsForeign = true
+        chain.addOrphanedSegments(chain.byteCounts.keys.sorted(by: >))
+        try removeLeftovers()
+        let path = segments.path(tail.segment.number)
+        try attempt("emptying a segment", path) { () throws(SystemError) in
+            try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
+            if isDurable { try tail.segment.file.synchronizeData() }
+        }
+        return status.stale()
+    }
+
+    // MARK: Losses
+
+    /// Notes a key whose latest record is missing, until a loss record can be appended for it.
+    mutating func addLoss(_ hash: UInt64) { lostHashes.append(hash) }
+
+    /// Appends the losses that were found on opening, before any other record is appended.
+    private mutating func appendLosses() throws(StoreError) {
+        guard !lostHashes.isEmpty else { return }
+        let losses = lostHashes
+        lostHashes = []
+        do throws(StoreError) {
+            // Where there was no room for them, entries may have been saved under these hashes since.
+            var others: [LocatedRecord] = []
+            for slot in losses.flatMap({ reader.index.slots($0) }) {
+                do throws(StoreError) {
+                    if let found = try reader.read(slot, .whole) { others.append(found) }
+                } catch {
+                    guard error.code == .corrupted else { throw error }
+                }
+            }
+            try appendLosses(losses, keeping: others)
+        } catch {
+            // Tried again with the next record, which does not fail because of that.
+            lostHashes = losses
+            guard error.isOutOfSpace else { throw error }
+        }
+    }
+
+    /// Appends a loss for each hash, and in the same write moves the other entries of these hashes, which a reader
+    /// drops with the loss.
+    mutating func appendLosses(_ hashes: [UInt64], keeping others: [LocatedRecord]) throws(StoreError) {
+        var drafts = hashes.map { RecordDraft.loss(hash: $0) }
+        drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: $0.slot.hash) }
+        for (found, place) in zip(others, try append(&drafts).dropFirst(hashes.count)) {
+            let slot = found.slot.moved(to: place, byteCount: found.record.byteCount)
+            reader.index.replace(found.slot.place, with: slot)
+        }
+    }
+
+    // MARK: Entries
+
+    /// The entry of a key; `nil` if there is none.
+    ///
+    /// - Throws: `.corrupted` with the place, if a record that may be the entry is damaged.
+    mutating func find(
+        _ key: StoreKey,
+        _ digest: KeyDigest,
+        extent: RecordReader.Extent
+    ) throws(StoreError) -> LocatedRecord? {
+        while true {
+            let (found, gone) = try reader.lookUp(key, digest, extent: extent)
+            guard let gone else { return found }
+            // The segment's file was deleted, or the entry was removed in place.
+            index.remove(gone)
+        }
+    }
+}

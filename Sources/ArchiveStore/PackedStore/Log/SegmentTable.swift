@@ -1,0 +1,124 @@
+import Foundation
+
+/// The segments of a store, opened when they are first needed.
+final class SegmentTable: Sendable {
+    private struct State {
+        var open: [UInt32: Segment] = [:]
+        var dictionaries: [UInt32: PresetDictionary] = [:]
+    }
+
+    let root: Directory
+    let directoryPath: String
+    private let state = RankedMutex(State(), rank: PackedLocks.segments)
+
+    init(root: Directory, path: String) {
+        self.root = root
+        directoryPath = path
+    }
+
+    func path(_ number: UInt32) -> String { directoryPath + "/" + Segment.fileName(number) }
+
+    /// The segment with this number; `nil` if there is none, or something else than a file has its name.
+    func segment(_ number: UInt32) throws(StoreError) -> Segment? {
+        if let segment = state.withLock({ $0.open[number] }) { return segment }
+        do throws(SystemError) {
+            let file = try root.fileForUpdate(Segment.fileName(number))
+            guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
+            let start = try file.read(SegmentHeader.largestByteCount, at: 0)
+            let header = SegmentHeader(start, number: number)
+            let reservation = DescriptorReservation.make()
+            let segment = Segment(
+                number: number,
+                file: file,
+                headerByteCount: header?.byteCount,
+                dictionary: header.flatMap { self.dictionary($0.dictionary) },
+                reservation: reservation
+            )
+            guard reservation != nil else { return segment }
+            return state.withLock { state in
+                if let other = state.open[number] { return other }
+                state.open[number] = segment
+                return segment
+            }
+        } catch {
+            if error.isMissing || error.isSymbolicLink || error.isNotRegular { return nil }
+            throw StoreError(error, path: path(number), action: "opening a segment")
+        }
+    }
+
+    /// Drops segments that are gone, and returns them; each is closed with its last reference.
+    func close(where isGone: (UInt32) -> Bool) -> [Segment] {
+        state.withLock { state -> [Segment] in
+            let closed = state.open.values.filter { isGone($0.number) }
+            for segment in closed { state.open[segment.number] = nil }
+            return closed
+        }
+    }
+
+    /// The numbers of the segments there are, in ascending order.
+    func numbers() throws(StoreError) -> [UInt32] {
+        var numbers: [UInt32] = []
+        do {
+            try root.forEachName { name in
+                if let number = Segment.number(name) { numbers.append(number) }
+                return true
+            }
+            // The last segment tells where the log ends, so it must be a file.
+            numbers.sort()
+            while let last = numbers.last, try root.status(Segment.fileName(last))?.isRegular != true {
+                numbers.removeLast()
+            }
+        } catch {
+            throw StoreError(error, path: directoryPath, action: "listing segments")
+        }
+        return numbers
+    }
+
+    /// The last segments without a hole between them, and the orphaned ones before that: missing segments may have
+    /// changed their entries.
+    func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32, orphans: [UInt32])? {
+        let numbers = try numbers()
+        guard let last = numbers.last else { return nil }
+        var first = last
+        do throws(SystemError) {
+            // Looked up by name: a listing may lack files that were made while it went on.
+            while first > 1, try root.status(Segment.fileName(first - 1))?.isRegular == true { first -= 1 }
+        } catch {
+            throw StoreError(error, path: directoryPath, action: "looking for a segment")
+        }
+        return (first, last, numbers.filter { $0 < first })
+    }
+
+    // MARK: Dictionaries
+
+    /// One and the same dictionary for the same bytes; `nil` for none.
+    func dictionary(_ bytes: [UInt8]) -> PresetDictionary? {
+        guard !bytes.isEmpty else { return nil }
+        let new = PresetDictionary(bytes)
+        return state.withLock { state in
+            if let known = state.dictionaries[new.identifier] { return known.bytes == bytes ? known : new }
+            state.dictionaries[new.identifier] = new
+            return new
+        }
+    }
+
+    /// Whether this is the one that its identifier stands for.
+    func isKnown(_ dictionary: PresetDictionary) -> Bool {
+        state.withLock { $0.dictionaries[dictionary.identifier] === dictionary }
+    }
+
+    /// The dictionary that a zlib stream names; `nil` if no segment has it.
+    func dictionary(named identifier: UInt32) throws(StoreError) -> PresetDictionary? {
+        if let known = state.withLock({ $0.dictionaries[identifier] }) { return known }
+        // Its own segment's header may be damaged, but others have the same.
+        for number in try numbers() {
+            if let found = try segment(number)?.dictionary, found.identifier == identifier { return found }
+        }
+        return nil
+    }
+
+    /// All dictionaries that are known.
+    var dictionaries: [PresetDictionary] {
+        state.withLock { state in state.dictionaries.values.sorted { $0.identifier < $1.identifier } }
+    }
+}

@@ -1,0 +1,296 @@
+import Foundation
+
+/// Gives up the first segment of a log: the entries to keep are written anew at the end, and the file is removed.
+struct Reclaimer: Sendable {
+    private let reader: RecordReader
+    private let tail: LogTail
+    private let commits: GroupCommit
+    private let budget: SpaceBudget
+    private let reserve: ReserveFile
+    var clock: EvictionClock
+
+    init(reader: RecordReader, tail: LogTail, commits: GroupCommit, budget: SpaceBudget, reserve: ReserveFile) {
+        self.reader = reader
+        self.tail = tail
+        self.commits = commits
+        self.budget = budget
+        self.reserve = reserve
+        clock = EvictionClock(reader: reader)
+    }
+
+    private var segments: SegmentTable { reader.segments }
+
+    /// Gives up segments until records of `byteCount` bytes can be appended, or there is nothing to give up.
+    ///
+    /// - Parameter now: as in ``reclaimFirst(keeping:now:from:evictions:)``.
+    mutating func reclaim(
+        _ byteCount: Int,
+        now: Double?,
+        from log: inout SegmentLog,
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        while !budget.fits(byteCount, in: log) {
+            let isLast = reader.index.total.count == 0 && log.chain.byteCounts.isEmpty
+            let policy = CarryOverPolicy.used(byteCount: budget.carriedByteLimit(of: log))
+            guard try reclaimFirst(keeping: policy, now: now, from: &log, evictions: &evictions) else { return }
+            // Nothing is left but a floor, which each round would write anew.
+            if isLast { return }
+        }
+    }
+
+    /// Gives up the first segment: the entries to keep are written anew at the end, and the file is removed.
+    ///
+    /// Takes time in proportion to the bytes of one segment. Because it is the first one, no older entry can come back
+    /// when the removals in it go.
+    ///
+    /// - Parameters:
+    ///   - now: in seconds since 2001-01-01 UTC. Entries that have expired by then go; none for `nil`.
+    ///   - evictions: gets the entries that are given up, even if the file cannot be removed then.
+    /// - Returns: whether there was anything to give up; not for `.all` where there is no room for all of it.
+    mutating func reclaimFirst(
+        keeping policy: CarryOverPolicy,
+        now: Double?,
+        from log: inout SegmentLog,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Bool {
+        guard let tail = tail.current else { return false }
+        let number = log.chain.first ?? tail.segment.number
+        if number == tail.segment.number {
+            if tail.isEmpty { return false }
+            if log.chain.isSealed { log.chain.setByteCount(tail.end, of: number) }
+            try log.beginSegment(dictionary: tail.segment.dictionary)
+        }
+        self.tail.hide()
+        var plan = ReclaimPlan(policy, room: budget.roomToCarry(in: log))
+        do throws(StoreError) {
+            if let segment = try segments.segment(number) {
+                try decide(on: segment, byteCount: log.chain.byteCounts[number] ?? 0, in: &plan, now: now)
+            } else {
+                log.index.removeSegment(number)
+            }
+        } catch {
+            // A segment that is no file has no entry. One that cannot be read now may be readable later.
+            guard error.code == .corrupted else { throw error }
+        }
+        // Records that seem to be dead may be live in a part of the index that could not be loaded.
+        try reader.status.checkIndex()
+        if plan.isTooLarge { return false }
+        try carry(plan, outOf: number, in: &log)
+        // Other processes see the entries gone from now on. This process's memory must drop them too, before callbacks
+        // run.
+        for slot in plan.dropped { log.index.remove(slot) }
+        evictions += plan.evictions
+        try remove(number, givingBackBlocks: plan.isCarriedInPieces, from: &log)
+        return true
+    }
+
+    private mutating func remove(
+        _ number: UInt32,
+        givingBackBlocks: Bool,
+        from log: inout SegmentLog
+    ) throws(StoreError) {
+        var floor = RecordDraft.floor(number + 1)
+        // Appended before the file goes, so that all processes see the segment go at once.
+        bestEffort("on a full disk there is no room for it, and other processes find the file gone when they need it") {
+            () throws(StoreError) in
+            _ = try log.append(&floor, takesSerial: false)
+        }
+        if givingBackBlocks {
+            bestEffort("the file keeps its blocks for as long as another process has it open") {
+                () throws(StoreError) in
+                try punchHoleWhereLittleIsFree(number, in: log)
+            }
+        }
+        try log.chain.removeFile(of: number)
+        log.chain.raiseFirstLiveSegment(to: number + 1)
+        bestEffort("a snapshot that stays takes room, and does no other harm") { () throws(StoreError) in
+            try log.snapshot.removeIfUseless(firstLiveSegment: log.chain.firstLiveSegment)
+        }
+        clock.leaveSegments(upTo: number)
+    }
+
+    // MARK: Writing entries anew
+
+    /// Appends the entries that a plan keeps with one write, or in pieces where the volume has no room for all of them.
+    ///
+    /// In pieces, the blocks before the first remaining entry are given back before each piece, so that all pieces need
+    /// no more room than one. That leaves a hole at the start of the first segment. A reader of the log finds nothing
+    /// there, as if the segment were gone: by then every entry of the hole is at another place too.
+    private func carry(
+        _ plan: ReclaimPlan,
+        outOf number: UInt32,
+        in log: inout SegmentLog
+    ) throws(StoreError) {
+        var rest = plan.drafts[...]
+        var mostBytes = Int.max
+        while !rest.isEmpty {
+            var piece = Self.piece(of: rest, byteLimit: mostBytes)
+            let kept = plan.kept[rest.startIndex...]
+            let places: [RecordPlace]
+            do throws(StoreError) {
+                places = try log.append(&piece)
+            } catch {
+                guard error.isOutOfSpace, plan.isCarriedInPieces, piece.count > 1 || mostBytes == .max else {
+                    throw error
+                }
+                mostBytes = mostBytes == .max ? Self.pieceByteCount : mostBytes / 2
+                try punchHole(in: number, before: kept)
+                continue
+            }
+            // Updated at once: other processes see this piece, whether the rest fails or not.
+            for ((slot, draft), place) in zip(zip(kept, piece), places) {
+                reader.index.replace(slot.place, with: slot.moved(to: place, byteCount: draft.byteCount))
+                log.counts.addCarriedBytes(draft.byteCount)
+            }
+            rest = rest.dropFirst(piece.count)
+            // The records that replace the old ones must survive a power failure, too.
+            try commits.synchronize()
+            if !rest.isEmpty { try punchHole(in: number, before: plan.kept[rest.startIndex...]) }
+        }
+        if plan.drafts.isEmpty { try commits.synchronizeAnew() }
+    }
+
+    private static let pieceByteCount = 1 << 16
+
+    /// The first drafts that have no more than so many bytes together; at least one.
+    private static func piece(of drafts: ArraySlice<RecordDraft>, byteLimit: Int) -> [RecordDraft] {
+        var byteCount = 0
+        let end = drafts.firstIndex { draft in
+            byteCount += draft.byteCount
+            return byteCount > byteLimit
+        }
+        return Array(drafts[..<max(end ?? drafts.endIndex, drafts.startIndex + 1)])
+    }
+
+    /// Gives back the blocks of the first segment if there is a reserve. Its entries stand elsewhere by now.
+    ///
+    /// Leaves a hole as ``carry(_:outOf:in:)`` does, up to the seal.
+    private func punchHoleWhereLittleIsFree(_ number: UInt32, in log: SegmentLog) throws(StoreError) {
+        guard try reserve.goal() > 0 else { return }
+        try punchHole(in: number, upTo: log.chain.byteCount(of: number) - Record.headByteCount)
+    }
+
+    /// Gives back the blocks of the first segment before the first remaining entry.
+    private func punchHole(in number: UInt32, before kept: ArraySlice<IndexSlot>) throws(StoreError) {
+        guard let first = kept.map(\.place.offset).min() else { return }
+        try punchHole(in: number, upTo: Int(first))
+    }
+
+    private func punchHole(in number: UInt32, upTo end: Int) throws(StoreError) {
+        guard let segment = try segments.segment(number) else { return }
+        let start = segment.headerByteCount ?? SegmentHeader.byteCount
+        guard start < end else { return }
+        // The records that replace the dead ones must survive a power failure.
+        try commits.synchronizeAnew()
+        try attempt("giving up a segment", segments.path(number)) { () throws(SystemError) in
+            try segment.punchHole(in: start..<end)
+        }
+    }
+}
+
+// MARK: - The fate of each entry
+
+extension Reclaimer {
+    /// Decides on each entry of a segment.
+    private func decide(
+        on segment: Segment,
+        byteCount: Int,
+        in plan: inout ReclaimPlan,
+        now: Double?
+    ) throws(StoreError) {
+        do {
+            var scanner = SegmentScanner(segment, to: byteCount)
+            var isWhole = true
+            while let step = try scanner.next() {
+                guard case .record(let record, let place) = step else {
+                    isWhole = false
+                    continue
+                }
+                guard record.kind == .entry else { continue }
+                guard let slot = reader.slot(of: record, at: place) else { continue }
+                let bytes = try scanner.bytes(of: record, at: place)
+                // The file was cut short.
+                guard bytes.count == record.byteCount else {
+                    isWhole = false
+                    continue
+                }
+                try decide(on: slot, record: record, bytes: bytes, in: &plan, now: now)
+            }
+            if isWhole, scanner.offset == byteCount { return }
+        } catch let error as SystemError {
+            throw StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("nothing else is thrown")
+        }
+        try decideOneByOne(on: segment, in: &plan, now: now)
+    }
+
+    /// Decides on the entries of a damaged segment that the scan of its records did not find.
+    private func decideOneByOne(
+        on segment: Segment,
+        in plan: inout ReclaimPlan,
+        now: Double?
+    ) throws(StoreError) {
+        let known = Set(plan.kept.map(\.place)).union(plan.dropped.map(\.place))
+        var rest: [IndexSlot] = []
+        reader.index.forEachPart { table in
+            table.forEachSlot { if $0.place.segment == segment.number { rest.append($0) } }
+        }
+        for slot in rest where !known.contains(slot.place) {
+            do throws(StoreError) {
+                guard let found = try reader.read(slot, .whole),
+                    reader.slot(of: found.record, at: slot.place) != nil
+                else { continue }
+                try decide(on: slot, record: found.record, bytes: found.bytes, in: &plan, now: now)
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                plan.dropDamaged(slot)
+            }
+        }
+    }
+
+    private func decide(
+        on slot: IndexSlot,
+        record: Record,
+        bytes: [UInt8],
+        in plan: inout ReclaimPlan,
+        now: Double?
+    ) throws(StoreError) {
+        let entry = reader.information(record, key: String(decoding: record.key, as: UTF8.self))
+        if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
+            return plan.expire(slot, entry)
+        }
+        // Compressed anew, it may be longer than it was.
+        if plan.keeps(slot, byteCount: 0), let draft = try draft(moving: record, bytes: bytes, hash: slot.hash) {
+            if plan.keeps(slot, byteCount: draft.byteCount) { return plan.keep(slot, as: draft) }
+            plan.noteLackOfRoom()
+        }
+        plan.evict(slot, entry)
+    }
+
+    /// A record for another segment, compressed anew if that lacks the dictionary it needs; `nil` if it is damaged.
+    private func draft(moving record: Record, bytes: [UInt8], hash: UInt64) throws(StoreError) -> RecordDraft? {
+        let dictionary = tail.dictionary
+        guard let name = record.dictionaryName(in: bytes), name != dictionary?.identifier else {
+            return RecordDraft(moving: record, bytes: bytes, hash: hash)
+        }
+        do throws(StoreError) {
+            return try RecordDraft.entry(
+                key: record.key,
+                hash: hash,
+                serial: record.serial,
+                attributes: record.attributes,
+                archive: reader.archive(of: record, in: bytes, limit: Zlib.largestByteCount),
+                dictionary: dictionary,
+                // It was compressed: it must not take more room than before, even if new entries are not compressed.
+                compression: .automatic
+            )
+        } catch {
+            // No store has written it, or none could read it.
+            if [.corrupted, .tooLarge, .invalidArgument].contains(error.code) { return nil }
+            throw error
+        }
+    }
+}

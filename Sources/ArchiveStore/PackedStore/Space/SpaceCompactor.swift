@@ -1,0 +1,141 @@
+import Foundation
+
+/// Removes dead records on a full volume, where no entry may be given up: decides which segments are worth it.
+struct SpaceCompactor: Sendable {
+    private let root: Directory
+    private let reader: RecordReader
+    private let commits: GroupCommit
+    private let reserve: ReserveFile
+    /// Dead bytes in allocated blocks: of each segment after its holes were last punched, and of all segments after
+    /// each was last given up to free space.
+    private var punchedByteCounts: [UInt32: Int] = [:]
+    private var compactedByteCount = 0
+    /// Free bytes, the reserve included, and dead bytes when the last attempt to give up a segment found no room.
+    private var failure: (room: Int, dead: Int)?
+
+    init(root: Directory, reader: RecordReader, commits: GroupCommit, reserve: ReserveFile) {
+        self.root = root
+        self.reader = reader
+        self.commits = commits
+        self.reserve = reserve
+    }
+
+    // MARK: Holes
+
+    /// The segments with at least a block more of dead bytes than when their holes were last punched.
+    mutating func segmentsToPunch(in log: SegmentLog) throws(StoreError) -> [UInt32] {
+        try deadByteCounts(in: log)
+            .filter { $0.value >= punchedByteCounts[$0.key, default: 0] + Segment.blockByteCount }
+            .keys.sorted()
+    }
+
+    /// Gives back the blocks that dead records fill in a segment. Reads the heads of all its records.
+    mutating func punchHoles(in number: UInt32, of log: SegmentLog) throws(StoreError) {
+        guard let end = log.chain.allByteCounts[number], let segment = try reader.segments.segment(number) else {
+            return
+        }
+        // The records that replace the dead ones must survive a power failure.
+        try commits.synchronizeAnew()
+        do throws(SystemError) {
+            var scanner = SegmentScanner(segment, to: end)
+            var used = 0
+            while let step = try scanner.next() {
+                guard case .record(let record, let place) = step, record.kind != nil else { continue }
+                if record.kind == .entry, reader.slot(of: record, at: place) != nil {
+                    used += record.byteCount
+                } else if record.payloadByteCount >= Segment.blockByteCount {
+                    try segment.punchHole(in: record, at: place)
+                }
+            }
+            punchedByteCounts[number] = max(0, try segment.file.status().allocatedByteCount - used)
+        } catch {
+            throw StoreError(error, path: reader.segments.path(number), action: "giving back dead records")
+        }
+    }
+
+    /// Dead bytes in the blocks of each segment, beyond the header, the seal, the floor and the begun block that every
+    /// segment needs. Reads the status of each file.
+    private mutating func deadByteCounts(in log: SegmentLog) throws(StoreError) -> [UInt32: Int] {
+        let used = reader.index.byteCountsBySegment
+        // Records that seem to be dead may be live in a part of the index that could not be loaded.
+        try reader.status.checkIndex()
+        var dead: [UInt32: Int] = [:]
+        for number in log.chain.allByteCounts.keys {
+            // Segments are not opened for that: there may be more of them than files can be open.
+            let path = reader.segments.path(number)
+            let status = try attempt("looking for a segment", path) { () throws(SystemError) in
+                try root.status(Segment.fileName(number))
+            }
+            guard let status else { continue }
+            let needed = used[number, default: 0] + log.headerByteCount + 2 * Record.headByteCount
+            dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - needed - Segment.blockByteCount)
+        }
+        // There are fewer dead bytes if segments were given up meanwhile.
+        punchedByteCounts = punchedByteCounts.filter { dead[$0.key] != nil }
+        compactedByteCount = min(compactedByteCount, dead.values.reduce(0, +))
+        return dead
+    }
+
+    // MARK: Segments
+
+    /// The most segments to give up: each once, or none if too little became dead since the last time. So the bytes
+    /// written anew stay in proportion to the bytes saved, or are few.
+    mutating func segmentCountToCompact(in log: SegmentLog) throws(StoreError) -> Int {
+        let dead = try deadByteCounts(in: log).values.reduce(0, +)
+        if let failure, dead < failure.dead + Segment.blockByteCount,
+            try reserve.freeByteCountWithReserve() <= failure.room
+        {
+            return 0
+        }
+        let much = (log.chain.byteCount - Self.fewBytes) / Self.smallestDeadPart
+        guard dead - compactedByteCount > max(Self.fewDeadBytes, much) else { return 0 }
+        return log.chain.byteCounts.count + 1
+    }
+
+    /// One in this many bytes must be dead, not counting the first `fewBytes`, which are written anew in a moment.
+    private static let smallestDeadPart = 64
+    private static let fewBytes = 16 << 20
+    /// Dead bytes that may remain after all segments were rewritten.
+    private static let fewDeadBytes = 1 << 14
+
+    /// Gives up the first segment and keeps its live entries. Takes the reserve for that.
+    ///
+    /// - Parameter taken: gets the length that the reserve had before it was taken; 0 if there was none.
+    /// - Returns: whether there was anything to give up.
+    mutating func compactFirst(
+        of log: inout SegmentLog,
+        by reclaimer: inout Reclaimer,
+        takingReserve taken: inout Int,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Bool {
+        let room = try reserve.freeByteCountWithReserve()
+        let length = try reserve.byteCount()
+        if length > 0 { try reserve.take() }
+        taken = length
+        do throws(StoreError) {
+            return try reclaimer.reclaimFirst(keeping: .all, now: nil, from: &log, evictions: &evictions)
+        } catch {
+            if error.isOutOfSpace { failure = (room, try deadByteCounts(in: log).values.reduce(0, +)) }
+            throw error
+        }
+    }
+
+    /// Ends a compaction: all segments have been given up once, and the bytes still dead stay: headers, seals, and the
+    /// like.
+    mutating func endCompaction(of log: SegmentLog) throws(StoreError) {
+        failure = nil
+        compactedByteCount = try deadByteCounts(in: log).values.reduce(0, +)
+    }
+
+    /// The last segment that has more in it than entries; `nil` if none has.
+    func lastSegmentToCompact(in log: SegmentLog) throws(StoreError) -> UInt32? {
+        let used = reader.index.byteCountsBySegment
+        let byteCounts = log.chain.isSealed ? log.chain.byteCounts : log.chain.allByteCounts
+        for (number, byteCount) in byteCounts.sorted(by: { $0.key > $1.key }) {
+            let header = try reader.segments.segment(number)?.headerByteCount ?? 0
+            // A seal, and the floor that the last given-up segment left.
+            if byteCount > header + used[number, default: 0] + 2 * Record.headByteCount { return number }
+        }
+        return nil
+    }
+}

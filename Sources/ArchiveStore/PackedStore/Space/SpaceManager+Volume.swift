@@ -1,0 +1,181 @@
+import Foundation
+
+/// Making room for a save, where the volume is full, or has to have something free.
+extension SpaceManager {
+    /// Runs `body` to change the log after making room for `byteCount` bytes; if the volume turns out to be full, again
+    /// after each way of making more.
+    func withSpace<Result: Sendable>(
+        for byteCount: Int,
+        _ digest: KeyDigest,
+        now: Double,
+        evictions: inout Evictions,
+        _ body: (inout LogState, inout Evictions) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        if settings.isLimited {
+            try keepVolumeFree(for: byteCount, now: now, evictions: &evictions)
+            try spareVictimsInUse(for: byteCount, digest, now: now)
+        }
+        var failure: StoreError
+        do throws(StoreError) {
+            return try lock.withExclusiveLog { state throws(StoreError) in try body(&state, &evictions) }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            failure = error
+        }
+        for means in SpaceMeans.allCases {
+            var isMore = true
+            for _ in 0..<Self.mostTries where isMore {
+                // One caller at a time: the others find the room that it made, or that it is not enough.
+                isMore = try withCompactionLock { () throws(StoreError) in
+                    try makeSpace(by: means, for: byteCount, now: now, evictions: &evictions)
+                }
+                do throws(StoreError) {
+                    return try lock.withExclusiveLog { state throws(StoreError) in try body(&state, &evictions) }
+                } catch {
+                    guard error.isOutOfSpace else { throw error }
+                    failure = error
+                }
+            }
+        }
+        throw failure
+    }
+
+    /// How often room is made for one save in the same way, since other callers may take it.
+    private static var mostTries: Int { 4 }
+
+    /// The bytes to free beyond the needed ones where the volume turns out to be full.
+    private static var spareByteCount: Int { 1 << 16 }
+
+    /// How room is made where the volume is full, in this order.
+    private enum SpaceMeans: CaseIterable {
+        /// The blocks of dead records are given back.
+        case holes
+        /// Segments are given up, and their live entries written anew.
+        case segments
+        /// Entries are given up.
+        case entries
+    }
+
+    /// Makes room in one way; returns whether there may be more to be had in this way.
+    private func makeSpace(
+        by means: SpaceMeans,
+        for byteCount: Int,
+        now: Double,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Bool {
+        let byteCount = byteCount * 2 + Self.spareByteCount
+        var isMore = false
+        switch means {
+        case .holes:
+            bestEffort("a failure does not keep the other ways from being tried") { () throws(StoreError) in
+                isMore = try punchHoles(freeing: byteCount)
+            }
+        case .segments:
+            bestEffort("a failure does not keep the other ways from being tried") { () throws(StoreError) in
+                isMore = try compactForSpace(freeing: byteCount, evictions: &evictions)
+            }
+        case .entries:
+            guard settings.isLimited else { return false }
+            isMore = try evict(freeing: byteCount, now: now, evictions: &evictions)
+        }
+        return isMore
+    }
+
+    /// Gives back the blocks of dead records in one segment after another, until `byteCount` bytes more are free.
+    ///
+    /// - Returns: whether it ended before all was done.
+    private func punchHoles(freeing byteCount: Int) throws(StoreError) -> Bool {
+        let numbers = try lock.withExclusiveLog { state throws(StoreError) in
+            try state.compactor.segmentsToPunch(in: state.log)
+        }
+        let goal = try reserve.freeByteCount() + byteCount
+        for number in numbers {
+            // Other callers get their turn in between.
+            try lock.withExclusiveLog { state throws(StoreError) in
+                try state.compactor.punchHoles(in: number, of: state.log)
+            }
+            if try reserve.freeByteCount() >= goal { return number != numbers.last }
+        }
+        return false
+    }
+
+    /// Gives up one segment after another and keeps all entries, until `byteCount` bytes more are free, or all dead
+    /// records are gone.
+    ///
+    /// - Returns: whether it ended before all was gone.
+    private func compactForSpace(
+        freeing byteCount: Int,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Bool {
+        let count = try lock.withWriterLock { state throws(StoreError) in
+            try state.compactor.segmentCountToCompact(in: state.log)
+        }
+        guard count > 0 else { return false }
+        let goal = try reserve.freeByteCount() + byteCount
+        for _ in 0..<count {
+            // Other callers get their turn in between.
+            guard try compactFirstForSpace(evictions: &evictions) else { break }
+            if try reserve.freeByteCount() >= goal { return true }
+        }
+        try lock.withWriterLock { state throws(StoreError) in try state.compactor.endCompaction(of: state.log) }
+        return false
+    }
+
+    /// Gives up the first segment and keeps all entries, with the room of the reserve; returns whether there was one.
+    func compactFirstForSpace(evictions: inout Evictions) throws(StoreError) -> Bool {
+        var taken = 0
+        let result = Result { () throws(StoreError) in
+            try lock.withExclusiveLog { state throws(StoreError) in
+                try state.compactor.compactFirst(
+                    of: &state.log,
+                    by: &state.reclaimer,
+                    takingReserve: &taken,
+                    evictions: &evictions
+                )
+            }
+        }
+        // The file is closed, and has given its room back, only now that the lock was given back.
+        try lock.withExclusiveLog { $0.reserve.restore(taken, in: $0.log) }
+        return try result.get()
+    }
+
+    /// Evicts entries until enough of the volume stays free with `byteCount` bytes more.
+    ///
+    /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
+    private func keepVolumeFree(
+        for byteCount: Int,
+        now: Double,
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        guard settings.minimumFreeByteCount > 0 else { return }
+        func shortage() throws(StoreError) -> Int {
+            let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
+            return (overflow ? .max : needed) - (try reserve.freeByteCount())
+        }
+        while case let shortage = try shortage(), shortage > 0 {
+            guard try evict(freeing: shortage, now: now, evictions: &evictions) else {
+                let path = reader.segments.directoryPath
+                throw StoreError(SystemError(number: ENOSPC), path: path, action: "saving an archive")
+            }
+        }
+    }
+
+    /// Gives up segments of `byteCount` bytes together; returns whether any entries went with them.
+    private func evict(freeing byteCount: Int, now: Double, evictions: inout Evictions) throws(StoreError) -> Bool {
+        let index = reader.index
+        let former = index.total
+        guard former.count > 0 else { return false }
+        try lock.withExclusiveLog { state throws(StoreError) in
+            let enough = max(state.log.chain.byteCount - byteCount, 0)
+            while state.log.chain.byteCount > enough, index.total.count > 0,
+                try state.reclaimer.reclaimFirst(
+                    keeping: .used(byteCount: 0),
+                    now: now,
+                    from: &state.log,
+                    evictions: &evictions
+                )
+            {}
+        }
+        return index.total.count < former.count
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+
+/// Makes room in a store: within its limits, and on its volume.
+///
+/// ``checkFits(_:)`` refuses records that are too large, ``withSpace(for:_:now:evictions:_:)`` reclaims the room for a
+/// save, ``trim(toByteCount:removed:)`` evicts entries, ``compact()`` removes dead records, and ``keepHeadroom()`` does
+/// ahead of time and in the background what saves would have to wait for.
+final class SpaceManager: Sendable {
+    let settings: StoreSettings
+    let lock: LogLock
+    let reader: RecordReader
+    let tail: LogTail
+    let remover: EntryRemover
+    let sweeper: EntrySweeper
+    let user: PackedStoreUser
+    let budget: SpaceBudget
+    let reserve: ReserveFile
+    /// Held while making room on a full volume; taken before the log is locked, never while it is.
+    private let compaction = RankedMutex((), rank: PackedLocks.compaction)
+
+    init(
+        settings: StoreSettings,
+        lock: LogLock,
+        reader: RecordReader,
+        tail: LogTail,
+        remover: EntryRemover,
+        sweeper: EntrySweeper,
+        user: PackedStoreUser,
+        budget: SpaceBudget,
+        reserve: ReserveFile
+    ) {
+        self.settings = settings
+        self.lock = lock
+        self.reader = reader
+        self.tail = tail
+        self.remover = remover
+        self.sweeper = sweeper
+        self.user = user
+        self.budget = budget
+        self.reserve = reserve
+    }
+
+    /// Runs `body` while no other caller makes room on the full volume.
+    func withCompactionLock<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try compaction.withLock { _ throws(StoreError) in try body() }
+    }
+
+    /// The bytes of all segments.
+    func byteCount() throws(StoreError) -> Int { try lock.withWriterLock { $0.log.chain.byteCount } }
+
+    // MARK: Limits
+
+    /// Refuses a record that is larger than all entries together may be.
+    func checkFits(_ byteCount: Int) throws(StoreError) {
+        if settings.countLimit == 0 { throw StoreError.noEntries }
+        guard settings.byteLimit != nil else { return }
+        let limit = try lock.withWriterLock { budget.recordByteLimit(of: $0.log) }
+        guard let limit, byteCount > limit else { return }
+        throw StoreError.tooLarge(byteCount, limit: max(0, limit))
+    }
+
+    /// Evicts entries until a record of `byteCount` bytes can be added for a key, under the lock of the log.
+    func evict(
+        for byteCount: Int,
+        _ digest: KeyDigest,
+        now: Double,
+        in state: inout LogState,
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        try state.reclaimer.reclaim(byteCount, now: now, from: &state.log, evictions: &evictions)
+        let index = reader.index
+        guard let limit = settings.countLimit, index.slot(digest) == nil else { return }
+        while index.total.count >= limit, let victim = try state.reclaimer.clock.next(in: state.log) {
+            // Making room for the removal record may give up enough entries already.
+            let needed = victim.removalByteCount + byteCount
+            try state.reclaimer.reclaim(needed, now: now, from: &state.log, evictions: &evictions)
+            guard index.total.count >= limit, let slot = index.slot(reader.digest(of: victim.record)) else {
+                continue
+            }
+            try remover.remove(slot, key: victim.record.key, from: &state)
+            if let key = victim.key { evictions.evicted.append(reader.information(victim, key: key.string)) }
+        }
+        // The removal may have begun another segment, which the entry has no room in.
+        try state.reclaimer.reclaim(byteCount, now: now, from: &state.log, evictions: &evictions)
+    }
+
+    // MARK: Headroom
+
+    /// The most segments that are given up in one run: the next run continues.
+    private static let mostSegments = 8
+
+    /// Gives up segments before a save needs their room, for a background queue.
+    func keepHeadroom() throws(StoreError) {
+        for _ in 0..<Self.mostSegments {
+            guard try lock.withWriterLock({ budget.headroomPolicy(of: $0.log) }) != nil else { return }
+            try readFirstSegment()
+            try spareEntriesInUse()
+            var evictions = Evictions()
+            defer { user.tell(evictions) }
+            let isDone = try lock.withExclusiveLog { state throws(StoreError) -> Bool in
+                // Other callers may have made room, or used it, meanwhile.
+                guard let policy = budget.headroomPolicy(of: state.log) else { return true }
+                // The time is known from saves only.
+                let now = settings.isLimited ? state.log.index.savedAt : nil
+                return try !state.reclaimer.reclaimFirst(
+                    keeping: policy,
+                    now: now,
+                    from: &state.log,
+                    evictions: &evictions
+                )
+            }
+            if isDone { return }
+        }
+    }
+
+    /// Reads the first segment once, so that no caller has to wait for the device when it is given up.
+    private func readFirstSegment() throws(StoreError) {
+        let number = try lock.withWriterLock { $0.log.chain.first }
+        guard let number, let segment = try reader.segments.segment(number) else { return }
+        try attempt("making room", reader.segments.path(number)) { () throws(SystemError) in
+            var offset = 0
+            while case let count = try segment.file.read(1 << 18, at: offset).count, count > 0 { offset += count }
+        }
+    }
+
+    // MARK: Entries in use
+
+    /// The most victims in use elsewhere that are spared each time room is made.
+    private static let mostSpared = 8
+
+    /// Asks the store's user which of the next victims are in use elsewhere, and spares them. The user is not asked
+    /// while a lock is held.
+    func spareVictimsInUse(for byteCount: Int, _ digest: KeyDigest, now: Double) throws(StoreError) {
+        let index = reader.index
+        if let limit = settings.countLimit, index.total.count >= limit, index.slot(digest) == nil {
+            if try lock.withWriterLock({ $0.log.index.takesSweep(now) }) {
+                try sweeper.removeExpired(at: Date(timeIntervalSinceReferenceDate: now)) { user.tellExpired($0) }
+            }
+            if let user = user.current {
+                for _ in 0..<Self.mostSpared {
+                    let victim = try lock.withWriterLock { state throws(StoreError) in
+                        try state.reclaimer.clock.peek(in: state.log)
+                    }
+                    guard let victim, let key = victim.key, user.isInUse(key.string) else { break }
+                    index.use(victim.slot)
+                }
+            }
+        }
+        let isFull = try lock.withWriterLock { !budget.fits(byteCount, in: $0.log) }
+        if isFull { try spareEntriesInUse() }
+    }
+
+    /// Marks the entries of the first segment as used that are in use elsewhere.
+    private func spareEntriesInUse() throws(StoreError) {
+        guard let user = user.current else { return }
+        for (slot, key) in try entriesOfFirstSegment() where slot.uses == 0 && user.isInUse(key) {
+            reader.index.use(slot)
+        }
+    }
+
+    private func entriesOfFirstSegment() throws(StoreError) -> [(slot: IndexSlot, key: String)] {
+        let (number, size) = try lock.withWriterLock { state in
+            let number = state.log.chain.first ?? 0
+            return (number, state.log.chain.byteCount(of: number))
+        }
+        guard let segment = try reader.segments.segment(number) else { return [] }
+        return try attempt("making room", reader.segments.path(number)) { () throws(SystemError) in
+            var entries: [(slot: IndexSlot, key: String)] = []
+            var scanner = SegmentScanner(segment, to: size)
+            while let step = try scanner.next() {
+                guard case .record(let record, let place) = step, record.kind == .entry else { continue }
+                guard let slot = reader.slot(of: record, at: place) else { continue }
+                entries.append((slot, String(decoding: record.key, as: UTF8.self)))
+            }
+            return entries
+        }
+    }
+}

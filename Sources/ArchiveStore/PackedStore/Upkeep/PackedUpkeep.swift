@@ -1,0 +1,19 @@
+import Dispatch
+import Synchronization
+
+/// Runs a store's upkeep in the background, once for all changes that asked for it meanwhile.
+final class PackedUpkeep: Sendable {
+    private let queue = DispatchQueue(label: "packed-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
+    private let isWaiting = Atomic<Bool>(false)
+
+    func start(_ body: @escaping @Sendable () -> Void) {
+        guard !isWaiting.exchange(true, ordering: .relaxed) else { return }
+        StoreUsage.start(on: queue) { [self] in
+            isWaiting.store(false, ordering: .relaxed)
+            body()
+        }
+    }
+
+    /// Waits until nothing is left to do.
+    func finish() { queue.sync {} }
+}
