@@ -1,20 +1,23 @@
-import Dispatch
 import Foundation
-import Synchronization
 
 /// The one thing that a store has open at its path, such as a log: opened anew when it is gone from there, and given to
 /// no caller once the store is closed.
 struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
-    private let opened: Mutex<Handle?>
+    private let opened: RankedMutex<Handle?>
     private let usage = StoreUsage()
     private let open: @Sendable (_ create: Bool) throws(StoreError) -> Handle
 
     /// Opens the handle.
     ///
-    /// - Parameter create: whether it is made if it is missing.
-    init(create: Bool, _ open: @escaping @Sendable (_ create: Bool) throws(StoreError) -> Handle) throws(StoreError)
-    {
-        opened = Mutex(try open(create))
+    /// - Parameters:
+    ///   - create: whether it is made if it is missing.
+    ///   - rank: the place of the handle's lock among the store's, no other one of which is taken under it.
+    init(
+        create: Bool,
+        rank: @autoclosure () -> LockRank,
+        _ open: @escaping @Sendable (_ create: Bool) throws(StoreError) -> Handle
+    ) throws(StoreError) {
+        opened = RankedMutex(try open(create), rank: rank())
         self.open = open
     }
 
@@ -62,7 +65,7 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
     /// finds that its own is gone.
     ///
     /// - Parameter mostAttempts: how often `body` is run before its failure is thrown.
-    func changing<Result>(
+    func withHandle<Result>(
         mostAttempts: Int,
         onLoss: () -> Void,
         isGone: (StoreError) -> Bool,
@@ -85,11 +88,11 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
 
     /// Closes the store: runs `finish` with the handle, and waits until no call uses it; a second time, does nothing.
     ///
-    /// - Parameter upkeep: the store's queue, of which all work is done first.
+    /// - Parameter finishUpkeep: waits for the store's work in the background, which finds the handle still open.
     /// - Throws: `.forked`.
-    func close(after upkeep: DispatchQueue, _ finish: (Handle) -> Void) throws(StoreError) {
+    func close(after finishUpkeep: () -> Void, finish: (Handle) -> Void) throws(StoreError) {
         guard try usage.close() else { return }
-        upkeep.sync {}
+        finishUpkeep()
         guard var handle = opened.withLock({ $0.take() }) else { return }
         finish(handle)
         while !isKnownUniquelyReferenced(&handle) { usleep(100) }

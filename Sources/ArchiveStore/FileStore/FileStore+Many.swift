@@ -70,11 +70,11 @@ extension FileStore {
                 let key = try StoreKey(text)
                 let directory = try current()
                 var changed: Int?
-                let isRemoved = try reading(naming(key)) { chain, shard throws(StoreError) in
+                let isRemoved = try withChain(of: naming(key)) { chain, shard throws(StoreError) in
                     let folder = chain.reader.directory
                     // Also if nothing is there: if waiting for a removal failed, a repeated removal waits for it.
                     changed = folders.insert(folder, of: shard, in: directory)
-                    return try shard.changing(folder, waits: changed == nil) { () throws(StoreError) in
+                    return try shard.withLock(on: folder, waits: changed == nil) { () throws(StoreError) in
                         try remove(key, from: chain) ? true : nil
                     }
                 }

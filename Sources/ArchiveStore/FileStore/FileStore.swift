@@ -23,6 +23,7 @@ package final class FileStore: ArchiveStore {
 
     let naming: @Sendable (StoreKey) -> EntryName
     private let opened: Reopenable<StoreDirectory>
+    private static let openedRank = LockRank("file store: the open directory", number: 200)
     /// The user to ask and tell.
     let user = Mutex(StoreUserReference())
     /// The queue on which entries are given up before room is needed, and lists are written anew.
@@ -60,7 +61,7 @@ package final class FileStore: ArchiveStore {
         self.path = path
         self.settings = settings
         self.naming = naming
-        opened = try Reopenable(create: create) { create throws(StoreError) in
+        opened = try Reopenable(create: create, rank: Self.openedRank) { create throws(StoreError) in
             try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
         }
     }
@@ -71,7 +72,7 @@ package final class FileStore: ArchiveStore {
 
     /// Implementation: closes all open files and directories, which gives the locks back as well.
     package func close() throws(StoreError) {
-        try opened.close(after: upkeep) { $0.journal.flushUses() }
+        try opened.close(after: { upkeep.sync {} }, finish: { $0.journal.flushUses() })
     }
 
     /// Nothing: no file has dead bytes.
@@ -94,11 +95,11 @@ package final class FileStore: ArchiveStore {
         return try opened.reopenIfPresent(directory, onLoss: tellOfLoss) ? try current() : nil
     }
 
-    /// Has `body` run in the shard of `name`; `nil` if it gives `nil`, or there is no such shard.
+    /// Runs `body` with the slots of `name` and their shard; `nil` if it returns `nil`, or there is no such shard.
     ///
     /// Before `nil` is believed, the shard is checked to be still the one that is found by the store's path.
-    func reading<Result>(
-        _ name: EntryName,
+    func withChain<Result>(
+        of name: EntryName,
         _ body: (SlotChain, Shard) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         var attempts = 0
@@ -119,9 +120,9 @@ package final class FileStore: ArchiveStore {
         }
     }
 
-    /// Has `body` run in the current directory, once more if it turns out to be gone, then in one made again.
-    func writing<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try opened.changing(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
+    /// Runs `body` with the directory at the store's path, and again with one made anew if `body` finds it gone.
+    func withDirectory<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try opened.withHandle(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
     }
 
     func chain(

@@ -69,8 +69,8 @@ final class Shard: Sendable {
     /// The one lock under which a store does I/O: looking at slots and renaming or removing them must be one
     /// step. It is one of 256, held for a few system calls; archives are written, and mostly read, outside of
     /// it.
-    func changing<Result>(
-        _ directory: Directory,
+    func withLock<Result>(
+        on directory: Directory,
         waits: Bool = true,
         _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

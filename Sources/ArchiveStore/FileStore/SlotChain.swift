@@ -69,16 +69,16 @@ struct SlotChain {
     func vacate(_ slot: Int, of key: StoreKey?) throws(StoreError) {
         warn()
         var last = slot
-        while try changing(slot, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
+        while try removing(slot, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
         while last > slot {
             // Were slots missing once, an old entry of the same key may stand behind: it must not come back.
             guard let key, case .entry(let entry, _) = try content(last, .tail), entry.holds(key) else {
                 break
             }
-            try changing(last) { () throws(SystemError) in try remove(last) }
+            try removing(last) { () throws(SystemError) in try remove(last) }
             last -= 1
         }
-        try changing(slot) { () throws(SystemError) in
+        try removing(slot) { () throws(SystemError) in
             if last > slot { try move(last, to: slot) } else { try remove(slot) }
         }
         tell()
@@ -89,7 +89,7 @@ struct SlotChain {
         var size = NameSize.zero
         while true {
             let slot = size.count
-            let status = try changing(slot) { () throws(SystemError) in
+            let status = try removing(slot) { () throws(SystemError) in
                 try reader.directory.status(name.fileName(slot: slot))
             }
             guard let status else { return size }
@@ -108,7 +108,7 @@ struct SlotChain {
         guard slot < former.count else {
             return NameSize(byteCount: former.byteCount + byteCount, count: former.count + 1)
         }
-        let status = try changing(slot) { () throws(SystemError) in
+        let status = try removing(slot) { () throws(SystemError) in
             try reader.directory.status(name.fileName(slot: slot))
         }
         let replaced = min(status?.byteCount ?? 0, JournalRecord.mostBytes)
@@ -142,7 +142,7 @@ struct SlotChain {
         try reader.directory.remove(name.fileName(slot: slot))
     }
 
-    private func changing<Result>(
+    private func removing<Result>(
         _ slot: Int,
         _ body: () throws(SystemError) -> Result
     ) throws(StoreError) -> Result {
@@ -153,9 +153,9 @@ struct SlotChain {
     func removeAll(lastSeen: Int) throws(StoreError) {
         warn()
         var last = lastSeen
-        while try changing(last, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
+        while try removing(last, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
         for slot in stride(from: last, through: 0, by: -1) {
-            try changing(slot) { () throws(SystemError) in try remove(slot) }
+            try removing(slot) { () throws(SystemError) in try remove(slot) }
         }
         tell()
     }

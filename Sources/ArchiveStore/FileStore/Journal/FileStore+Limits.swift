@@ -85,7 +85,7 @@ extension FileStore {
             spared.remove(name)
             // A ledger that does not follow the journal learns of a removal here only.
             _ = withLedger { ledger in
-                if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+                if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, of: name, writer: 0)) }
                 return nil
             }
         }
@@ -121,7 +121,7 @@ extension FileStore {
         var removed: [EntryInformation] = []
         // Told even if the device cannot be waited for.
         defer { removed.forEach(told) }
-        try shard.changing(folder) { () throws(StoreError) in
+        try shard.withLock(on: folder) { () throws(StoreError) in
             guard try directory.journal.isStillVictim(name) else { return }
             let entries = try entries(of: chain)
             let size = try chain.size()
@@ -142,7 +142,7 @@ extension FileStore {
             case .entry(let entry, let status):
                 // Damaged ones go untold: their keys are not known.
                 if case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() }) {
-                    entries.append(information(entry, status, key))
+                    entries.append(information(entry, status, of: key))
                 }
             }
             slot += 1
@@ -202,7 +202,7 @@ extension FileStore {
             while let (names, generation) = try journal.namesToList() {
                 for (index, shard) in directory.shards.enumerated() {
                     guard let folder = try shard.directory(create: !names[index].isEmpty) else { continue }
-                    try shard.changing(folder) { () throws(StoreError) in
+                    try shard.withLock(on: folder) { () throws(StoreError) in
                         try journal.correct(try sizes(in: folder, of: shard, index), names: names[index])
                     }
                 }
@@ -247,7 +247,7 @@ extension FileStore {
             if let changes = try directory.follower.changes() { return changes }
             for shard in directory.shards {
                 guard let folder = try shard.directory(create: false) else { continue }
-                try shard.changing(folder, waits: false) {}
+                try shard.withLock(on: folder, waits: false) {}
             }
             return .everything
         } catch {

@@ -40,10 +40,10 @@ extension FileStore {
                     found.append((name, size, storedAt))
                 }
             }
-            for name in missing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+            for name in missing { ledger.apply(JournalRecord(.holds, of: name, writer: 0)) }
         }
         if known == nil { found.sort { $0.storedAt < $1.storedAt } }
-        for (name, size, _) in found { ledger.apply(JournalRecord(.holds, name, size, writer: 0)) }
+        for (name, size, _) in found { ledger.apply(JournalRecord(.holds, of: name, size, writer: 0)) }
         return ledger
     }
 }

@@ -32,7 +32,7 @@ final class JournalFollower: Sendable {
         }
         if let isFollowing { return isFollowing }
         // From here on there is a journal, in which every process records.
-        let (file, end) = try journal.changing { (_, file) throws(SystemError) in (file, try file.byteCount()) }
+        let (file, end) = try journal.withFileLock { (_, file) throws(SystemError) in (file, try file.byteCount()) }
         state.withLock { $0 = State(file: file, position: end) }
         return nil
     }

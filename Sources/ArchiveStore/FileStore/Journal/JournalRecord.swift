@@ -32,7 +32,7 @@ struct JournalRecord: Hashable {
     let uses: UInt8
     let writer: UInt32
 
-    init(_ kind: Kind, _ name: EntryName, _ size: NameSize = .zero, uses: UInt8 = 0, writer: UInt32) {
+    init(_ kind: Kind, of name: EntryName, _ size: NameSize = .zero, uses: UInt8 = 0, writer: UInt32) {
         self.kind = kind
         self.name = name
         byteCount = min(size.byteCount, Self.mostBytes)
@@ -42,7 +42,7 @@ struct JournalRecord: Hashable {
     }
 
     /// The record that begins a journal.
-    static func beginning(writer: UInt32) -> JournalRecord { JournalRecord(.begun, title, writer: writer) }
+    static func beginning(writer: UInt32) -> JournalRecord { JournalRecord(.begun, of: title, writer: writer) }
 
     private static let title = EntryName(high: 0x7479_7065_642d_6361, low: 0x6368_6520_6c6f_6773)
 

@@ -57,13 +57,13 @@ final class EntryLists: Sendable {
         if let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate, deadline < .infinity {
             let earlier = former?.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
             let bucket = WheelBucket(deadline: deadline, now: now).name
-            if deadline < earlier, try append(name, to: bucket, Self.wheelName, wheel) {
+            if deadline < earlier, try append(name, to: bucket, in: Self.wheelName, wheel) {
                 doubled.append((Self.wheelName, bucket))
             }
         }
         for tag in attributes.tags where former?.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true {
             let list = Self.list(ofTag: tag)
-            if try append(name, to: list, Self.tagsName, tags) { doubled.append((Self.tagsName, list)) }
+            if try append(name, to: list, in: Self.tagsName, tags) { doubled.append((Self.tagsName, list)) }
         }
         return doubled
     }
@@ -71,9 +71,9 @@ final class EntryLists: Sendable {
     /// Lists an entry that was found in another list, while its shard is locked.
     func add(_ name: EntryName, to list: String, of folder: String) throws(StoreError) {
         if folder == Self.tagsName {
-            _ = try append(name, to: list, folder, tags)
+            _ = try append(name, to: list, in: folder, tags)
         } else {
-            _ = try append(name, to: list, folder, wheel)
+            _ = try append(name, to: list, in: folder, wheel)
         }
     }
 
@@ -96,7 +96,7 @@ final class EntryLists: Sendable {
     private func append(
         _ entry: EntryName,
         to list: String,
-        _ folder: String,
+        in folder: String,
         _ held: borrowing Mutex<Held>
     ) throws(StoreError) -> Bool {
         try held.withLock { held throws(StoreError) in

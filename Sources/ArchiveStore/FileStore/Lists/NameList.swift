@@ -50,7 +50,7 @@ struct NameList {
     /// One step for all callers that work on lists (`flock` of their folder): a name that moves from one file to
     /// another is in one of the files that are seen here.
     func take(where isChosen: (String) -> Bool) throws(SystemError) -> [(file: String, names: Set<EntryName>)] {
-        try alone { () throws(SystemError) in
+        try withFolderLock { () throws(SystemError) in
             for list in try lists() where isChosen(list) { try claim(list) }
             var taken: [(file: String, names: Set<EntryName>)] = []
             for (list, file) in try claimed() where isChosen(list) { taken.append((file, try names(in: file))) }
@@ -60,10 +60,10 @@ struct NameList {
 
     /// Deletes a file after all of its names were looked at, and maybe appended elsewhere.
     func finish(_ file: String) throws(SystemError) {
-        try alone { () throws(SystemError) in _ = try directory.remove(file) }
+        try withFolderLock { () throws(SystemError) in _ = try directory.remove(file) }
     }
 
-    private func alone<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+    private func withFolderLock<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
         try directory.lock()
         defer { bestEffort("closing the directory gives the lock back, too") { try directory.unlock() } }
         return try body()
