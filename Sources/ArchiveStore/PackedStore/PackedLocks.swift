@@ -12,15 +12,15 @@
 /// | `indexSource`  | where parts are loaded from                         | no I/O                                      |
 /// | `indexRescue`  | the index rebuilt where the snapshot is damaged     | all records are read                        |
 /// | `rescuedPart`  | a part of that index                                | as `indexPart`                              |
-/// | `commits`      | ``GroupCommit``: what is on the device              | no I/O; the leader waits for the device     |
+/// | `commits`      | ``GroupCommit``: the records on the device          | no I/O; the leader waits for the device     |
 /// |                |                                                     | without it                                  |
 /// | `tail`         | ``LogTail``: the last segment and its length        | no I/O                                      |
 /// | `segments`     | the segments that are open, and their dictionaries  | no I/O                                      |
 /// | `indexFailure` | why a part of the index could not be loaded         | no I/O                                      |
-/// | `user`         | who uses the store                                  | no I/O                                      |
+/// | `user`         | the reference to the store's user                   | no I/O                                      |
 ///
-/// The store's user is called under none of them, and the last reference to a segment goes under none: closing a
-/// removed file may take long.
+/// The store's user is called under none of them; a save's condition is called under the writer's lock, and must not
+/// call the store. The last reference to a segment goes under none: closing a removed file may take long.
 enum PackedLocks {
     static let opened = LockRank("packed store: the open log", number: 200)
     static let compaction = LockRank("packed store: compaction for space", number: 210)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The log of a packed store, in one opened directory: its parts, each built from those that it needs.
 ///
-///     OpenedLog      LogTail, RecordReader, GroupCommit      what readers use, under no lock of their own
-///     LogLock        LogState: SegmentLog, LogFollower,      what a change needs, under the writer's lock
+///     OpenedLog      LogTail, RecordReader, GroupCommit      reading, and waiting for the device
+///     LogLock        LogState: SegmentLog, LogFollower,      the state of a change, under the writer's lock
 ///                    Reclaimer, SpaceCompactor, SpaceReserve
 ///     EntrySaver, EntryRemover, EntrySweeper                 changes of entries
 ///     SpaceManager                                           room within the limits and on the volume

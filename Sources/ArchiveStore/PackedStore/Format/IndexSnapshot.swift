@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// The file `index` of a packed store: where every entry was when the log had come to some position.
 ///
@@ -44,10 +38,8 @@ final class IndexSnapshot: Sendable {
         do {
             file = try root.file(Self.fileName)
         } catch {
-            switch error.number {
-            case ENOENT, ELOOP, EMLINK, ENXIO, EOPNOTSUPP, EISDIR: return nil
-            default: throw error
-            }
+            if error.isMissing || error.isSymbolicLink || error.isNotRegular { return nil }
+            throw error
         }
         let status = try file.status()
         guard status.isRegular, let header = try Self.header(of: file) else { return nil }

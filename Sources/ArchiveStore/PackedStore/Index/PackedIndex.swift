@@ -6,8 +6,11 @@ import Synchronization
 final class PackedIndex: Sendable {
     static let partCount = 256
 
-    /// Gives the slots of a part for the first time.
-    typealias Source = @Sendable (_ part: Int) -> IndexTable
+    /// Gives the slots of a part for the first time. A type of its own: a mutex that holds a function wraps it once more
+    /// with each look at it.
+    private struct Source: Sendable {
+        let table: @Sendable (_ part: Int) -> IndexTable
+    }
 
     private final class Part: Sendable {
         let table: RankedMutex<IndexTable?>
@@ -25,8 +28,8 @@ final class PackedIndex: Sendable {
     /// - Parameters:
     ///   - partRank: the place of each part's lock in the order of locks.
     ///   - source: where parts come from; `nil`: they are empty.
-    init(partRank: LockRank, source: Source? = nil) {
-        self.source = RankedMutex(source, rank: PackedLocks.indexSource)
+    init(partRank: LockRank, source: (@Sendable (_ part: Int) -> IndexTable)? = nil) {
+        self.source = RankedMutex(source.map { Source(table: $0) }, rank: PackedLocks.indexSource)
         hasLoadedAll.store(source == nil, ordering: .relaxed)
         parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
     }
@@ -54,7 +57,7 @@ final class PackedIndex: Sendable {
 
     private func load(_ number: Int) -> IndexTable {
         let source = source.withLock { $0 }
-        return source?(number) ?? IndexTable()
+        return source?.table(number) ?? IndexTable()
     }
 
     private func count(_ table: borrowing IndexTable, since known: (count: Int, byteCount: Int)) {

@@ -1,4 +1,4 @@
-/// What has been written to a log, and found in it.
+/// Counts the records and bytes that were appended to a log, or followed in it.
 struct LogCounts: Sendable {
     /// Number of records that were appended or followed since the last snapshot.
     private(set) var recordsSinceSnapshot = 0

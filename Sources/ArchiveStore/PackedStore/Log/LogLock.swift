@@ -70,7 +70,7 @@ final class LogLock: Sendable {
         }
     }
 
-    /// Brings the log up to date for a change, and removes what other processes have left half-done.
+    /// Brings the log up to date for a change, and removes the partial record and the files that killed processes left.
     private func prepareChange(
         of state: inout LogState,
         _ lease: inout DirectoryLease.State

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Whether a log can be used: what its parts tell each other, from the time on when it is being opened.
+/// Whether a log, and its index, can be used: its parts tell each other, from its opening on.
 final class LogStatus: Sendable {
     private let path: String
     private let isBroken = Atomic<Bool>(false)

@@ -91,7 +91,7 @@ struct Reclaimer: Sendable {
     ) throws(StoreError) {
         var floor = RecordDraft.floor(number + 1)
         // Appended before the file goes, so that all processes see the segment go at once.
-        bestEffort("on a full disk there is no room for it, and other processes find the file gone when they need it") {
+        bestEffort("where there is no room for it, other processes find the file gone when they need it") {
             () throws(StoreError) in
             _ = try log.append(&floor, takesSerial: false)
         }

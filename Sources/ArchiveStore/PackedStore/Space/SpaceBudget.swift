@@ -54,7 +54,7 @@ struct SpaceBudget: Sendable {
     ///
     /// Without a limit, a segment is given up, and all its live entries are written anew, where less than half of all
     /// bytes are live. With a limit, one is given up as soon as less than two segments' length is free. If the live
-    /// entries take no more than half of the limit, and what is free takes all of the first segment, all its live
+    /// entries take no more than half of the limit, and the free bytes take all of the first segment, all its live
     /// entries are written anew, which in the long run frees as much as it writes; otherwise the used ones are, up to
     /// half of a segment.
     func headroomPolicy(of log: SegmentLog) -> CarryOverPolicy? {

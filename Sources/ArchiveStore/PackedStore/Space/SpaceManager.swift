@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ``checkFits(_:)`` refuses records that are too large, ``withSpace(for:_:now:evictions:_:)`` reclaims the room for a
 /// save, ``trim(toByteCount:removed:)`` evicts entries, ``compact()`` removes dead records, and ``keepHeadroom()`` does
-/// ahead of time and in the background what saves would have to wait for.
+/// in the background the work that saves would have to wait for.
 final class SpaceManager: Sendable {
     let settings: StoreSettings
     let lock: LogLock
