@@ -27,8 +27,24 @@ package struct StoreSettings: Sendable {
     /// Whether entries may have to be given up.
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 
+    /// Whether what is saved must be on the device before the save returns.
+    var isDurable: Bool { durability == .power }
+
     /// The longest archive that a store saves or returns, in bytes.
     var archiveByteLimit: Int { min(max(0, maximumArchiveByteCount), Zlib.largestByteCount) }
+
+    /// Refuses an archive that is larger than the largest one.
+    func checkArchive(byteCount: Int) throws(StoreError) {
+        guard byteCount > archiveByteLimit else { return }
+        throw StoreError.tooLarge(byteCount, limit: archiveByteLimit)
+    }
+
+    /// Refuses an entry, with all that belongs to it, that is larger than all entries together may be.
+    func checkEntry(byteCount: Int) throws(StoreError) {
+        if countLimit == 0 { throw StoreError.noEntries }
+        guard let byteLimit, byteCount > byteLimit else { return }
+        throw StoreError.tooLarge(byteCount, limit: byteLimit)
+    }
 }
 
 /// A store's user: answers its questions and is told of its changes. Called on any thread, without a lock held unless

@@ -25,7 +25,7 @@ struct Ghost {
 
 /// The ghosts of entries that were given up lately, in that order, found by hash.
 ///
-/// A ring of 16 bytes for each, and an index of twice as many places of 4 bytes: open addressing, linear probing.
+/// A ring of 16 bytes for each, and an index of twice as many places of 4 bytes: see ``LinearProbing``.
 struct Ghosts {
     private var ring: [Ghost?] = []
     /// One more than the place in `ring`, or zero for none.
@@ -54,7 +54,7 @@ struct Ghosts {
     private mutating func take(tag: UInt32) -> Ghost? {
         guard let found = find(tag) else { return nil }
         let place = Int(index[found]) - 1
-        empty(found)
+        vacate(found)
         return ring[place].take()
     }
 
@@ -81,8 +81,8 @@ struct Ghosts {
         index[position] = UInt32(place + 1)
     }
 
-    /// Empties a position, and moves up the ghosts that were put further back because of it.
-    private mutating func empty(_ position: Int) {
+    /// Frees a slot of the index, and moves up the ghosts that lie further back because it was taken.
+    private mutating func vacate(_ position: Int) {
         let mask = index.count - 1
         var hole = position
         var next = (hole + 1) & mask
@@ -97,6 +97,14 @@ struct Ghosts {
             next = (next + 1) & mask
         }
         index[hole] = 0
+    }
+
+    /// Whether the index leads to each ghost, and to nothing else: for tests.
+    var isSound: Bool {
+        let mask = index.count - 1
+        let homes = index.map { $0 == 0 ? nil : ring[Int($0) - 1].map { Int($0.tag) & mask } }
+        let places = index.filter { $0 != 0 }.map { Int($0) - 1 }.sorted()
+        return LinearProbing.isKept(by: homes) && places == ring.indices.filter { ring[$0] != nil }
     }
 
     private mutating func grow() {

@@ -259,7 +259,7 @@ final class TestUser: StoreUser {
             try save([1], "key", in: store)
             let phantom = JournalRecord(
                 .announced,
-                EntryName(high: 5 << 56, low: 6),
+                of: EntryName(high: 5 << 56, low: 6),
                 NameSize(byteCount: 9_900, count: 1),
                 writer: 7
             )

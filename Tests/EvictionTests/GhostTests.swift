@@ -23,6 +23,7 @@ import Testing
                 model.append((hash, time))
                 model.removeFirst(max(0, model.count - limit))
             }
+            #expect(ghosts.isSound, "seed \(seed)")
         }
     }
 }

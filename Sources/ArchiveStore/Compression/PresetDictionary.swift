@@ -97,20 +97,20 @@ final class PresetDictionary: Sendable {
 
     /// Whether all of `input` is one zlib stream with this dictionary, and its content fills `output` exactly.
     private func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
+        let fields = ByteReader(input)
         guard
             input.count > 10,
             // Deflate with a window of at most 2^15; both bytes together are a multiple of 31.
             input[0] & 0x0f == Z_DEFLATED,
             input[0] >> 4 <= 7,
-            (Int(input[0]) << 8 | Int(input[1])) % 31 == 0,
-            UInt32(bigEndian: input.loadUnaligned(fromByteOffset: 2, as: UInt32.self)) == identifier
+            fields.number(at: 0, as: UInt16.self) % 31 == 0,
+            fields.number(at: 2) == identifier
         else { return false }
         let end = input.count - 4
         let data = UnsafeRawBufferPointer(rebasing: input[6..<end])
         guard Self.inflaters.withStream({ $0.inflate(data, dictionary: bytes, filling: output) }) else {
             return false
         }
-        let checksum = UInt32(bigEndian: input.loadUnaligned(fromByteOffset: end, as: UInt32.self))
-        return checksum == Zlib.adler32(UnsafeRawBufferPointer(output))
+        return fields.number(at: end) == Zlib.adler32(UnsafeRawBufferPointer(output))
     }
 }

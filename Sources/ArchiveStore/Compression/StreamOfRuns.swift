@@ -73,9 +73,9 @@ enum StreamOfRuns {
         }
 
         /// Ends the stream and returns its length.
-        mutating func finish() -> Int {
-            withUnsafeBytes(of: checksum.bigEndian) { append($0) }
-            return count
+        func finish() -> Int {
+            ByteWriter(output).store(checksum, at: count)
+            return count + MemoryLayout.size(ofValue: checksum)
         }
 
         private mutating func append(_ bytes: some Collection<UInt8>) {

@@ -30,7 +30,9 @@ struct UncopiedStream: Sendable {
                 checksum = Zlib.crc32(block, continuing: Self.checksum(head, continuing: checksum))
             }
         }
-        trailer = withUnsafeBytes(of: adler.bigEndian) { Array($0) }
+        var trailer: [UInt8] = []
+        trailer.append(bigEndian: adler)
+        self.trailer = trailer
         self.checksum = Self.checksum(trailer, continuing: checksum)
     }
 

@@ -35,14 +35,14 @@ package enum Zlib {
         into output: UnsafeMutableRawBufferPointer,
         _ compression: ArchiveCompression = .automatic
     ) -> Int {
-        deflate(input, compression.runs(of: input), compression, into: output)
+        deflate(input, in: compression.runs(of: input), by: compression, into: output)
     }
 
     /// As above, with the runs of `input` to deflate and to store given: those of ``ArchiveCompression/runs(of:)``.
     static func deflate(
         _ input: UnsafeRawBufferPointer,
-        _ runs: [CompressionProbe.Run],
-        _ compression: ArchiveCompression,
+        in runs: [CompressionProbe.Run],
+        by compression: ArchiveCompression,
         into output: UnsafeMutableRawBufferPointer
     ) -> Int {
         let bound = StoredBlocks.byteCount(for: input.count)

@@ -53,7 +53,6 @@ extension EntryAttributes {
 
     /// The most bytes of all of them together. With the longest key and a footer that makes 4,096.
     static let largestByteCount = 3_024
-    private static let headByteCount = 3
 
     /// - Throws: `.invalidArgument` if a number is not one, or the tags take too much room.
     func encoded() throws(StoreError) -> [UInt8] {
@@ -67,10 +66,13 @@ extension EntryAttributes {
         var bytes: [UInt8] = []
         // Most entries have nothing else.
         if self == EntryAttributes(storedAt: storedAt, expiresAt: expiresAt) { return bytes }
-        func add(_ kind: Kind, _ value: some Collection<UInt8>) {
+        func addHead(of kind: Kind, byteCount: Int) {
             bytes.append(kind.rawValue)
-            bytes += [UInt8(truncatingIfNeeded: value.count >> 8), UInt8(truncatingIfNeeded: value.count)]
-            bytes += value
+            bytes.append(bigEndian: UInt16(byteCount))
+        }
+        func add(_ kind: Kind, _ word: UInt64) {
+            addHead(of: kind, byteCount: 8)
+            bytes.append(bigEndian: word)
         }
         for (kind, seconds) in [
             (Kind.idleTime, idleTime), (.staleWhileRevalidate, staleWhileRevalidate),
@@ -78,15 +80,16 @@ extension EntryAttributes {
         ] {
             guard let seconds, seconds != 0 || kind == .idleTime else { continue }
             guard seconds >= 0 else { throw refuse("a time is negative or not a number") }
-            add(kind, withUnsafeBytes(of: seconds.bitPattern.bigEndian) { Array($0) })
+            add(kind, seconds.bitPattern)
         }
         for tag in tags {
             guard (1...Self.largestByteCount).contains(tag.utf8.count) else {
                 throw refuse("a tag is empty or too long")
             }
-            add(.tag, tag.utf8)
+            addHead(of: .tag, byteCount: tag.utf8.count)
+            bytes += tag.utf8
         }
-        if let serial { add(.serial, withUnsafeBytes(of: serial.bigEndian) { Array($0) }) }
+        if let serial { add(.serial, serial) }
         guard bytes.count <= Self.largestByteCount else {
             throw refuse("the tags take \(bytes.count) bytes, more than \(Self.largestByteCount)")
         }
@@ -95,16 +98,14 @@ extension EntryAttributes {
 
     /// Decodes bytes that ``encoded()`` returned into this value.
     mutating func decode(_ bytes: ArraySlice<UInt8>) throws(EntryFault) {
-        var rest = bytes
-        while !rest.isEmpty {
-            guard rest.count >= Self.headByteCount, let kind = Kind(rawValue: rest[rest.startIndex]) else {
-                throw .damaged("an attribute is none that was ever written")
+        var fields = ByteReader(bytes)
+        while !fields.isAtEnd {
+            guard let number = fields.next(UInt8.self), let count = fields.next(UInt16.self),
+                let kind = Kind(rawValue: number)
+            else { throw .damaged("an attribute is none that was ever written") }
+            guard let value = fields.next(byteCount: Int(count)) else {
+                throw .damaged("an attribute ends too early")
             }
-            let count = Int(rest[rest.startIndex + 1]) << 8 | Int(rest[rest.startIndex + 2])
-            rest = rest.dropFirst(Self.headByteCount)
-            guard count <= rest.count else { throw .damaged("an attribute ends too early") }
-            let value = rest.prefix(count)
-            rest = rest.dropFirst(count)
             switch kind {
             case .idleTime: idleTime = try Self.seconds(value)
             case .staleWhileRevalidate: staleWhileRevalidate = try Self.seconds(value)
@@ -122,7 +123,7 @@ extension EntryAttributes {
 
     private static func word(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> UInt64 {
         guard bytes.count == 8 else { throw .damaged("an attribute has another length than its own") }
-        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        return ByteReader(bytes).number(at: 0)
     }
 
     private static func seconds(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> Double {

@@ -6,4 +6,23 @@ enum EntryFault: Error {
     case unsupportedVersion(Int)
     /// More bytes than the limit allows; whether they are damaged was not looked at.
     case tooLarge(byteCount: UInt64)
+
+    /// The store's error for it.
+    ///
+    /// - Parameters:
+    ///   - path: the file's.
+    ///   - limit: the largest archive, in bytes.
+    func error(path: String, limit: Int) -> StoreError {
+        let action = "reading an entry"
+        switch self {
+        case .damaged(let reason):
+            return StoreError(.corrupted, path: path, action: action, reason: reason)
+        case .unsupportedVersion(let version):
+            let reason = "the entry has format version \(version), this is \(EntryFooter.version)"
+            return StoreError(.unsupportedVersion, path: path, action: action, reason: reason)
+        case .tooLarge(let byteCount):
+            let reason = "\(byteCount) bytes are more than the limit of \(limit)"
+            return StoreError(.tooLarge, path: path, action: action, reason: reason)
+        }
+    }
 }

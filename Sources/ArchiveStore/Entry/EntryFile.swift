@@ -169,7 +169,7 @@ struct EntryFile {
                 key: key,
                 attributes: attributes
             ) { output in
-                archive.withUnsafeBytes { Zlib.deflate($0, runs, compression, into: output) }
+                archive.withUnsafeBytes { Zlib.deflate($0, in: runs, by: compression, into: output) }
             }
         )
     }

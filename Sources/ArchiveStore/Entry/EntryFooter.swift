@@ -42,32 +42,28 @@ struct EntryFooter {
     /// - Parameter checksum: The CRC-32 of the bytes before the seal; `nil` to take the fields on trust.
     init(_ tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
         guard tail.count >= Self.byteCount else { throw .damaged("the file is shorter than a footer") }
-        let start = tail.count - Self.byteCount
-        func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
-            tail[(start + offset)...].prefix(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number($1) }
-        }
-
-        guard number(44, as: UInt32.self) == Self.magic else { throw .damaged("the magic bytes are missing") }
-        self.checksum = number(40, as: UInt32.self)
+        let fields = ByteReader(tail.suffix(Self.byteCount))
+        guard fields.number(at: 44) == Self.magic else { throw .damaged("the magic bytes are missing") }
+        self.checksum = fields.number(at: 40)
         guard checksum == nil || checksum == self.checksum else {
             throw .damaged("the checksum does not match")
         }
-        let version = Int(number(38, as: UInt16.self))
+        let version = Int(fields.number(at: 38, as: UInt16.self))
         guard version <= Self.version else { throw .unsupportedVersion(version) }
-        attributesByteCount = Int(number(36, as: UInt16.self))
+        attributesByteCount = Int(fields.number(at: 36, as: UInt16.self))
         guard version == (attributesByteCount == 0 ? Self.plainVersion : Self.version),
             attributesByteCount <= EntryAttributes.largestByteCount
         else { throw .damaged("the version is none that was ever written") }
-        storedAt = Double(bitPattern: number(0, as: UInt64.self))
-        expiresAt = Double(bitPattern: number(8, as: UInt64.self))
+        storedAt = Double(bitPattern: fields.number(at: 0))
+        expiresAt = Double(bitPattern: fields.number(at: 8))
         guard !storedAt.isNaN, !expiresAt.isNaN else { throw .damaged("a date is not a number") }
 
-        let keyByteCount = Int(number(32, as: UInt32.self))
+        let keyByteCount = Int(fields.number(at: 32, as: UInt32.self))
         guard (1...StoreKey.largestByteCount).contains(keyByteCount) else {
             throw .damaged("the key's length is impossible")
         }
-        guard let zlibByteCount = Int(exactly: number(24, as: UInt64.self)),
-            let archiveByteCount = Int(exactly: number(16, as: UInt64.self)),
+        guard let zlibByteCount = Int(exactly: fields.number(at: 24, as: UInt64.self)),
+            let archiveByteCount = Int(exactly: fields.number(at: 16, as: UInt64.self)),
             zlibByteCount == fileByteCount - Self.byteCount - keyByteCount - attributesByteCount
         else { throw .damaged("the lengths do not add up") }
         // Deflate makes nothing more than 1,032 times as short.
@@ -89,24 +85,25 @@ struct EntryFooter {
         attributesByteCount: Int,
         to output: UnsafeMutableRawBufferPointer
     ) {
-        output.storeBytes(of: storedAt.bitPattern.bigEndian, toByteOffset: 0, as: UInt64.self)
-        output.storeBytes(of: expiresAt.bitPattern.bigEndian, toByteOffset: 8, as: UInt64.self)
-        output.storeBytes(of: UInt64(archiveByteCount).bigEndian, toByteOffset: 16, as: UInt64.self)
-        output.storeBytes(of: UInt64(zlibByteCount).bigEndian, toByteOffset: 24, as: UInt64.self)
-        output.storeBytes(of: UInt32(keyByteCount).bigEndian, toByteOffset: 32, as: UInt32.self)
-        let version = attributesByteCount == 0 ? plainVersion : version
-        output.storeBytes(of: UInt16(attributesByteCount).bigEndian, toByteOffset: 36, as: UInt16.self)
-        output.storeBytes(of: UInt16(version).bigEndian, toByteOffset: 38, as: UInt16.self)
+        let fields = ByteWriter(output)
+        fields.store(storedAt.bitPattern, at: 0)
+        fields.store(expiresAt.bitPattern, at: 8)
+        fields.store(UInt64(archiveByteCount), at: 16)
+        fields.store(UInt64(zlibByteCount), at: 24)
+        fields.store(UInt32(keyByteCount), at: 32)
+        fields.store(UInt16(attributesByteCount), at: 36)
+        fields.store(UInt16(attributesByteCount == 0 ? plainVersion : version), at: 38)
     }
 
     /// Writes the end of an entry's freshness anew to `output`, a footer; ``writeSeal(_:to:)`` completes it.
     static func write(expiresAt: Double, to output: UnsafeMutableRawBufferPointer) {
-        output.storeBytes(of: expiresAt.bitPattern.bigEndian, toByteOffset: 8, as: UInt64.self)
+        ByteWriter(output).store(expiresAt.bitPattern, at: 8)
     }
 
     /// Writes the last eight bytes of a footer to `output`, which are those eight.
     static func writeSeal(_ checksum: UInt32, to output: UnsafeMutableRawBufferPointer) {
-        output.storeBytes(of: checksum.bigEndian, toByteOffset: 0, as: UInt32.self)
-        output.storeBytes(of: magic.bigEndian, toByteOffset: 4, as: UInt32.self)
+        let fields = ByteWriter(output)
+        fields.store(checksum, at: 0)
+        fields.store(magic, at: 4)
     }
 }

@@ -4,7 +4,7 @@ package enum EntryReader {
     package static func isEntry(_ bytes: [UInt8]) -> Bool {
         // RFC 1950: method 8 in the low half of the first byte, and the first two are a multiple of 31.
         guard bytes.count >= 2, bytes[0] & 0x0F == 8 else { return false }
-        return (UInt16(bytes[0]) << 8 | UInt16(bytes[1])) % 31 == 0
+        return ByteReader(bytes).number(at: 0, as: UInt16.self) % 31 == 0
     }
 
     /// The archive in an entry's file.
@@ -21,7 +21,7 @@ package enum EntryReader {
         do throws(EntryFault) {
             return try EntryFile(verifying: bytes).archive(limit: limit)
         } catch {
-            throw StoreError(error, path: path, limit: limit)
+            throw error.error(path: path, limit: limit)
         }
     }
 }

@@ -9,6 +9,8 @@
 /// on, without gaps.
 struct EntryName: Hashable {
     static let shardCount = 256
+    /// The length of ``write(to:)``.
+    static let byteCount = 16
     /// A file with a larger slot is no entry.
     static let largestSlot = 0xFFFF
 
@@ -22,8 +24,27 @@ struct EntryName: Hashable {
 
     /// The name that a key has by default.
     init(_ key: StoreKey) {
-        let hash = SipHash128(key.bytes)
+        self.init(hashing: key.bytes)
+    }
+
+    /// The name for the UTF-8 bytes of a key, or of a tag.
+    init(hashing bytes: [UInt8]) {
+        let hash = SipHash128(bytes)
         self.init(high: hash.high, low: hash.low)
+    }
+
+    /// A name that ``write(to:)`` wrote.
+    ///
+    /// - Precondition: at least 16 bytes.
+    init(_ bytes: ArraySlice<UInt8>) {
+        let fields = ByteReader(bytes)
+        self.init(high: fields.number(at: 0), low: fields.number(at: 8))
+    }
+
+    /// Appends the name's 16 bytes to `output`, as journals and lists keep them.
+    func write(to output: inout [UInt8]) {
+        output.append(bigEndian: high)
+        output.append(bigEndian: low)
     }
 
     /// The name and slot of the file `fileName` in `shard`; `nil` if no store names a file like that.
@@ -44,6 +65,9 @@ struct EntryName: Hashable {
     }
 
     var shard: Int { Int(high >> 56) }
+
+    /// The digest of the keys with this name, by which other stores' changes are reported.
+    var digest: KeyDigest { KeyDigest(high: high, low: low) }
 
     func fileName(slot: Int) -> String {
         String(unsafeUninitializedCapacity: 31 + 20) { buffer in

@@ -63,9 +63,9 @@ extension FileStore {
             }
             let key: StoreKey
             do { key = try entry.key() } catch { throw chain.error(error, slot: slot) }
-            let information = information(entry, status, key)
+            let information = information(entry, status, of: key)
             guard slot > 0 else { return information }
-            let match = try shard.changing(chain.reader.directory) { () throws(StoreError) in
+            let match = try shard.withLock(on: chain.reader.directory) { () throws(StoreError) in
                 try chain.find(key, .tail).match
             }
             return match.map { identity($0.entry, $0.status) } == information.identity ? information : nil
@@ -85,7 +85,7 @@ extension FileStore {
             for (name, slot) in try names(in: folder, of: shard, index).sorted(by: { $0.slot > $1.slot }) {
                 let chain = chain(name, in: folder, of: shard, directory.journal)
                 guard try isDamaged(slot, of: chain) else { continue }
-                count += try shard.changing(folder) { () throws(StoreError) in
+                count += try shard.withLock(on: folder) { () throws(StoreError) in
                     guard try isDamaged(slot, of: chain) else { return 0 }
                     chain.keep(slot)
                     try chain.vacate(slot, of: nil)
@@ -118,7 +118,7 @@ extension FileStore {
                 return true
             }
         } catch {
-            if error.number == ENOENT { return [] }
+            if error.isMissing { return [] }
             throw StoreError(error, path: shard.path, action: "listing entries")
         }
         return names

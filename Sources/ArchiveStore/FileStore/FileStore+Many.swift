@@ -8,7 +8,7 @@ extension FileStore {
     /// waited for (`fsync`), each one still before its rename; and each directory of entries with changed names is
     /// waited for once, at the end.
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
-        guard settings.durability == .power else { return saveOneByOne(archives) }
+        guard settings.isDurable else { return saveOneByOne(archives) }
         var folders = ChangedFolders()
         defer { withExtendedLifetime(folders) {} }
         var results: [Result<Change<EntryInformation?>, StoreError>] = []
@@ -29,7 +29,7 @@ extension FileStore {
 
     private func draft(of new: NewArchive) throws(StoreError) -> EntryDraft {
         let (key, content) = try content(new)
-        try checkFits(content.count)
+        try settings.checkEntry(byteCount: content.count)
         let directory = try current()
         try makeFreeSpace(for: content.count, in: directory)
         return try draft(of: content, key, in: directory)
@@ -70,11 +70,11 @@ extension FileStore {
                 let key = try StoreKey(text)
                 let directory = try current()
                 var changed: Int?
-                let isRemoved = try reading(naming(key)) { chain, shard throws(StoreError) in
+                let isRemoved = try withChain(of: naming(key)) { chain, shard throws(StoreError) in
                     let folder = chain.reader.directory
                     // Also if nothing is there: if waiting for a removal failed, a repeated removal waits for it.
                     changed = folders.insert(folder, of: shard, in: directory)
-                    return try shard.changing(folder, waits: changed == nil) { () throws(StoreError) in
+                    return try shard.withLock(on: folder, waits: changed == nil) { () throws(StoreError) in
                         try remove(key, from: chain) ? true : nil
                     }
                 }

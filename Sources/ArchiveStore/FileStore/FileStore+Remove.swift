@@ -5,8 +5,8 @@ extension FileStore {
     @discardableResult
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         let key = try StoreKey(key)
-        return try reading(naming(key)) { chain, shard throws(StoreError) in
-            try shard.changing(chain.reader.directory) { () throws(StoreError) in
+        return try withChain(of: naming(key)) { chain, shard throws(StoreError) in
+            try shard.withLock(on: chain.reader.directory) { () throws(StoreError) in
                 try remove(key, from: chain) ? true : nil
             }
         } ?? false
@@ -30,20 +30,20 @@ extension FileStore {
     @discardableResult
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
         let key = try StoreKey(entry.key)
-        return try reading(naming(key)) { chain, shard throws(StoreError) in
-            try remove(entry, key, chain, shard) ? true : nil
+        return try withChain(of: naming(key)) { chain, shard throws(StoreError) in
+            try remove(entry, of: key, from: chain, in: shard) ? true : nil
         } ?? false
     }
 
     @discardableResult
     func remove(
         _ information: EntryInformation,
-        _ key: StoreKey,
-        _ chain: SlotChain,
-        _ shard: Shard,
+        of key: StoreKey,
+        from chain: SlotChain,
+        in shard: Shard,
         isDamaged: Bool = false
     ) throws(StoreError) -> Bool {
-        try shard.changing(chain.reader.directory) { () throws(StoreError) in
+        try shard.withLock(on: chain.reader.directory) { () throws(StoreError) in
             guard let match = try chain.find(key, .tail).match else { return false }
             guard identity(match.entry, match.status) == information.identity else { return false }
             if isDamaged { chain.keep(match.slot) }
@@ -65,7 +65,7 @@ extension FileStore {
                 lastSlots[name] = max(slot, lastSlots[name] ?? 0)
             }
             for (name, slot) in lastSlots {
-                try shard.changing(folder, waits: false) { () throws(StoreError) in
+                try shard.withLock(on: folder, waits: false) { () throws(StoreError) in
                     try chain(name, in: folder, of: shard, directory.journal).removeAll(lastSeen: slot)
                 }
             }

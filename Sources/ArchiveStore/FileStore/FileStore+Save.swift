@@ -19,9 +19,7 @@ extension FileStore {
     /// - Throws: `.invalidArgument`, `.tooLarge`.
     func content(_ new: NewArchive) throws(StoreError) -> (key: StoreKey, content: FileContent) {
         let key = try StoreKey(new.key)
-        guard new.archive.count <= maximumArchiveByteCount else {
-            throw StoreError.tooLarge(new.archive.count, limit: maximumArchiveByteCount)
-        }
+        try settings.checkArchive(byteCount: new.archive.count)
         let content = try EntryFile.content(
             archive: new.archive,
             key: key,
@@ -38,8 +36,8 @@ extension FileStore {
         guard !deadline.isNaN else {
             throw StoreError(.invalidArgument, action: "moving a deadline", reason: "a date is not a number")
         }
-        let moved = try reading(naming(key)) { chain, shard throws(StoreError) -> [UInt8]? in
-            guard let (file, status) = try find(key, .archive, chain, shard),
+        let moved = try withChain(of: naming(key)) { chain, shard throws(StoreError) -> [UInt8]? in
+            guard let (file, status) = try find(key, .archive, in: chain, of: shard),
                 identity(file, status) == entry.identity
             else { return nil }
             return file.bytes(expiresAt: deadline)
@@ -54,8 +52,8 @@ extension FileStore {
         of key: StoreKey,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        try checkFits(content.count)
-        return try writing { directory throws(StoreError) in
+        try settings.checkEntry(byteCount: content.count)
+        return try withDirectory { directory throws(StoreError) in
             try makeFreeSpace(for: content.count, in: directory)
             do throws(StoreError) {
                 return try save(content, of: key, in: directory, if: condition)
@@ -121,7 +119,7 @@ extension FileStore {
 
     /// Closes an entry's file, which is on the device before its name is, if the store is durable.
     func finish(_ draft: EntryDraft) throws(StoreError) -> FileStatus {
-        try draft.session.finish(draft.file, synchronized: settings.durability == .power).status
+        try draft.session.finish(draft.file, synchronized: settings.isDurable).status
     }
 
     /// Gives an entry's file its name; nothing is left of it if that fails.
@@ -147,23 +145,27 @@ extension FileStore {
                 attempts += 1
                 // Before the shard is locked, for the locks of other shards may be needed.
                 try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
-                isSaved = try shard.changing(folder, waits: waits) { () throws(StoreError) in
+                isSaved = try shard.withLock(on: folder, waits: waits) { () throws(StoreError) in
                     let place = try chain.place(saving: key)
-                    if let condition, try !condition(information(place.former, key, chain, slot: place.slot)) {
-                        return false
-                    }
+                    let former = place.former.map { information($0.entry, $0.status, of: key) }
+                    if let condition, !condition(former) { return false }
                     let isKept = try journal.isKept()
-                    let former = isKept ? try chain.size() : .zero
+                    let formerSize = isKept ? try chain.size() : .zero
                     if isKept {
-                        size = try chain.size(former, putting: content.count, at: place.slot)
+                        size = try chain.size(formerSize, putting: content.count, at: place.slot)
                         guard try journal.announce(name, size) == .recorded else { return nil }
                     }
                     do throws(StoreError) {
                         // Before it is there: a process that is killed in between leaves a name too many in a list.
                         try list(entry, name, replacing: place.former?.entry, in: directory)
-                        try rename(draft.file.name, to: name.fileName(slot: place.slot), in: folder, session, chain)
+                        let fileName = name.fileName(slot: place.slot)
+                        try attempt(
+                            "renaming a draft into place",
+                            chain.path(place.slot),
+                            session.directory.rename(draft.file.name, to: fileName, in: folder)
+                        )
                     } catch {
-                        if isKept { journal.tell(name, former) }
+                        if isKept { journal.tell(name, formerSize) }
                         throw error
                     }
                     // A process that began a journal meanwhile may have read the old entry before it was replaced.
@@ -184,22 +186,7 @@ extension FileStore {
             throw error
         }
         keepHeadroom(in: directory)
-        return try information((entry, status), key, chain, slot: 0)
-    }
-
-    private func rename(
-        _ draft: String,
-        to fileName: String,
-        in folder: Directory,
-        _ session: DraftSession,
-        _ chain: SlotChain
-    ) throws(StoreError) {
-        do throws(SystemError) {
-            try session.directory.rename(draft, to: fileName, in: folder)
-        } catch {
-            let path = chain.reader.path + "/" + fileName
-            throw StoreError(error, path: path, action: "renaming a draft into place")
-        }
+        return information(entry, status, of: key)
     }
 
     private static func entry(_ content: FileContent) -> EntryFile {
@@ -208,15 +195,5 @@ extension FileStore {
         } catch {
             preconditionFailure("what was just made is an entry")
         }
-    }
-
-    private func information(
-        _ content: (entry: EntryFile, status: FileStatus)?,
-        _ key: StoreKey,
-        _ chain: SlotChain,
-        slot: Int
-    ) throws(StoreError) -> EntryInformation? {
-        guard let content else { return nil }
-        return information(content.entry, content.status, key)
     }
 }

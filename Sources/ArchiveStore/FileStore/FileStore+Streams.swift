@@ -13,7 +13,7 @@ extension FileStore {
         attributes: EntryAttributes
     ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        guard max(stream.count, archiveByteCount) <= maximumArchiveByteCount else {
+        guard max(stream.count, archiveByteCount) <= settings.archiveByteLimit else {
             throw StoreError(.tooLarge, action: "saving an archive", reason: "it is larger than the limit")
         }
         let bytes = try EntryFile.bytes(
@@ -31,10 +31,10 @@ extension FileStore {
     /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.
     package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
         let key = try StoreKey(key)
-        return try reading(naming(key)) { chain, shard throws(StoreError) -> StoredStream? in
-            guard let (entry, status) = try find(key, .archive, chain, shard) else { return nil }
+        return try withChain(of: naming(key)) { chain, shard throws(StoreError) -> StoredStream? in
+            guard let (entry, status) = try find(key, .archive, in: chain, of: shard) else { return nil }
             chain.journal.markUse(of: chain.name)
-            return StoredStream(stream: entry.stream, information: information(entry, status, key))
+            return StoredStream(stream: entry.stream, information: information(entry, status, of: key))
         }
     }
 }

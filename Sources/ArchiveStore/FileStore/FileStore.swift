@@ -22,9 +22,8 @@ package final class FileStore: ArchiveStore {
     package let path: String
 
     let naming: @Sendable (StoreKey) -> EntryName
-    private let layer: FileLayer
-    private let opened: Mutex<StoreDirectory?>
-    private let usage = StoreUsage()
+    private let opened: Reopenable<StoreDirectory>
+    private static let openedRank = LockRank("file store: the open directory", number: 200)
     /// The user to ask and tell.
     let user = Mutex(StoreUserReference())
     /// The queue on which entries are given up before room is needed, and lists are written anew.
@@ -58,28 +57,23 @@ package final class FileStore: ArchiveStore {
         layer: FileLayer = FileLayer(),
         naming: @escaping @Sendable (StoreKey) -> EntryName
     ) throws(StoreError) {
-        path = try StoreFolder.absolutePath(directory)
+        let path = try StoreFolder.absolutePath(directory)
+        self.path = path
         self.settings = settings
         self.naming = naming
-        self.layer = layer
-        opened = Mutex(try StoreDirectory(path: path, create: create, settings: settings, layer: layer))
+        opened = try Reopenable(create: create, rank: Self.openedRank) { create throws(StoreError) in
+            try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
+        }
     }
 
     deinit {
-        guard usage.isUsable else { return }
-        opened.withLock { $0 }?.journal.flushUses()
+        if opened.isUsable { opened.handle?.journal.flushUses() }
     }
 
     /// Implementation: closes all open files and directories, which gives the locks back as well.
     package func close() throws(StoreError) {
-        guard try usage.close() else { return }
-        upkeep.sync {}
-        guard var directory = opened.withLock({ $0.take() }) else { return }
-        directory.journal.flushUses()
-        while !isKnownUniquelyReferenced(&directory) { usleep(100) }
+        try opened.close(after: { upkeep.sync {} }, finish: { $0.journal.flushUses() })
     }
-
-    var maximumArchiveByteCount: Int { min(max(0, settings.maximumArchiveByteCount), Zlib.largestByteCount) }
 
     /// Nothing: no file has dead bytes.
     package func compact() throws(StoreError) -> Int {
@@ -90,43 +84,22 @@ package final class FileStore: ArchiveStore {
     // MARK: - The directory
 
     /// - Throws: `.closed` and `.forked`.
-    func current() throws(StoreError) -> StoreDirectory {
-        try usage.check()
-        guard let directory = opened.withLock({ $0 }) else { throw usage.failure }
-        return directory
-    }
+    func current() throws(StoreError) -> StoreDirectory { try opened.current() }
 
-    /// Opens the directory at the store's path anew, in place of `stale`.
-    private func reopen(_ stale: StoreDirectory, create: Bool) throws(StoreError) {
-        if try current() !== stale { return }
-        // Even if there is none to open: the former entries are gone.
-        defer { user.withLock { $0.user }?.didLoseEntries() }
-        let fresh = try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
-        let former = opened.withLock { opened in
-            defer { if opened === stale { opened = fresh } }
-            return opened
-        }
-        _ = consume former
-    }
+    private func tellOfLoss() { user.withLock { $0.user }?.didLoseEntries() }
 
     /// The directory that is at the store's path now; `nil` if there is none.
     func refreshed() throws(StoreError) -> StoreDirectory? {
         let directory = try current()
         if try directory.isCurrent() { return directory }
-        do throws(StoreError) {
-            try reopen(directory, create: false)
-        } catch {
-            if error.isMissingFile { return nil }
-            throw error
-        }
-        return try current()
+        return try opened.reopenIfPresent(directory, onLoss: tellOfLoss) ? try current() : nil
     }
 
-    /// Has `body` run in the shard of `name`; `nil` if it gives `nil`, or there is no such shard.
+    /// Runs `body` with the slots of `name` and their shard; `nil` if it returns `nil`, or there is no such shard.
     ///
     /// Before `nil` is believed, the shard is checked to be still the one that is found by the store's path.
-    func reading<Result>(
-        _ name: EntryName,
+    func withChain<Result>(
+        of name: EntryName,
         _ body: (SlotChain, Shard) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         var attempts = 0
@@ -143,29 +116,13 @@ package final class FileStore: ArchiveStore {
             let isCurrent = if let folder { try shard.isNamed(folder) } else { try directory.isCurrent() }
             attempts += 1
             if isCurrent || attempts > 2 { return nil }
-            do throws(StoreError) {
-                try reopen(directory, create: false)
-            } catch {
-                if error.isMissingFile { return nil }
-                throw error
-            }
+            if try !opened.reopenIfPresent(directory, onLoss: tellOfLoss) { return nil }
         }
     }
 
-    /// Has `body` run in the current directory, once more if it turns out to be gone, then in one made again.
-    func writing<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        var attempts = 0
-        while true {
-            let directory = try current()
-            defer { withExtendedLifetime(directory) {} }
-            do throws(StoreError) {
-                return try body(directory)
-            } catch {
-                attempts += 1
-                guard error.isMissingFile, attempts < 3 else { throw error }
-            }
-            try reopen(directory, create: true)
-        }
+    /// Runs `body` with the directory at the store's path, and again with one made anew if `body` finds it gone.
+    func withDirectory<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try opened.withHandle(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
     }
 
     func chain(
@@ -174,7 +131,7 @@ package final class FileStore: ArchiveStore {
         of shard: Shard,
         _ journal: Journal
     ) -> SlotChain {
-        let reader = SlotReader(directory: folder, path: shard.path, limit: maximumArchiveByteCount)
+        let reader = SlotReader(directory: folder, path: shard.path, limit: settings.archiveByteLimit)
         return SlotChain(
             reader: reader,
             quarantine: shard.quarantine,

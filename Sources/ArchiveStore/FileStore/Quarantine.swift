@@ -47,7 +47,7 @@ struct Quarantine {
         do {
             directory = try root.directory(Self.directoryName)
         } catch {
-            if error.number == ENOENT { return }
+            if error.isMissing { return }
             throw error
         }
         try directory.lock()

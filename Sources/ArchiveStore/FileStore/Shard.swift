@@ -25,13 +25,13 @@ final class Shard: Sendable {
     /// - Throws: `.invalidDirectory` if a link or a file has its name.
     func directory(create: Bool) throws(StoreError) -> Directory? {
         if let directory = held.withLock({ $0 }) { return directory }
-        do throws(SystemError) {
+        return try attempt("opening a directory of entries", directory: path) { () throws(SystemError) in
             let reservation = DescriptorReservation.make()
             let directory: Directory
             do throws(SystemError) {
                 directory = try root.directory(name, reservation: reservation)
             } catch {
-                guard error.number == ENOENT else { throw error }
+                guard error.isMissing else { throw error }
                 guard create else { return nil }
                 try root.makeDirectory(name)
                 directory = try root.directory(name, reservation: reservation)
@@ -44,19 +44,12 @@ final class Shard: Sendable {
                 _ = consume former
             }
             return directory
-        } catch {
-            throw StoreError(directory: error, path: path, action: "opening a directory of entries")
         }
     }
 
     /// Whether `directory` is still the one that has this shard's name below the store's path.
     func isNamed(_ directory: Directory) throws(StoreError) -> Bool {
-        do {
-            return try FileStatus(path: path, layer: root.layer).identity == directory.identity
-        } catch {
-            if error.number == ENOENT || error.number == ENOTDIR { return false }
-            throw StoreError(error, path: path, action: "looking for a directory of entries")
-        }
+        try attempt("looking for a directory of entries", path, directory.isAt(path))
     }
 
     /// The open directory that has this shard's name now; `nil` if there is none.
@@ -76,17 +69,13 @@ final class Shard: Sendable {
     /// The one lock under which a store does I/O: looking at slots and renaming or removing them must be one
     /// step. It is one of 256, held for a few system calls; archives are written, and mostly read, outside of
     /// it.
-    func changing<Result>(
-        _ directory: Directory,
+    func withLock<Result>(
+        on directory: Directory,
         waits: Bool = true,
         _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let result = try changing.withLock { _ throws(StoreError) in
-            do throws(SystemError) {
-                try directory.lock()
-            } catch {
-                throw StoreError(error, path: path, action: "locking a directory of entries")
-            }
+            try attempt("locking a directory of entries", path, directory.lock())
             defer { unlock(directory) }
             return try body()
         }
@@ -98,15 +87,13 @@ final class Shard: Sendable {
     /// durable.
     func wait(for directory: Directory) throws(StoreError) {
         guard isDurable, directory.hasChanges else { return }
-        do throws(SystemError) {
+        try attempt("waiting for a directory of entries to be on the device", path) { () throws(SystemError) in
             // The process that made the directory need not have waited for the directory's own name.
             if !directory.isNameSynchronized.load(ordering: .relaxed) {
                 try root.synchronize()
                 directory.isNameSynchronized.store(true, ordering: .relaxed)
             }
             try directory.synchronize()
-        } catch {
-            throw StoreError(error, path: path, action: "waiting for a directory of entries to be on the device")
         }
     }
 

@@ -69,16 +69,16 @@ struct SlotChain {
     func vacate(_ slot: Int, of key: StoreKey?) throws(StoreError) {
         warn()
         var last = slot
-        while try changing(slot, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
+        while try removing(slot, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
         while last > slot {
             // Were slots missing once, an old entry of the same key may stand behind: it must not come back.
             guard let key, case .entry(let entry, _) = try content(last, .tail), entry.holds(key) else {
                 break
             }
-            try changing(last) { () throws(SystemError) in try remove(last) }
+            try removing(last) { () throws(SystemError) in try remove(last) }
             last -= 1
         }
-        try changing(slot) { () throws(SystemError) in
+        try removing(slot) { () throws(SystemError) in
             if last > slot { try move(last, to: slot) } else { try remove(slot) }
         }
         tell()
@@ -89,7 +89,7 @@ struct SlotChain {
         var size = NameSize.zero
         while true {
             let slot = size.count
-            let status = try changing(slot) { () throws(SystemError) in
+            let status = try removing(slot) { () throws(SystemError) in
                 try reader.directory.status(name.fileName(slot: slot))
             }
             guard let status else { return size }
@@ -98,28 +98,35 @@ struct SlotChain {
         }
     }
 
+    /// When the entry in the first slot was stored, in seconds since 2001-01-01 UTC; long ago if it cannot be read.
+    func storedAt() throws(StoreError) -> Double {
+        if case .entry(let entry, _) = try content(0, .tail) { entry.footer.storedAt } else { -.infinity }
+    }
+
     /// Their size with a file of so many bytes at `slot`, if it is `former` now.
     func size(_ former: NameSize, putting byteCount: Int, at slot: Int) throws(StoreError) -> NameSize {
         guard slot < former.count else {
             return NameSize(byteCount: former.byteCount + byteCount, count: former.count + 1)
         }
-        let status = try changing(slot) { () throws(SystemError) in
+        let status = try removing(slot) { () throws(SystemError) in
             try reader.directory.status(name.fileName(slot: slot))
         }
         let replaced = min(status?.byteCount ?? 0, JournalRecord.mostBytes)
         return NameSize(byteCount: former.byteCount - replaced + byteCount, count: former.count)
     }
 
-    /// Tells the journal, if there is one, the size after a change. A failure is ignored: the change is made already.
+    /// Tells the journal, if there is one, the size after a change.
     func tell() {
-        let size = Result { () throws(StoreError) in try journal.isKept() ? try self.size() : nil }
-        if case .success(let size?) = size { journal.tell(name, size) }
+        bestEffort("the change is made already") {
+            if try journal.isKept() { journal.tell(name, try size()) }
+        }
     }
 
     /// Tells the journal that something is about to be removed, if there is one.
     private func warn() {
-        let isKept = Result { () throws(StoreError) in try journal.isKept() }
-        if case .success(true) = isKept { journal.warn(of: name) }
+        bestEffort("the change is told afterwards") {
+            if try journal.isKept() { journal.warn(of: name) }
+        }
     }
 
     private func exists(_ slot: Int) throws(SystemError) -> Bool {
@@ -135,31 +142,29 @@ struct SlotChain {
         try reader.directory.remove(name.fileName(slot: slot))
     }
 
-    private func changing<Result>(
+    private func removing<Result>(
         _ slot: Int,
         _ body: () throws(SystemError) -> Result
     ) throws(StoreError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw StoreError(error, path: path(slot), action: "removing an entry")
-        }
+        try attempt("removing an entry", path(slot), body)
     }
 
     /// Removes all slots, the last one first, so that there is no gap at any instant.
     func removeAll(lastSeen: Int) throws(StoreError) {
         warn()
         var last = lastSeen
-        while try changing(last, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
+        while try removing(last, { () throws(SystemError) in try exists(last + 1) }) { last += 1 }
         for slot in stride(from: last, through: 0, by: -1) {
-            try changing(slot) { () throws(SystemError) in try remove(slot) }
+            try removing(slot) { () throws(SystemError) in try remove(slot) }
         }
         tell()
     }
 
-    /// Gives the damaged file at `slot` a name in quarantine as well, if that can be done: it is lost anyway.
+    /// Gives the damaged file at `slot` a name in quarantine as well, if that can be done.
     func keep(_ slot: Int) {
-        _ = Result { () throws(SystemError) in try quarantine.keep(name, slot: slot, of: reader.directory) }
+        bestEffort("the file is lost anyway") {
+            try quarantine.keep(name, slot: slot, of: reader.directory)
+        }
     }
 
     /// Takes damaged files out of the way and returns the error that reports the first one.
@@ -192,22 +197,6 @@ struct SlotChain {
     }
 
     func error(_ fault: EntryFault, slot: Int) -> StoreError {
-        StoreError(fault, path: path(slot), limit: reader.limit)
-    }
-}
-
-extension StoreError {
-    init(_ fault: EntryFault, path: String, limit: Int) {
-        let action = "reading an entry"
-        switch fault {
-        case .damaged(let reason):
-            self.init(.corrupted, path: path, action: action, reason: reason)
-        case .unsupportedVersion(let version):
-            let reason = "the entry has format version \(version), this is \(EntryFooter.version)"
-            self.init(.unsupportedVersion, path: path, action: action, reason: reason)
-        case .tooLarge(let byteCount):
-            let reason = "\(byteCount) bytes are more than the limit of \(limit)"
-            self.init(.tooLarge, path: path, action: action, reason: reason)
-        }
+        fault.error(path: path(slot), limit: reader.limit)
     }
 }

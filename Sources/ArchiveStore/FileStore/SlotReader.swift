@@ -21,12 +21,10 @@ struct SlotReader {
             guard status.isRegular else { return .fault(.damaged("it is no regular file")) }
             return try content(of: file, status, extent)
         } catch {
-            switch error.number {
-            case ENOENT: return .absent
-            case ELOOP, EMLINK: return .fault(.damaged("it is a symbolic link"))
-            case ENXIO, EOPNOTSUPP: return .fault(.damaged("it is no regular file"))
-            default: throw StoreError(error, path: path + "/" + fileName, action: "reading an entry")
-            }
+            if error.isMissing { return .absent }
+            if error.isSymbolicLink { return .fault(.damaged("it is a symbolic link")) }
+            if error.isNotRegular { return .fault(.damaged("it is no regular file")) }
+            throw StoreError(error, path: path + "/" + fileName, action: "reading an entry")
         }
     }
 

@@ -15,7 +15,7 @@ final class StoreDirectory: Sendable {
     ///
     /// - Throws: as ``StoreFolder``.
     init(path: String, create: Bool, settings: StoreSettings, layer: FileLayer) throws(StoreError) {
-        let isDurable = settings.durability == .power
+        let isDurable = settings.isDurable
         let folder = try StoreFolder(path: path, kind: .file, create: create, isDurable: isDurable, layer: layer)
         self.folder = folder
         let root = folder.root
@@ -33,11 +33,9 @@ final class StoreDirectory: Sendable {
 
     /// Removes the damaged files that were kept.
     func emptyQuarantine() throws(StoreError) {
-        do {
+        let path = path + "/" + Quarantine.directoryName
+        try attempt("emptying the quarantine", directory: path) { () throws(SystemError) in
             try Quarantine(root: root).removeAll()
-        } catch {
-            let path = path + "/" + Quarantine.directoryName
-            throw StoreError(directory: error, path: path, action: "emptying the quarantine")
         }
     }
 }

@@ -15,7 +15,22 @@ func attempt<Result: ~Copyable>(
     }
 }
 
-/// As above, for one call.
+/// As above, on a directory: a failure says if something else stands in its place.
+///
+/// - Throws: `.invalidDirectory`, `.io`.
+func attempt<Result: ~Copyable>(
+    _ action: String,
+    directory path: String,
+    _ body: () throws(SystemError) -> Result
+) throws(StoreError) -> Result {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        throw StoreError(directory: error, path: path, action: action)
+    }
+}
+
+/// As the first one, for one call.
 func attempt<Result: ~Copyable>(
     _ action: String,
     _ path: @autoclosure () -> String,

@@ -48,7 +48,7 @@ final class Directory: Sendable {
         do {
             _ = try layer.call(.makeDirectory, name) { mkdirat(file.descriptor, name, 0o700) }
         } catch {
-            if error.number != EEXIST { throw error }
+            if !error.isNameTaken { throw error }
         }
     }
 
@@ -71,10 +71,8 @@ final class Directory: Sendable {
             #endif
             return try openFile(name, flags)
         } catch {
-            switch error.number {
-            case EACCES, EPERM, EROFS: return try file(name)
-            default: throw error
-            }
+            guard error.isForbidden else { throw error }
+            return try file(name)
         }
     }
 
@@ -107,10 +105,20 @@ final class Directory: Sendable {
         do {
             _ = try layer.call(.status, name) { fstatat(file.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
         } catch {
-            if error.number == ENOENT { return nil }
+            if error.isMissing { return nil }
             throw error
         }
         return FileStatus(status)
+    }
+
+    /// Whether this is still the directory at `path`, which is not followed if it is a link.
+    func isAt(_ path: String) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try FileStatus(path: path, layer: layer).identity == identity
+        } catch {
+            if error.isPathMissing { return false }
+            throw error
+        }
     }
 
     /// Gives the file `name` the name `newName` in `target`, in place of a file that has it, in one step.
@@ -162,7 +170,7 @@ final class Directory: Sendable {
         let stream = try layer.call(.list, name, pointer: { fdopendir(again.descriptor) })
         guard let stream else { throw .last }
         again.release()
-        defer { _ = Result { () throws(SystemError) in try layer.close(name) { closedir(stream) } } }
+        defer { bestEffort("only read") { try layer.close(name) { closedir(stream) } } }
         while let entry = try layer.call(.list, name, pointer: { readdir(stream) }) {
             // Read in place: the system gives no more of the record than the name takes.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
@@ -212,8 +220,8 @@ final class Directory: Sendable {
             if synchronized { try synchronizeParent(of: path, layer: layer) }
             return
         } catch {
-            if error.number == EEXIST { return }
-            guard error.number == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            if error.isNameTaken { return }
+            guard error.isMissing, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
                 throw error
             }
             try make(path: String(path[..<slash]), synchronized: synchronized, layer: layer)
@@ -223,7 +231,7 @@ final class Directory: Sendable {
             if synchronized { try synchronizeParent(of: path, layer: layer) }
         } catch {
             // Made by another process meanwhile.
-            if error.number != EEXIST { throw error }
+            if !error.isNameTaken { throw error }
         }
     }
 

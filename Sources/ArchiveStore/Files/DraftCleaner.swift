@@ -1,14 +1,11 @@
-/// Deletes the drafts and lock files that dead sessions have left behind.
-///
-/// Nothing here fails a save: a file that cannot be deleted, say because it belongs to another user, stays for another
-/// time.
+/// Deletes the drafts and lock files that dead sessions have left behind. None of its failures fails a save.
 struct DraftCleaner {
     let directory: Directory
     let ownSession: String
 
     func clean() {
         var drafts: [String: [String]] = [:]
-        _ = Result { () throws(SystemError) in
+        bestEffort("files that were not listed stay for another session") {
             try directory.forEachName { fileName in
                 if let name = DraftName(fileName), name.session != ownSession {
                     drafts[name.session, default: []] += name.isLock ? [] : [fileName]
@@ -17,7 +14,7 @@ struct DraftCleaner {
             }
         }
         for (session, fileNames) in drafts {
-            _ = Result { () throws(SystemError) in try clean(session, fileNames) }
+            bestEffort("another user's file, say, stays for another session") { try clean(session, fileNames) }
         }
     }
 

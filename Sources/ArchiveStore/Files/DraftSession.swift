@@ -25,22 +25,17 @@ final class DraftSession: Sendable {
     /// Starts a session in `.drafts` of `root`, made if it is missing, and cleans up after dead ones.
     init(in root: Directory, path rootPath: String) throws(StoreError) {
         path = rootPath + "/" + Self.directoryName
-        do {
+        directory = try attempt("opening the directory of drafts", directory: path) { () throws(SystemError) in
             try root.makeDirectory(Self.directoryName)
-            directory = try root.directory(Self.directoryName)
-        } catch {
-            throw StoreError(directory: error, path: path, action: "opening the directory of drafts")
+            return try root.directory(Self.directoryName)
         }
-        do {
-            while true {
-                let candidate = DraftName.randomSession()
-                guard let file = try Self.lock(candidate, in: directory) else { continue }
-                name = candidate
-                lock = file
-                break
-            }
-        } catch {
-            throw StoreError(error, path: path, action: "starting a session of drafts")
+        while true {
+            let candidate = DraftName.randomSession()
+            let lock = try attempt("starting a session of drafts", path, Self.lock(candidate, in: directory))
+            guard let lock else { continue }
+            name = candidate
+            self.lock = lock
+            break
         }
         DraftCleaner(directory: directory, ownSession: name).clean()
     }
@@ -48,8 +43,7 @@ final class DraftSession: Sendable {
     deinit {
         // The session of a process goes on when a child that was forked ends.
         guard usage.isUsable else { return }
-        // Only tidies: without its lock, the file would be deleted by the next session anyway.
-        _ = Result { () throws(SystemError) in try directory.remove(name + ".lock") }
+        bestEffort("without its lock, the next session deletes it") { try directory.remove(name + ".lock") }
     }
 
     /// Makes and locks the lock file of a new session; `nil` if that cannot have this name.
@@ -59,7 +53,7 @@ final class DraftSession: Sendable {
         do {
             file = try directory.makeFile(fileName)
         } catch {
-            if error.number == EEXIST { return nil }
+            if error.isNameTaken { return nil }
             throw error
         }
         do {
@@ -69,8 +63,8 @@ final class DraftSession: Sendable {
             return file
         } catch {
             // Another session takes it for the lock of a dead one, and deletes it.
-            if error.number == EWOULDBLOCK { return nil }
-            _ = Result { () throws(SystemError) in try directory.remove(fileName) }
+            if error.isLockedByOthers { return nil }
+            bestEffort("the next session deletes it") { try directory.remove(fileName) }
             throw error
         }
     }
@@ -103,7 +97,7 @@ final class DraftSession: Sendable {
     func begin(_ body: (borrowing OpenFile) throws(SystemError) -> Void) throws(StoreError) -> OpenDraft {
         let (_, number) = count.add(1, ordering: .relaxed)
         let draft = "\(name).\(number)"
-        do throws(SystemError) {
+        return try attempt(Self.writing, path + "/" + draft) { () throws(SystemError) in
             let file = try directory.makeFile(draft)
             do throws(SystemError) {
                 try body(file)
@@ -112,8 +106,6 @@ final class DraftSession: Sendable {
                 discard(draft)
                 throw error
             }
-        } catch {
-            throw failure(error, draft)
         }
     }
 
@@ -121,23 +113,26 @@ final class DraftSession: Sendable {
     ///
     /// - Parameter synchronized: Whether the bytes reach the device before anything that is written later.
     func finish(_ draft: OpenDraft, synchronized: Bool) throws(StoreError) -> (name: String, status: FileStatus) {
-        do throws(SystemError) {
-            return (draft.name, try draft.close(synchronized: synchronized))
+        do throws(StoreError) {
+            let status = try attempt(
+                Self.writing,
+                path + "/" + draft.name,
+                draft.close(synchronized: synchronized)
+            )
+            return (draft.name, status)
         } catch {
             discard(draft.name)
-            throw failure(error, draft.name)
+            throw error
         }
     }
 
-    private func failure(_ error: SystemError, _ draft: String) -> StoreError {
-        StoreError(error, path: path + "/" + draft, action: "writing a draft")
-    }
+    private static let writing = "writing a draft"
 
     /// Deletes a draft that did not become anything.
     func discard(_ draft: String) {
-        // A draft that cannot be deleted now is deleted after this session; the failure that led here is the one to
-        // report.
-        _ = Result { () throws(SystemError) in try directory.remove(draft) }
+        bestEffort("it is deleted after this session; the failure that led here is the one to report") {
+            try directory.remove(draft)
+        }
     }
 }
 

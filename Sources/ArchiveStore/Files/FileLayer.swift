@@ -35,12 +35,12 @@ struct FileLayer: Sendable {
         _ operation: Operation,
         _ name: String,
         newName: String? = nil,
-        _ body: () -> Result
+        body: () -> Result
     ) throws(SystemError) -> Result {
-        try transfer(operation, name, newName: newName, .max) { _ in body() }
+        try transfer(operation, name, newName: newName, upTo: .max) { _ in body() }
     }
 
-    /// As ``call(_:_:newName:_:)``, for calls that give `nil` when they fail, and also, but with the error
+    /// As ``call(_:_:newName:body:)``, for calls that give `nil` when they fail, and also, but with the error
     /// number 0, at an end.
     func call<Pointer>(
         _ operation: Operation,
@@ -56,13 +56,13 @@ struct FileLayer: Sendable {
         return pointer
     }
 
-    /// As ``call(_:_:newName:_:)``, for calls that read or write up to `count` bytes.
+    /// As ``call(_:_:newName:body:)``, for calls that read or write up to `count` bytes.
     func transfer<Result: SignedInteger>(
         _ operation: Operation,
         _ name: String,
         newName: String? = nil,
-        _ count: Int,
-        _ body: (_ count: Int) -> Result
+        upTo count: Int,
+        body: (_ count: Int) -> Result
     ) throws(SystemError) -> Result {
         while true {
             var count = count

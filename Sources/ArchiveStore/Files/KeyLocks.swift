@@ -25,11 +25,11 @@ package final class KeyLocks: Sendable {
 
     init(directory: String, layer: FileLayer) throws(StoreError) {
         path = directory
-        do throws(SystemError) {
-            opened = Mutex(try Self.file(in: Directory(path: directory, layer: layer)))
-        } catch {
-            throw StoreError(error, path: path, action: "opening the locks of keys")
-        }
+        opened = Mutex(
+            try attempt("opening the locks of keys", directory) { () throws(SystemError) in
+                try Self.file(in: Directory(path: directory, layer: layer))
+            }
+        )
     }
 
     deinit { close() }
@@ -55,13 +55,13 @@ package final class KeyLocks: Sendable {
         do throws(SystemError) {
             return try directory.fileForUpdate(name)
         } catch {
-            guard error.number == ENOENT else { throw error }
+            guard error.isMissing else { throw error }
         }
         do throws(SystemError) {
             return try directory.makeFile(name)
         } catch {
             // Made by another process meanwhile.
-            guard error.number == EEXIST else { throw error }
+            guard error.isNameTaken else { throw error }
             return try directory.fileForUpdate(name)
         }
     }
@@ -79,7 +79,8 @@ package final class KeyLocks: Sendable {
                 _ = try file.layer.call(.lock, Self.name) { lock_byte(descriptor, offset.value) }
                 return true
             } catch {
-                if error.number == EAGAIN || error.number == EACCES { return false }
+                // Systems may say either of a byte that another open file has.
+                if error.isLockedByOthers || error.number == EACCES { return false }
                 throw StoreError(error, path: path, action: "locking a key")
             }
         }

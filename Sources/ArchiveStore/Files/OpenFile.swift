@@ -15,8 +15,9 @@ struct OpenFile: ~Copyable {
     deinit {
         guard descriptor >= 0 else { return }
         let (descriptor, name, layer) = (descriptor, name, layer)
-        // No failure matters here: files that were written are closed with a check.
-        _ = Result { () throws(SystemError) in try layer.close(name) { close(descriptor) } }
+        bestEffort("files that were written are closed with a check") {
+            try layer.close(name) { close(descriptor) }
+        }
     }
 
     /// Closes now and throws an error that the system has held back since the last write, such as a full quota.
@@ -53,7 +54,7 @@ struct OpenFile: ~Copyable {
             do throws(SystemError) {
                 while filled < count {
                     let target = UnsafeMutableRawBufferPointer(rebasing: output[filled..<count])
-                    let step = try layer.transfer(.read, name, target.count) {
+                    let step = try layer.transfer(.read, name, upTo: target.count) {
                         pread(descriptor, target.baseAddress, $0, off_t(offset + filled))
                     }
                     if step == 0 { break }
@@ -119,7 +120,7 @@ struct OpenFile: ~Copyable {
     /// Writes all of `bytes` from `offset` on.
     func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
         try writeAll(bytes) { bytes, done throws(SystemError) in
-            let count = try layer.transfer(.write, name, bytes.count) {
+            let count = try layer.transfer(.write, name, upTo: bytes.count) {
                 pwrite(descriptor, bytes.baseAddress, $0, off_t(offset + done))
             }
             guard count > 0 else { throw SystemError(number: EIO) }
@@ -147,7 +148,7 @@ struct OpenFile: ~Copyable {
 
     /// Writes some of `bytes`, at least one, and says how many.
     private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
-        let count = try layer.transfer(.write, name, bytes.count) { count in
+        let count = try layer.transfer(.write, name, upTo: bytes.count) { count in
             Foundation.write(descriptor, bytes.baseAddress, count)
         }
         // No system says this of a file; one that did would be asked for ever.

@@ -25,16 +25,14 @@ final class StoreFolder: Sendable {
         self.path = path
         self.kind = kind
         self.isDurable = isDurable
-        do throws(SystemError) {
+        root = try attempt("opening the store's directory", directory: path) { () throws(SystemError) in
             do throws(SystemError) {
-                root = try Directory(path: path, layer: layer)
+                return try Directory(path: path, layer: layer)
             } catch {
-                guard create, error.number == ENOENT else { throw error }
+                guard create, error.isMissing else { throw error }
                 try Directory.make(path: path, synchronized: isDurable, layer: layer)
-                root = try Directory(path: path, layer: layer)
+                return try Directory(path: path, layer: layer)
             }
-        } catch {
-            throw StoreError(directory: error, path: path, action: "opening the store's directory")
         }
         try recognize(create: create)
     }
@@ -53,12 +51,7 @@ final class StoreFolder: Sendable {
 
     /// Whether this is still the directory at its path.
     func isCurrent() throws(StoreError) -> Bool {
-        do {
-            return try FileStatus(path: path, layer: root.layer).identity == root.identity
-        } catch {
-            if error.number == ENOENT || error.number == ENOTDIR { return false }
-            throw StoreError(error, path: path, action: "looking for the store's directory")
-        }
+        try attempt("looking for the store's directory", path, root.isAt(path))
     }
 
     /// The absolute path of `directory`, a path that was given for a store.
@@ -98,12 +91,14 @@ final class StoreFolder: Sendable {
         let session = try session()
         // The one file that is always waited for: if a power failure lost it, the whole store would be unrecognizable.
         let draft = try session.write(StoreMarker.bytes(kind), synchronized: true).name
-        do {
-            try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
-            if isDurable { try root.synchronize() }
+        do throws(StoreError) {
+            try attempt("marking a directory as a store's", markerPath) { () throws(SystemError) in
+                try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
+                if isDurable { try root.synchronize() }
+            }
         } catch {
             session.discard(draft)
-            throw StoreError(error, path: markerPath, action: "marking a directory as a store's")
+            throw error
         }
     }
 
@@ -120,7 +115,7 @@ final class StoreFolder: Sendable {
         do {
             bytes = try root.regularFile(StoreMarker.fileName, StoreMarker.largestByteCount) ?? []
         } catch {
-            if error.number == ENOENT { return nil }
+            if error.isMissing { return nil }
             throw StoreError(directory: error, path: markerPath, action: "reading a store's format")
         }
         guard let marked = StoreMarker.parse(bytes) else { throw refuse("it is not one that a store writes") }
@@ -143,13 +138,11 @@ final class StoreFolder: Sendable {
     /// Whether nothing is in it that is not a store's own.
     private func isEmpty() throws(StoreError) -> Bool {
         var isEmpty = true
-        do {
+        try attempt("listing a directory", path) { () throws(SystemError) in
             try root.forEachName { name in
                 isEmpty = Self.ownDirectories.contains(name)
                 return isEmpty
             }
-        } catch {
-            throw StoreError(error, path: path, action: "listing a directory")
         }
         return isEmpty
     }

@@ -90,7 +90,7 @@ package final class MemoryStore: ArchiveStore {
                 identity: state.nextIdentity(attributes)
             )
             _ = state.remove(key)
-            let new = HeldArchive(key, StoredArchive(archive: archive, information: information), user)
+            let new = HeldArchive(key, StoredArchive(archive: archive, information: information), user: user)
             var victims: [EvictionEntry] = []
             state.entries[key.bytes] = new
             state.policy.insert(new, cost: cost, removed: &victims)
@@ -207,7 +207,7 @@ private final class HeldArchive: EvictionEntry, @unchecked Sendable {
     var stored: StoredArchive
     private weak let user: (any StoreUser)?
 
-    init(_ key: StoreKey, _ stored: StoredArchive, _ user: (any StoreUser)?) {
+    init(_ key: StoreKey, _ stored: StoredArchive, user: (any StoreUser)?) {
         self.key = key
         self.stored = stored
         self.user = user

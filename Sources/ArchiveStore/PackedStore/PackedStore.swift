@@ -26,9 +26,7 @@ package final class PackedStore: ArchiveStore {
     package let path: String
 
     let hashing: @Sendable ([UInt8]) -> KeyDigest
-    private let layer: FileLayer
-    private let opened: RankedMutex<PackedLog?>
-    private let usage = StoreUsage()
+    private let opened: Reopenable<PackedLog>
     let user: PackedStoreUser
     private let upkeep = PackedUpkeep()
 
@@ -58,28 +56,31 @@ package final class PackedStore: ArchiveStore {
         layer: FileLayer = FileLayer(),
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) {
-        path = try StoreFolder.absolutePath(directory)
+        let path = try StoreFolder.absolutePath(directory)
+        self.path = path
         self.settings = settings
         self.hashing = hashing
-        self.layer = layer
         let user = PackedStoreUser()
         self.user = user
-        let log = try Self.open(path, create: create, settings, layer: layer, user: user, hashing: hashing)
-        opened = RankedMutex(log, rank: PackedLocks.opened)
+        opened = try Reopenable(create: create, rank: PackedLocks.opened) { create throws(StoreError) in
+            let folder = try StoreFolder(
+                path: path,
+                kind: .packed,
+                create: create,
+                isDurable: settings.isDurable,
+                layer: layer
+            )
+            return try PackedLog.open(in: folder, settings: settings, user: user, hashing: hashing)
+        }
     }
 
     deinit {
-        guard usage.isUsable else { return }
-        current?.snapshots.writeBeforeClosing()
+        if opened.isUsable { current?.snapshots.writeBeforeClosing() }
     }
 
     /// Implementation: closes the open files, which gives the locks back as well.
     package func close() throws(StoreError) {
-        guard try usage.close() else { return }
-        upkeep.finish()
-        guard var log = opened.withLock({ $0.take() }) else { return }
-        log.snapshots.writeBeforeClosing()
-        while !isKnownUniquelyReferenced(&log) { usleep(100) }
+        try opened.close(after: upkeep.finish, finish: { $0.snapshots.writeBeforeClosing() })
     }
 
     /// Waits until nothing is left to do in the background, for tests.
@@ -89,41 +90,8 @@ package final class PackedStore: ArchiveStore {
 
     // MARK: - The log
 
-    private static func open(
-        _ path: String,
-        create: Bool,
-        _ settings: StoreSettings,
-        layer: FileLayer,
-        user: PackedStoreUser,
-        hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
-    ) throws(StoreError) -> PackedLog {
-        let isDurable = settings.durability == .power
-        let folder = try StoreFolder(path: path, kind: .packed, create: create, isDurable: isDurable, layer: layer)
-        return try PackedLog.open(in: folder, settings: settings, user: user, hashing: hashing)
-    }
-
     /// `nil` once the store is closed; tests of open stores need not ask.
-    var current: PackedLog! { opened.withLock { $0 } }
-
-    /// - Throws: `.closed` and `.forked`.
-    private func usable() throws(StoreError) -> PackedLog {
-        try usage.check()
-        guard let log = current else { throw usage.failure }
-        return log
-    }
-
-    /// Opens the log at the store's path anew, in place of `stale`.
-    private func reopen(_ stale: PackedLog, create: Bool) throws(StoreError) {
-        if try usable() !== stale { return }
-        // Even if there is no log to open: the former entries are gone.
-        defer { user.tellLossOfEntries() }
-        let fresh = try Self.open(path, create: create, settings, layer: layer, user: user, hashing: hashing)
-        let former = opened.withLock { opened in
-            defer { if opened === stale { opened = fresh } }
-            return opened
-        }
-        _ = consume former
-    }
+    var current: PackedLog! { opened.handle }
 
     private static var mostAttempts: Int { 16 }
 
@@ -136,7 +104,7 @@ package final class PackedStore: ArchiveStore {
     func withLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result?) throws(StoreError) -> Result? {
         var attempts = 0
         while true {
-            let log = try usable()
+            let log = try opened.current()
             // `close()` waits for the last reference.
             defer { withExtendedLifetime(log) {} }
             do throws(StoreError) {
@@ -150,29 +118,18 @@ package final class PackedStore: ArchiveStore {
             }
             attempts += 1
             guard attempts < Self.mostAttempts else { throw log.reader.status.stale() }
-            do throws(StoreError) {
-                try reopen(log, create: false)
-            } catch {
-                if error.isMissingFile { return nil }
-                throw error
-            }
+            if try !opened.reopenIfPresent(log, onLoss: user.tellLossOfEntries) { return nil }
         }
     }
 
     /// Runs `body` to change the log at the store's path, in a directory made again if that is gone.
     func withWritableLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        var attempts = 0
-        while true {
-            let log = try usable()
-            defer { withExtendedLifetime(log) {} }
-            do throws(StoreError) {
-                return try body(log)
-            } catch {
-                attempts += 1
-                guard error.isStale || error.isMissingFile, attempts < Self.mostAttempts else { throw error }
-            }
-            try reopen(log, create: true)
-        }
+        try opened.withHandle(
+            mostAttempts: Self.mostAttempts,
+            onLoss: user.tellLossOfEntries,
+            isGone: { $0.isStale || $0.isMissingFile },
+            body
+        )
     }
 
     func key(_ text: String) throws(StoreError) -> (StoreKey, KeyDigest) {

@@ -17,7 +17,7 @@ import Synchronization
 package final class WriteBehindStore: ArchiveStore {
     private let below: any ArchiveStore
     private let byteLimit: Int
-    private let state = Mutex(Deferred())
+    private let state = Mutex(DeferredSaves())
     private let usage = StoreUsage()
     private let worker = DispatchQueue(
         label: "typed-cache.write-behind",
@@ -48,7 +48,7 @@ package final class WriteBehindStore: ArchiveStore {
         try usage.check()
         let storeKey = try StoreKey(key)
         if let condition {
-            return try alone(storeKey, dropping: false) { _ throws(StoreError) in
+            return try withExclusiveKey(storeKey, dropping: false) { _ throws(StoreError) in
                 let saved = try below.save(archive, forKey: key, attributes: attributes, if: condition)
                 if saved != nil { state.withLock { $0.forgetDropped(storeKey) } }
                 return saved
@@ -59,11 +59,11 @@ package final class WriteBehindStore: ArchiveStore {
         _ = try attributes.encoded()
         let new = DeferredSave(key: storeKey, archive: archive, attributes: attributes)
         var isClosed = false
-        waiting { state in
+        wait { state in
             isClosed = state.isClosed
             if isClosed { return true }
             // Not while a removal of the key is under way, which may be older.
-            guard !state.alone.contains(storeKey.bytes) else { return false }
+            guard !state.exclusiveKeys.contains(storeKey.bytes) else { return false }
             return state.put(new, byteLimit: byteLimit)
         }
         if isClosed { throw usage.failure }
@@ -89,7 +89,7 @@ package final class WriteBehindStore: ArchiveStore {
             let isLatest = state.end(next, failure?.error)
             // No later save of the key is accepted before this failure was told, so that it is not mistaken for one of
             // the later save.
-            let isHeld = failure != nil && state.alone.insert(next.key.bytes).inserted
+            let isHeld = failure != nil && state.exclusiveKeys.insert(next.key.bytes).inserted
             return (state.takeWaiters(), state.user.user, isLatest, isHeld)
         }
         for waiter in waiters { waiter.signal() }
@@ -99,7 +99,7 @@ package final class WriteBehindStore: ArchiveStore {
         user?.didFail(toSave: next.key.string, failure.error, leavesStale: leavesStale)
         state.withLock { state in
             state.endTelling()
-            if isHeld { state.alone.remove(next.key.bytes) }
+            if isHeld { state.exclusiveKeys.remove(next.key.bytes) }
         }
         wakeWaiters()
     }
@@ -115,8 +115,8 @@ package final class WriteBehindStore: ArchiveStore {
 
     // MARK: Waiting
 
-    /// Waits until `isDone` says yes, which is asked again whenever something has changed.
-    private func waiting(until isDone: (inout Deferred) -> Bool) {
+    /// Waits until `isDone` returns `true`; asks it again after each change.
+    private func wait(until isDone: (inout DeferredSaves) -> Bool) {
         while true {
             let semaphore = state.withLock { state -> DispatchSemaphore? in
                 if isDone(&state) { return nil }
@@ -133,47 +133,49 @@ package final class WriteBehindStore: ArchiveStore {
         for waiter in state.withLock({ $0.takeWaiters() }) { waiter.signal() }
     }
 
-    /// Has `body` run while no save of a key waits or is written, and no other call for it is under way.
+    /// Runs `body` while no save of a key waits or is written, and no other call for it is under way.
     ///
     /// - Parameters:
     ///   - dropping: whether saves that wait are dropped, and never written.
     ///   - body: is told whether something was dropped.
-    private func alone<Result>(
+    private func withExclusiveKey<Result>(
         _ key: StoreKey,
         dropping: Bool,
         _ body: (_ hasDropped: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try alone([key], dropping: dropping) { dropped throws(StoreError) in try body(!dropped.isEmpty) }
+        try withExclusiveKeys([key], dropping: dropping) { dropped throws(StoreError) in
+            try body(!dropped.isEmpty)
+        }
     }
 
     /// As above, of several keys.
     ///
     /// - Parameter body: is told of which keys something was dropped.
-    private func alone<Result>(
+    private func withExclusiveKeys<Result>(
         _ keys: [StoreKey],
         dropping: Bool,
         _ body: (_ dropped: Set<[UInt8]>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try usage.check()
-        return try aloneEvenIfClosed(keys, dropping: dropping, body)
+        return try withExclusiveKeysEvenIfClosed(keys, dropping: dropping, body)
     }
 
     /// As above, also while the store is being closed.
-    private func aloneEvenIfClosed<Result>(
+    private func withExclusiveKeysEvenIfClosed<Result>(
         _ keys: [StoreKey],
         dropping: Bool,
         _ body: (_ dropped: Set<[UInt8]>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         // All at once, so that no two calls wait for each other.
-        waiting { state in
-            guard !keys.contains(where: { state.alone.contains($0.bytes) }) else { return false }
-            for key in keys { state.alone.insert(key.bytes) }
+        wait { state in
+            guard !keys.contains(where: { state.exclusiveKeys.contains($0.bytes) }) else { return false }
+            for key in keys { state.exclusiveKeys.insert(key.bytes) }
             return true
         }
         defer {
             state.withLock { state in
                 for key in keys {
-                    state.alone.remove(key.bytes)
+                    state.exclusiveKeys.remove(key.bytes)
                     if dropping { state.forgetDropped(key) }
                 }
             }
@@ -182,21 +184,21 @@ package final class WriteBehindStore: ArchiveStore {
         let dropped = state.withLock { state in
             Set(keys.filter { dropping && state.drop($0) }.map(\.bytes))
         }
-        waiting { state in keys.allSatisfy(state.isSettled) }
+        wait { state in keys.allSatisfy(state.isSettled) }
         return try body(dropped)
     }
 
     /// Waits until everything that was deferred before is written, or has failed.
     private func settle() {
         let last = state.withLock { $0.lastPlace }
-        waiting { $0.isSettled(upTo: last) }
+        wait { $0.isSettled(upTo: last) }
     }
 
     /// Waits until no save of a key waits or is written; for `nil`, no save of any key. Users of the same place that do
     /// not use this store call it before they read or write there.
     package func settle(_ key: String?) {
         if let key {
-            if let key = try? StoreKey(key) { waiting { $0.isSettled(key) } }
+            if let key = try? StoreKey(key) { wait { $0.isSettled(key) } }
         } else {
             settle()
         }
@@ -260,13 +262,13 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
-        try alone(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in
+        try withExclusiveKey(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in
             try below.moveDeadline(of: entry, to: date)
         }
     }
 
     package func remove(forKey key: String) throws(StoreError) -> Bool {
-        try alone(StoreKey(key), dropping: true) { hasDropped throws(StoreError) in
+        try withExclusiveKey(StoreKey(key), dropping: true) { hasDropped throws(StoreError) in
             try below.remove(forKey: key) || hasDropped
         }
     }
@@ -275,7 +277,7 @@ package final class WriteBehindStore: ArchiveStore {
         // The store below refuses invalid keys.
         let valid = keys.compactMap { key in try? StoreKey(key) }
         do throws(StoreError) {
-            return try alone(valid, dropping: true) { dropped throws(StoreError) in
+            return try withExclusiveKeys(valid, dropping: true) { dropped throws(StoreError) in
                 var dropped = dropped
                 return zip(keys, below.remove(forKeys: keys)).map { key, result in
                     let hasDropped = dropped.remove(Array(key.utf8)) != nil
@@ -288,7 +290,9 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
-        try alone(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in try below.remove(entry) }
+        try withExclusiveKey(StoreKey(entry.key), dropping: false) { _ throws(StoreError) in
+            try below.remove(entry)
+        }
     }
 
     // MARK: Many entries
@@ -302,15 +306,17 @@ package final class WriteBehindStore: ArchiveStore {
         do throws(StoreError) {
             try below.removeAll()
         } catch {
-            for save in state.withLock({ $0.dropped(by: removal) }) { try removeStale(save.key, removal, error) }
+            for save in state.withLock({ $0.dropped(by: removal) }) {
+                try removeStale(save.key, droppedBy: removal, after: error)
+            }
             throw error
         }
     }
 
     /// Removes the entry that a dropped save was to replace, after the removal of everything that dropped it has
     /// failed: the save had been accepted, so the former value must not be seen again.
-    private func removeStale(_ key: StoreKey, _ removal: Int, _ error: StoreError) throws(StoreError) {
-        let failsToo = try aloneEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
+    private func removeStale(_ key: StoreKey, droppedBy removal: Int, after error: StoreError) throws(StoreError) {
+        let failsToo = try withExclusiveKeysEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
             // A later save counts.
             guard state.withLock({ $0.isDropped(key, by: removal) }) else { return false }
             return !isRemoved(key.string)

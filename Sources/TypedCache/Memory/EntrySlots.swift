@@ -1,4 +1,6 @@
-/// Entries by key: open addressing, linear probing, at most three quarters full.
+import Eviction
+
+/// Entries by key: a table as ``LinearProbing`` says, at most three quarters full.
 ///
 /// A slot holds the whole hash, so that other keys are next to never compared, and none is hashed again when the table
 /// grows.
@@ -25,7 +27,7 @@ struct EntrySlots {
 
     mutating func remove(forKey key: EntryKey) -> MemoryEntry? {
         guard let (position, entry) = find(key) else { return nil }
-        empty(position)
+        vacate(position)
         return entry
     }
 
@@ -52,8 +54,8 @@ struct EntrySlots {
         slots[position] = slot
     }
 
-    /// Empties a slot, and moves up the entries that were put further back because it was full.
-    private mutating func empty(_ position: Int) {
+    /// Frees a slot, and moves up the entries that lie further back because it was taken.
+    private mutating func vacate(_ position: Int) {
         let mask = slots.count - 1
         count -= 1
         var hole = position
@@ -67,6 +69,13 @@ struct EntrySlots {
             next = (next + 1) & mask
         }
         slots[hole].entry = nil
+    }
+
+    /// Whether each entry is found, and counted: for tests.
+    var isSound: Bool {
+        let mask = slots.count - 1
+        let homes = slots.map { $0.entry == nil ? nil : Int(truncatingIfNeeded: $0.hash) & mask }
+        return LinearProbing.isKept(by: homes) && count == slots.count(where: { $0.entry != nil })
     }
 
     private mutating func grow() {

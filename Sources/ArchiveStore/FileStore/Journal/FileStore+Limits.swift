@@ -12,13 +12,6 @@ extension FileStore {
 
     // MARK: Room
 
-    /// Refuses a file that is larger than all entries together may be.
-    func checkFits(_ byteCount: Int) throws(StoreError) {
-        if settings.countLimit == 0 { throw StoreError.noEntries }
-        guard let limit = settings.byteLimit, byteCount > limit else { return }
-        throw StoreError.tooLarge(byteCount, limit: limit)
-    }
-
     /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
     ///
     /// - Parameter now: in seconds since 2001-01-01 UTC. Entries that are due go before all others.
@@ -92,7 +85,7 @@ extension FileStore {
             spared.remove(name)
             // A ledger that does not follow the journal learns of a removal here only.
             _ = withLedger { ledger in
-                if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+                if !ledger.isFollowing { ledger.apply(JournalRecord(.holds, of: name, writer: 0)) }
                 return nil
             }
         }
@@ -128,7 +121,7 @@ extension FileStore {
         var removed: [EntryInformation] = []
         // Told even if the device cannot be waited for.
         defer { removed.forEach(told) }
-        try shard.changing(folder) { () throws(StoreError) in
+        try shard.withLock(on: folder) { () throws(StoreError) in
             guard try directory.journal.isStillVictim(name) else { return }
             let entries = try entries(of: chain)
             let size = try chain.size()
@@ -149,7 +142,7 @@ extension FileStore {
             case .entry(let entry, let status):
                 // Damaged ones go untold: their keys are not known.
                 if case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() }) {
-                    entries.append(information(entry, status, key))
+                    entries.append(information(entry, status, of: key))
                 }
             }
             slot += 1
@@ -161,9 +154,7 @@ extension FileStore {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
         StoreUsage.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
-            // An entry that cannot be given up now is given up when a save needs the room, or that save reports the
-            // failure.
-            _ = Result { () throws(StoreError) in
+            bestEffort("a save that needs the room gives up the entry, or reports the failure") {
                 try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }
             }
         }
@@ -177,12 +168,9 @@ extension FileStore {
     func makeFreeSpace(for byteCount: Int, in directory: StoreDirectory) throws(StoreError) {
         guard settings.minimumFreeByteCount > 0 else { return }
         func shortage() throws(StoreError) -> Int {
-            do {
-                let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
-                return (overflow ? .max : needed) - (try directory.root.freeByteCount())
-            } catch {
-                throw StoreError(error, path: directory.path, action: "looking for free space")
-            }
+            let (needed, overflow) = settings.minimumFreeByteCount.addingReportingOverflow(byteCount)
+            let free = try attempt("looking for free space", directory.path, directory.root.freeByteCount())
+            return (overflow ? .max : needed) - free
         }
         while case let shortage = try shortage(), shortage > 0 {
             guard try giveUp(atLeast: shortage, in: directory) else {
@@ -214,7 +202,7 @@ extension FileStore {
             while let (names, generation) = try journal.namesToList() {
                 for (index, shard) in directory.shards.enumerated() {
                     guard let folder = try shard.directory(create: !names[index].isEmpty) else { continue }
-                    try shard.changing(folder) { () throws(StoreError) in
+                    try shard.withLock(on: folder) { () throws(StoreError) in
                         try journal.correct(try sizes(in: folder, of: shard, index), names: names[index])
                     }
                 }
@@ -230,13 +218,10 @@ extension FileStore {
     ) throws(StoreError) -> [EntryName: NameSize] {
         var sizes: [EntryName: NameSize] = [:]
         for (name, slot) in try names(in: folder, of: shard, index) {
-            do {
-                guard let status = try folder.status(name.fileName(slot: slot)) else { continue }
-                sizes[name, default: .zero].byteCount += min(status.byteCount, JournalRecord.mostBytes)
-                sizes[name, default: .zero].count += 1
-            } catch {
-                throw StoreError(error, path: shard.path, action: "listing entries")
-            }
+            let status = try attempt("listing entries", shard.path, folder.status(name.fileName(slot: slot)))
+            guard let status else { continue }
+            sizes[name, default: .zero].byteCount += min(status.byteCount, JournalRecord.mostBytes)
+            sizes[name, default: .zero].count += 1
         }
         return sizes
     }
@@ -244,12 +229,12 @@ extension FileStore {
     // MARK: Others
 
     package func digest(of key: String) -> KeyDigest {
-        // A string that is no key has no entry, and no change of it is ever reported.
-        guard let key = Result(catching: { () throws(StoreError) in try StoreKey(key) }).success else {
+        do throws(StoreError) {
+            return naming(try StoreKey(key)).digest
+        } catch {
+            // A string that is no key has no entry, and no change of it is ever reported.
             return KeyDigest(high: 0, low: 0)
         }
-        let name = naming(key)
-        return KeyDigest(name)
     }
 
     /// Implementation: one `fstatat` where nothing has changed. Where it begins to follow a journal, it waits for
@@ -262,7 +247,7 @@ extension FileStore {
             if let changes = try directory.follower.changes() { return changes }
             for shard in directory.shards {
                 guard let folder = try shard.directory(create: false) else { continue }
-                try shard.changing(folder, waits: false) {}
+                try shard.withLock(on: folder, waits: false) {}
             }
             return .everything
         } catch {
@@ -272,11 +257,5 @@ extension FileStore {
             default: throw error
             }
         }
-    }
-}
-
-extension Result {
-    fileprivate var success: Success? {
-        if case .success(let value) = self { value } else { nil }
     }
 }

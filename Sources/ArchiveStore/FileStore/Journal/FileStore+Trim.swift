@@ -40,17 +40,10 @@ extension FileStore {
                     found.append((name, size, storedAt))
                 }
             }
-            for name in missing { ledger.apply(JournalRecord(.holds, name, writer: 0)) }
+            for name in missing { ledger.apply(JournalRecord(.holds, of: name, writer: 0)) }
         }
         if known == nil { found.sort { $0.storedAt < $1.storedAt } }
-        for (name, size, _) in found { ledger.apply(JournalRecord(.holds, name, size, writer: 0)) }
+        for (name, size, _) in found { ledger.apply(JournalRecord(.holds, of: name, size, writer: 0)) }
         return ledger
-    }
-}
-
-extension SlotChain {
-    /// When the entry in the first slot was stored, in seconds since 2001-01-01 UTC; long ago if it cannot be read.
-    fileprivate func storedAt() throws(StoreError) -> Double {
-        if case .entry(let entry, _) = try content(0, .tail) { entry.footer.storedAt } else { -.infinity }
     }
 }

@@ -8,8 +8,8 @@ extension Journal {
     /// Appends the records that were put off, then `records`, which it applies to the ledger too.
     func append(
         _ records: [JournalRecord],
-        _ state: inout State,
-        _ file: JournalFile
+        to file: JournalFile,
+        _ state: inout State
     ) throws(SystemError) {
         let start = state.ledger == nil ? try file.byteCount() : state.position
         let bytes = JournalRecord.bytes(state.pending + records)
@@ -17,8 +17,9 @@ extension Journal {
         state.pending = []
         for record in records { state.ledger?.apply(record) }
         state.position = start + bytes.count
-        // A failure is ignored: the records are appended, and a journal that stays long is read all the same.
-        _ = Result { () throws(SystemError) in try compact(&state, file, from: start) }
+        bestEffort("the records are appended, and a journal that stays long is read all the same") {
+            try compact(&state, file, from: start)
+        }
     }
 
     /// Writes the journal anew if later records have replaced most of it.
@@ -41,7 +42,7 @@ extension Journal {
     /// Writes the journal anew with nothing but its records of the entries that are there.
     func shorten() throws(StoreError) {
         guard try isKept() else { return }
-        _ = try changing(create: false) { (state, file) throws(SystemError) in
+        _ = try withFileLock(create: false) { (state, file) throws(SystemError) in
             if let ledger = state.ledger { return try replace(by: ledger.records(writer: writer), &state) }
             var ledger = Ledger(limit: .unlimited)
             guard try file.read(from: 0, to: file.byteCount(), { ledger.apply($0) }) else { return }
@@ -81,7 +82,7 @@ extension Journal {
 
     /// The names in the ledger by shard, if the entries' files have to be compared with it; else `nil`.
     func namesToList() throws(StoreError) -> (names: [[EntryName]], generation: Int)? {
-        try changing { (state, _) throws(SystemError) in
+        try withFileLock { (state, _) throws(SystemError) in
             guard let ledger = state.ledger, !state.isListed else { return nil }
             return (ledger.namesByShard(), state.generation)
         }
@@ -91,22 +92,22 @@ extension Journal {
     ///
     /// - Parameter names: the names of this shard that the journal may have.
     func correct(_ sizes: [EntryName: NameSize], names: [EntryName]) throws(StoreError) {
-        try changing { (state, file) throws(SystemError) in
+        try withFileLock { (state, file) throws(SystemError) in
             guard let ledger = state.ledger else { return }
             var records: [JournalRecord] = []
             for (name, size) in sizes {
-                let record = JournalRecord(.holds, name, size, writer: writer)
+                let record = JournalRecord(.holds, of: name, size, writer: writer)
                 if ledger.size(of: name) != record.size { records.append(record) }
             }
             for name in names where sizes[name] == nil && ledger.size(of: name) != .zero {
-                records.append(JournalRecord(.holds, name, writer: writer))
+                records.append(JournalRecord(.holds, of: name, writer: writer))
             }
-            if !records.isEmpty { try append(records, &state, file) }
+            if !records.isEmpty { try append(records, to: file, &state) }
         }
     }
 
     func finishListing(_ generation: Int) throws(StoreError) {
-        try changing { (state, _) throws(SystemError) in
+        try withFileLock { (state, _) throws(SystemError) in
             if state.generation == generation { state.isListed = true }
         }
     }

@@ -67,11 +67,7 @@ final class Journal: Sendable {
     /// Whether there is a journal that changes must be recorded in.
     func isKept() throws(StoreError) -> Bool {
         if isWanted { return true }
-        do {
-            return try root.status(JournalFile.name) != nil
-        } catch {
-            throw failure(error)
-        }
+        return try attempt(Self.action, path, root.status(JournalFile.name)) != nil
     }
 
     /// - Parameter drafts: Gives the session in which a journal is written before it takes the place of another one.
@@ -83,9 +79,10 @@ final class Journal: Sendable {
         try drafts.withLock { $0 }?()
     }
 
-    func failure(_ error: SystemError) -> StoreError {
-        StoreError(error, path: path, action: "keeping the journal")
-    }
+    func failure(_ error: SystemError) -> StoreError { StoreError(error, path: path, action: Self.action) }
+
+    /// The action that fails, for messages.
+    static let action = "keeping the journal"
 
     // MARK: Records
 
@@ -96,22 +93,21 @@ final class Journal: Sendable {
 
     /// Announces that `name` is about to take `size`, if there is room.
     func announce(_ name: EntryName, _ size: NameSize) throws(StoreError) -> Outcome {
-        try changing { (state, file) throws(SystemError) in
+        try withFileLock { (state, file) throws(SystemError) in
             if state.ledger != nil {
                 guard state.isListed else { return .needsListing }
                 guard state.ledger?.hasRoom(size, for: name) == true else { return .full }
             }
-            try append([JournalRecord(.announced, name, size, writer: writer)], &state, file)
+            try append([JournalRecord(.announced, of: name, size, writer: writer)], to: file, &state)
             return .recorded
         }
     }
 
-    /// Tells that `name` is about to lose entries. A failure is ignored: a change that cannot be told now is told
-    /// afterwards.
+    /// Tells that `name` is about to lose entries.
     func warn(of name: EntryName) {
-        let record = JournalRecord(.changed, name, writer: writer)
-        _ = Result { () throws(StoreError) in
-            try changing { (state, file) throws(SystemError) in try append([record], &state, file) }
+        let record = JournalRecord(.changed, of: name, writer: writer)
+        bestEffort("the change is told afterwards") {
+            try withFileLock { (state, file) throws(SystemError) in try append([record], to: file, &state) }
         }
     }
 
@@ -119,22 +115,22 @@ final class Journal: Sendable {
     ///
     /// A failure is ignored: if the size cannot be told, the journal stays above the truth.
     func tell(_ name: EntryName, _ size: NameSize) {
-        let record = JournalRecord(.holds, name, size, writer: writer)
+        let record = JournalRecord(.holds, of: name, size, writer: writer)
         let result = Result { () throws(StoreError) in
-            try changing { (state, file) throws(SystemError) in try append([record], &state, file) }
+            try withFileLock { (state, file) throws(SystemError) in try append([record], to: file, &state) }
         }
         guard case .failure = result else { return }
         state.withLock { state in
             // Not the record itself: it may not be true any more when it is written.
             state.ledger?.apply(record)
-            postpone(JournalRecord(.changed, name, writer: writer), &state)
+            postpone(JournalRecord(.changed, of: name, writer: writer), &state)
         }
     }
 
     /// A ledger of all records, for a store that keeps none; `nil` if there is no journal, or one that cannot be read.
     func read() throws(StoreError) -> Ledger? {
         guard try isKept() else { return nil }
-        return try changing(create: false) { (_, file) throws(SystemError) in
+        return try withFileLock(create: false) { (_, file) throws(SystemError) in
             var ledger = Ledger(limit: .unlimited)
             return try file.read(from: 0, to: file.byteCount()) { ledger.apply($0) } ? ledger : nil
         } ?? nil
@@ -145,11 +141,10 @@ final class Journal: Sendable {
         guard limit != nil else { return }
         let marked = uses.take()
         guard !marked.isEmpty else { return }
-        // Uses are hints: those that cannot be written are lost.
-        _ = Result { () throws(StoreError) in
-            try changing(create: false) { (state, file) throws(SystemError) in
+        bestEffort("uses are hints, and may be lost") {
+            try withFileLock(create: false) { (state, file) throws(SystemError) in
                 let records = marked.compactMap { record(use: $0, times: $1, &state) }
-                if !records.isEmpty { try append(records, &state, file) }
+                if !records.isEmpty { try append(records, to: file, &state) }
             }
         }
     }
@@ -172,7 +167,7 @@ final class Journal: Sendable {
     /// is locked.
     func isStillVictim(_ name: EntryName) throws(StoreError) -> Bool {
         guard limit != nil else { return true }
-        return try changing { (state, _) throws(SystemError) in state.ledger?.isDeparting(name) ?? true }
+        return try withFileLock { (state, _) throws(SystemError) in state.ledger?.isDeparting(name) ?? true }
     }
 
     private func postpone(_ record: JournalRecord, _ state: inout State) {
@@ -182,36 +177,34 @@ final class Journal: Sendable {
     private func record(use name: EntryName, times: UInt8, _ state: inout State) -> JournalRecord? {
         // Without a ledger, all uses count: there are but a few for each name.
         let counted = state.ledger != nil ? state.ledger?.use(name, times: times) ?? 0 : times
-        return counted > 0 ? JournalRecord(.used, name, uses: counted, writer: writer) : nil
+        return counted > 0 ? JournalRecord(.used, of: name, uses: counted, writer: writer) : nil
     }
 
     // MARK: The file
 
-    /// Has `body` run with the file locked and the ledger up to its end.
-    func changing<Result>(
+    /// Runs `body` with the file locked (`flock`), and the ledger up to its end.
+    func withFileLock<Result>(
         _ body: (inout State, JournalFile) throws(SystemError) -> Result
     ) throws(StoreError) -> Result {
-        guard let result = try changing(create: true, body) else {
+        guard let result = try withFileLock(create: true, body) else {
             throw failure(SystemError(number: ENOENT))
         }
         return result
     }
 
-    /// As ``changing(_:)``; `nil` if there is no journal, and none should be made.
-    func changing<Result>(
+    /// As ``withFileLock(_:)``; `nil` if there is no journal, and none should be made.
+    func withFileLock<Result>(
         create: Bool,
         _ body: (inout State, JournalFile) throws(SystemError) -> Result
     ) throws(StoreError) -> Result? {
         try state.withLock { state throws(StoreError) in
-            do throws(SystemError) {
+            try attempt(Self.action, path) { () throws(SystemError) in
                 while let file = try lockedFile(create: create, &state) {
                     defer { unlock(file, &state) }
                     if try follow(&state, file) { return try body(&state, file) }
                     try replace(by: [], &state)
                 }
                 return nil
-            } catch {
-                throw failure(error)
             }
         }
     }
@@ -225,7 +218,7 @@ final class Journal: Sendable {
             do throws(SystemError) {
                 try file.file.lock(waits: false)
             } catch {
-                guard error.number == EWOULDBLOCK else { throw error }
+                guard error.isLockedByOthers else { throw error }
                 // If it was replaced just now, its lock guards nothing any more.
                 if try !file.isCurrent(in: root) {
                     state.file = nil

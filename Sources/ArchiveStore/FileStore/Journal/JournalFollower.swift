@@ -28,15 +28,11 @@ final class JournalFollower: Sendable {
     /// all shards tells when they are done.
     func changes() throws(StoreError) -> ChangesByOthers? {
         let isFollowing = try state.withLock { state throws(StoreError) -> ChangesByOthers? in
-            do throws(SystemError) {
-                return try changes(&state)
-            } catch {
-                throw journal.failure(error)
-            }
+            try attempt(Journal.action, journal.path, changes(&state))
         }
         if let isFollowing { return isFollowing }
         // From here on there is a journal, in which every process records.
-        let (file, end) = try journal.changing { (_, file) throws(SystemError) in (file, try file.byteCount()) }
+        let (file, end) = try journal.withFileLock { (_, file) throws(SystemError) in (file, try file.byteCount()) }
         state.withLock { $0 = State(file: file, position: end) }
         return nil
     }
@@ -47,7 +43,7 @@ final class JournalFollower: Sendable {
             status.identity == file.identity
         else { return nil }
         let end = status.byteCount - status.byteCount % JournalRecord.byteCount
-        if end == state.position { return .keys(state.unsettled.map { KeyDigest($0) }) }
+        if end == state.position { return .keys(state.unsettled.map(\.digest)) }
         var digests: [KeyDigest] = []
         var unsettled = state.unsettled
         let isSound = try file.read(from: state.position, to: end) { record in
@@ -57,16 +53,12 @@ final class JournalFollower: Sendable {
             case .announced, .changed: if !isOwn { unsettled.insert(record.name) }
             case .holds:
                 unsettled.remove(record.name)
-                if !isOwn { digests.append(KeyDigest(record.name)) }
+                if !isOwn { digests.append(record.name.digest) }
             }
         }
         guard isSound else { return nil }
         state.position = end
         state.unsettled = unsettled
-        return .keys(digests + unsettled.map { KeyDigest($0) })
+        return .keys(digests + unsettled.map(\.digest))
     }
-}
-
-extension KeyDigest {
-    init(_ name: EntryName) { self.init(high: name.high, low: name.low) }
 }

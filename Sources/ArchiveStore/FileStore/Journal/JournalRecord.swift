@@ -32,7 +32,7 @@ struct JournalRecord: Hashable {
     let uses: UInt8
     let writer: UInt32
 
-    init(_ kind: Kind, _ name: EntryName, _ size: NameSize = .zero, uses: UInt8 = 0, writer: UInt32) {
+    init(_ kind: Kind, of name: EntryName, _ size: NameSize = .zero, uses: UInt8 = 0, writer: UInt32) {
         self.kind = kind
         self.name = name
         byteCount = min(size.byteCount, Self.mostBytes)
@@ -42,7 +42,7 @@ struct JournalRecord: Hashable {
     }
 
     /// The record that begins a journal.
-    static func beginning(writer: UInt32) -> JournalRecord { JournalRecord(.begun, title, writer: writer) }
+    static func beginning(writer: UInt32) -> JournalRecord { JournalRecord(.begun, of: title, writer: writer) }
 
     private static let title = EntryName(high: 0x7479_7065_642d_6361, low: 0x6368_6520_6c6f_6773)
 
@@ -52,20 +52,18 @@ struct JournalRecord: Hashable {
 
     /// `nil` if the bytes are no record.
     init?(_ bytes: ArraySlice<UInt8>) {
-        func number(_ offset: Int, _ count: Int) -> UInt64 {
-            bytes[(bytes.startIndex + offset)...].prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
-        }
+        let fields = ByteReader(bytes)
         guard bytes.count == Self.byteCount,
-            UInt32(number(28, 4)) == Array(bytes.dropLast(4)).withUnsafeBytes({ Zlib.crc32($0) })
+            fields.number(at: 28) == bytes.dropLast(4).withUnsafeBytes({ Zlib.crc32($0) })
         else { return nil }
-        let word = number(16, 8)
+        let word = fields.number(at: 16, as: UInt64.self)
         guard let kind = Kind(rawValue: UInt8(word >> 60)) else { return nil }
         self.kind = kind
-        name = EntryName(high: number(0, 8), low: number(8, 8))
+        name = EntryName(bytes)
         uses = UInt8(word >> 56 & 0xF)
         count = Int(word >> 40 & 0xFFFF)
         byteCount = Int(word & 0xFF_FFFF_FFFF)
-        writer = UInt32(number(24, 4))
+        writer = fields.number(at: 24)
         guard byteCount <= Self.mostBytes else { return nil }
     }
 
@@ -74,12 +72,11 @@ struct JournalRecord: Hashable {
         let start = output.count
         let word =
             UInt64(kind.rawValue) << 60 | UInt64(uses) << 56 | UInt64(count) << 40 | UInt64(byteCount)
-        for number in [name.high, name.low, word] {
-            withUnsafeBytes(of: number.bigEndian) { output += $0 }
-        }
-        withUnsafeBytes(of: writer.bigEndian) { output += $0 }
+        name.write(to: &output)
+        output.append(bigEndian: word)
+        output.append(bigEndian: writer)
         let checksum = output.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-        withUnsafeBytes(of: checksum.bigEndian) { output += $0 }
+        output.append(bigEndian: checksum)
     }
 
     static func bytes(_ records: some Sequence<JournalRecord>) -> [UInt8] {

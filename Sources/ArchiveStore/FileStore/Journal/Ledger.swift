@@ -169,11 +169,11 @@ struct Ledger {
         var records: [JournalRecord] = []
         records.reserveCapacity(entries.count)
         for entry in departing.values {
-            records.append(JournalRecord(.holds, entry.name, entry.size, writer: writer))
+            records.append(JournalRecord(.holds, of: entry.name, entry.size, writer: writer))
         }
         policy.forEachEntry { entry in
             guard let entry = entry as? LedgerEntry else { return }
-            records.append(JournalRecord(.holds, entry.name, entry.size, uses: entry.uses, writer: writer))
+            records.append(JournalRecord(.holds, of: entry.name, entry.size, uses: entry.uses, writer: writer))
         }
         return records
     }

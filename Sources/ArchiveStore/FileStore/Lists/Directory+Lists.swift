@@ -10,7 +10,7 @@ extension Directory {
             let descriptor = try layer.call(operation, name) { openat(file.descriptor, name, flags, 0o600) }
             return OpenFile(descriptor: descriptor, name: name, layer: layer)
         } catch {
-            if error.number == ENOENT, !create { return nil }
+            if error.isMissing, !create { return nil }
             throw error
         }
     }

@@ -36,8 +36,9 @@ final class EntryLists: Sendable {
         self.isDurable = isDurable
     }
 
-    func failure(_ error: SystemError) -> StoreError {
-        StoreError(error, path: path, action: "keeping the lists of entries")
+    /// Makes system calls for the lists.
+    func attempting<Result>(_ body: () throws(SystemError) -> Result) throws(StoreError) -> Result {
+        try attempt("keeping the lists of entries", path, body)
     }
 
     /// Lists an entry that is about to be saved, while its shard is locked.
@@ -56,13 +57,13 @@ final class EntryLists: Sendable {
         if let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate, deadline < .infinity {
             let earlier = former?.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
             let bucket = WheelBucket(deadline: deadline, now: now).name
-            if deadline < earlier, try append(name, to: bucket, Self.wheelName, wheel) {
+            if deadline < earlier, try append(name, to: bucket, in: Self.wheelName, wheel) {
                 doubled.append((Self.wheelName, bucket))
             }
         }
         for tag in attributes.tags where former?.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true {
             let list = Self.list(ofTag: tag)
-            if try append(name, to: list, Self.tagsName, tags) { doubled.append((Self.tagsName, list)) }
+            if try append(name, to: list, in: Self.tagsName, tags) { doubled.append((Self.tagsName, list)) }
         }
         return doubled
     }
@@ -70,9 +71,9 @@ final class EntryLists: Sendable {
     /// Lists an entry that was found in another list, while its shard is locked.
     func add(_ name: EntryName, to list: String, of folder: String) throws(StoreError) {
         if folder == Self.tagsName {
-            _ = try append(name, to: list, folder, tags)
+            _ = try append(name, to: list, in: folder, tags)
         } else {
-            _ = try append(name, to: list, folder, wheel)
+            _ = try append(name, to: list, in: folder, wheel)
         }
     }
 
@@ -88,25 +89,24 @@ final class EntryLists: Sendable {
     }
 
     static func list(ofTag tag: String) -> String {
-        let hash = SipHash128([UInt8](tag.utf8))
-        let name = EntryName(high: hash.high, low: hash.low)
+        let name = EntryName(hashing: [UInt8](tag.utf8))
         return EntryName.shardName(name.shard) + name.fileName(slot: 0).dropLast(2)
     }
 
     private func append(
         _ entry: EntryName,
         to list: String,
-        _ folder: String,
+        in folder: String,
         _ held: borrowing Mutex<Held>
     ) throws(StoreError) -> Bool {
         try held.withLock { held throws(StoreError) in
-            do throws(SystemError) {
+            try attempting { () throws(SystemError) in
                 if let directory = held.directory {
                     do throws(SystemError) {
                         return try append(entry, to: list, in: directory, &held)
                     } catch {
                         // The folder of the lists was deleted: from now on there is another one.
-                        guard error.number == ENOENT else { throw error }
+                        guard error.isMissing else { throw error }
                     }
                 }
                 try root.makeDirectory(folder)
@@ -114,8 +114,6 @@ final class EntryLists: Sendable {
                 if isDurable { try root.synchronize() }
                 held = Held(directory: directory)
                 return try append(entry, to: list, in: directory, &held)
-            } catch {
-                throw failure(error)
             }
         }
     }
@@ -136,11 +134,13 @@ final class EntryLists: Sendable {
 
     /// The lists in `folder`; `nil` if there is none.
     func lists(in folder: String) throws(StoreError) -> NameList? {
-        do throws(SystemError) {
-            return NameList(directory: try root.directory(folder))
-        } catch {
-            if error.number == ENOENT { return nil }
-            throw failure(error)
+        try attempting { () throws(SystemError) in
+            do throws(SystemError) {
+                return NameList(directory: try root.directory(folder))
+            } catch {
+                if error.isMissing { return nil }
+                throw error
+            }
         }
     }
 
@@ -149,19 +149,13 @@ final class EntryLists: Sendable {
     /// Whether all entries are listed that were there before.
     func isComplete() throws(StoreError) -> Bool {
         guard let wheel = try lists(in: Self.wheelName) else { return false }
-        do {
-            return try wheel.directory.status(Self.markName) != nil
-        } catch {
-            throw failure(error)
-        }
+        return try attempting { () throws(SystemError) in try wheel.directory.status(Self.markName) != nil }
     }
 
     func markComplete() throws(StoreError) {
-        do {
+        try attempting { () throws(SystemError) in
             try root.makeDirectory(Self.wheelName)
             _ = try root.directory(Self.wheelName).list(Self.markName, create: true)
-        } catch {
-            throw failure(error)
         }
     }
 }

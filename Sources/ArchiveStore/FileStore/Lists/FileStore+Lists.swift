@@ -62,8 +62,7 @@ extension FileStore {
         guard StoreUsage.hasQueues else { return }
         upkeep.async { [weak self, weak directory] in
             guard let self, let directory else { return }
-            // If it fails, the list stays as long as it is, in two files at worst.
-            _ = Result { () throws(StoreError) in
+            bestEffort("the list stays as long as it is, in two files at worst") { () throws(StoreError) in
                 try self.work(on: folder, in: directory, told: { _ in }) {
                     $0 == list
                 } deciding: { attributes in
@@ -99,7 +98,7 @@ extension FileStore {
         var removed: [EntryInformation] = []
         defer { removed.forEach(told) }
         var failure: StoreError?
-        do throws(SystemError) {
+        try directory.lists.attempting { () throws(SystemError) in
             for (file, names) in try lists.take(where: isChosen) {
                 do throws(StoreError) {
                     for name in names {
@@ -119,8 +118,6 @@ extension FileStore {
                 }
                 try lists.finish(file)
             }
-        } catch {
-            throw directory.lists.failure(error)
         }
         if let failure { throw failure }
     }
@@ -136,7 +133,7 @@ extension FileStore {
         let shard = directory.shards[name.shard]
         guard let folder = try shard.refreshedDirectory() else { return }
         let chain = chain(name, in: folder, of: shard, directory.journal)
-        try shard.changing(folder) { () throws(StoreError) in
+        try shard.withLock(on: folder) { () throws(StoreError) in
             let count = try chain.size().count
             // The last slots first, so that none is moved before its turn.
             for slot in (0..<count).reversed() {
@@ -144,7 +141,7 @@ extension FileStore {
                     chain.belongsHere(entry),
                     case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() })
                 else { continue }
-                let information = information(entry, status, key)
+                let information = information(entry, status, of: key)
                 switch fate(information.attributes) {
                 case .left: break
                 case .listed(let list): try directory.lists.add(name, to: list, of: lists)
@@ -164,7 +161,7 @@ extension FileStore {
             guard let folder = try shard.refreshedDirectory() else { continue }
             for name in Set(try names(in: folder, of: shard, index).map(\.name)) {
                 let chain = chain(name, in: folder, of: shard, directory.journal)
-                try shard.changing(folder) { () throws(StoreError) in
+                try shard.withLock(on: folder) { () throws(StoreError) in
                     for slot in 0..<(try chain.size().count) {
                         guard case .entry(let entry, _) = try chain.content(slot, .tail) else { continue }
                         try list(entry, name, replacing: nil, in: directory)

@@ -10,7 +10,6 @@
 ///
 /// Names are appended under a lock of the file (`flock`), within the lock of the shard of their entry.
 struct NameList {
-    static let nameByteCount = 16
     private static let largestByteCount = 1 << 31
     private static let chunk = 1 << 20
 
@@ -38,9 +37,11 @@ struct NameList {
                 continue
             }
             let length = try list.file.status().byteCount
-            let start = length - length % Self.nameByteCount
-            try list.file.write(entry.bytes, at: start)
-            return PowerOfTwo.isCrossed(from: start, to: start + Self.nameByteCount, least: 1 << 16)
+            let start = length - length % EntryName.byteCount
+            var bytes: [UInt8] = []
+            entry.write(to: &bytes)
+            try list.file.write(bytes, at: start)
+            return PowerOfTwo.isCrossed(from: start, to: start + EntryName.byteCount, least: 1 << 16)
         }
     }
 
@@ -49,7 +50,7 @@ struct NameList {
     /// One step for all callers that work on lists (`flock` of their folder): a name that moves from one file to
     /// another is in one of the files that are seen here.
     func take(where isChosen: (String) -> Bool) throws(SystemError) -> [(file: String, names: Set<EntryName>)] {
-        try alone { () throws(SystemError) in
+        try withFolderLock { () throws(SystemError) in
             for list in try lists() where isChosen(list) { try claim(list) }
             var taken: [(file: String, names: Set<EntryName>)] = []
             for (list, file) in try claimed() where isChosen(list) { taken.append((file, try names(in: file))) }
@@ -59,13 +60,12 @@ struct NameList {
 
     /// Deletes a file after all of its names were looked at, and maybe appended elsewhere.
     func finish(_ file: String) throws(SystemError) {
-        try alone { () throws(SystemError) in _ = try directory.remove(file) }
+        try withFolderLock { () throws(SystemError) in _ = try directory.remove(file) }
     }
 
-    private func alone<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+    private func withFolderLock<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
         try directory.lock()
-        // Closing the directory gives the lock back, too.
-        defer { _ = Swift.Result { () throws(SystemError) in try directory.unlock() } }
+        defer { bestEffort("closing the directory gives the lock back, too") { try directory.unlock() } }
         return try body()
     }
 
@@ -110,12 +110,12 @@ struct NameList {
         var position = 0
         // Holes are skipped: no store writes one, and a hole may seem to be endless.
         while position < end, let data = try list.nextData(from: position), data < end {
-            position = data - data % Self.nameByteCount
+            position = data - data % EntryName.byteCount
             let bytes = try list.read(min(Self.chunk, end - position), at: position)
-            let whole = bytes.count - bytes.count % Self.nameByteCount
+            let whole = bytes.count - bytes.count % EntryName.byteCount
             if whole == 0 { break }
-            for offset in stride(from: 0, to: whole, by: Self.nameByteCount) {
-                names.insert(EntryName(bytes[offset..<(offset + Self.nameByteCount)]))
+            for offset in stride(from: 0, to: whole, by: EntryName.byteCount) {
+                names.insert(EntryName(bytes[offset..<(offset + EntryName.byteCount)]))
             }
             position += whole
         }
@@ -134,19 +134,5 @@ final class OpenList: Sendable {
         identity = try file.status().identity
         self.file = file
         self.name = name
-    }
-}
-
-extension EntryName {
-    fileprivate var bytes: [UInt8] {
-        [high, low].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-    }
-
-    /// - Precondition: 16 bytes.
-    fileprivate init(_ bytes: ArraySlice<UInt8>) {
-        self.init(
-            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-            low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
-        )
     }
 }

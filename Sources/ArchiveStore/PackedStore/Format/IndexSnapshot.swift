@@ -43,30 +43,26 @@ final class IndexSnapshot: Sendable {
         }
         let status = try file.status()
         guard status.isRegular, let header = try Self.header(of: file) else { return nil }
-        func number(_ offset: Int, _ count: Int) -> UInt64 {
-            header[offset..<(offset + count)].reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        position = RecordPlace(
-            segment: UInt32(truncatingIfNeeded: number(12, 4)),
-            offset: UInt32(truncatingIfNeeded: number(16, 4))
-        )
-        serial = number(20, 8)
-        previous = number(28, 4) == 0 ? nil : PreviousRecord(byteCount: Int(number(28, 4)), hash: number(32, 8))
+        let fields = ByteReader(header)
+        position = RecordPlace(segment: fields.number(at: 12), offset: fields.number(at: 16))
+        serial = fields.number(at: 20)
+        let previousByteCount = Int(fields.number(at: 28, as: UInt32.self))
+        previous =
+            previousByteCount == 0
+            ? nil : PreviousRecord(byteCount: previousByteCount, hash: fields.number(at: 32))
         var parts: [(count: Int, checksum: UInt32, offset: Int)] = []
         var offset = header.count
         for part in 0..<PackedIndex.partCount {
-            let count = Int(number(Self.fixedByteCount + part * 8, 4))
-            let checksum = UInt32(truncatingIfNeeded: number(Self.fixedByteCount + part * 8 + 4, 4))
-            parts.append((count, checksum, offset))
+            let start = Self.fixedByteCount + part * 8
+            let count = Int(fields.number(at: start, as: UInt32.self))
+            parts.append((count, fields.number(at: start + 4), offset))
             offset += count * IndexSlot.encodedByteCount
         }
         guard offset == status.byteCount else { return nil }
         var dictionaries: [[UInt8]] = []
-        var rest = header[Self.directoryByteCount...]
-        while !rest.isEmpty {
-            let count = Int(number(rest.startIndex, 4))
-            dictionaries.append(Array(rest.dropFirst(4).prefix(count)))
-            rest = rest.dropFirst(4 + count)
+        var rest = ByteReader(header[Self.directoryByteCount...])
+        while let count = rest.next(UInt32.self), let dictionary = rest.next(byteCount: Int(count)) {
+            dictionaries.append(Array(dictionary))
         }
         self.dictionaries = dictionaries
         self.parts = parts
@@ -75,24 +71,21 @@ final class IndexSnapshot: Sendable {
 
     /// All bytes before the first slot, checked; `nil` if they are not sound.
     private static func header(of file: borrowing OpenFile) throws(SystemError) -> [UInt8]? {
-        func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-            bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-        }
         var bytes = try file.read(directoryByteCount, at: 0)
-        guard bytes.count == directoryByteCount, word(bytes, 0) == magic,
-            word(bytes, 8) >> 16 == UInt32(version)
+        let fields = ByteReader(bytes)
+        guard bytes.count == directoryByteCount, fields.number(at: 0) == magic, fields.number(at: 8) == version
         else { return nil }
-        let dictionaryCount = Int(word(bytes, 8) & 0xFFFF)
+        let dictionaryCount = Int(fields.number(at: 10, as: UInt16.self))
         guard dictionaryCount <= mostDictionaries else { return nil }
         for _ in 0..<dictionaryCount {
-            let length = try file.read(4, at: bytes.count)
-            guard length.count == 4 else { return nil }
-            let count = Int(word(length, 0))
-            guard count <= PresetDictionary.largestByteCount else { return nil }
-            bytes += try file.read(4 + count, at: bytes.count)
+            var length = ByteReader(try file.read(4, at: bytes.count))
+            guard let count = length.next(UInt32.self), count <= PresetDictionary.largestByteCount else {
+                return nil
+            }
+            bytes += try file.read(4 + Int(count), at: bytes.count)
         }
         let checksum = bytes.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[8...])) }
-        return checksum == word(bytes, 4) ? bytes : nil
+        return fields.number(at: 4) == checksum ? bytes : nil
     }
 
     /// The slots of a part whose segments are not given up; `nil` if they are damaged.
@@ -128,11 +121,13 @@ final class IndexSnapshot: Sendable {
         part: Int,
         firstLiveSegment: UInt32
     ) -> Bool {
+        let fields = ByteReader(bytes)
         for start in stride(from: 0, to: bytes.count, by: IndexSlot.encodedByteCount) {
-            func word(_ index: Int) -> UInt64 {
-                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + index * 8, as: UInt64.self))
-            }
-            guard let slot = IndexSlot(words: (word(0), word(1), word(2), word(3))),
+            let words: (UInt64, UInt64, UInt64, UInt64) = (
+                fields.number(at: start), fields.number(at: start + 8),
+                fields.number(at: start + 16), fields.number(at: start + 24)
+            )
+            guard let slot = IndexSlot(words: words),
                 PackedIndex.part(slot.hash) == part
             else { return false }
             if slot.place.segment >= firstLiveSegment { table.insert(slot) }
@@ -165,23 +160,20 @@ final class IndexSnapshot: Sendable {
         dictionaries: [PresetDictionary],
         to file: borrowing OpenFile
     ) throws(SystemError) {
-        func add(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
-            withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
-        }
         let dictionaries = dictionaries.prefix(mostDictionaries)
         var dictionaryBytes: [UInt8] = []
         for dictionary in dictionaries {
-            add(UInt32(dictionary.bytes.count), to: &dictionaryBytes)
+            dictionaryBytes.append(bigEndian: UInt32(dictionary.bytes.count))
             dictionaryBytes += dictionary.bytes
         }
         var header: [UInt8] = []
-        add(version, to: &header)
-        add(UInt16(dictionaries.count), to: &header)
-        add(position.place.segment, to: &header)
-        add(position.place.offset, to: &header)
-        add(position.serial, to: &header)
-        add(UInt32(clamping: position.previous?.byteCount ?? 0), to: &header)
-        add(position.previous?.hash ?? 0, to: &header)
+        header.append(bigEndian: version)
+        header.append(bigEndian: UInt16(dictionaries.count))
+        header.append(bigEndian: position.place.segment)
+        header.append(bigEndian: position.place.offset)
+        header.append(bigEndian: position.serial)
+        header.append(bigEndian: UInt32(clamping: position.previous?.byteCount ?? 0))
+        header.append(bigEndian: position.previous?.hash ?? 0)
         var offset = directoryByteCount + dictionaryBytes.count
         for part in 0..<PackedIndex.partCount {
             var bytes: [UInt8] = []
@@ -189,22 +181,22 @@ final class IndexSnapshot: Sendable {
                 bytes.reserveCapacity(table.count * IndexSlot.encodedByteCount)
                 table.forEachSlot { slot in
                     let words = slot.words
-                    add(words.0, to: &bytes)
-                    add(words.1, to: &bytes)
-                    add(words.2, to: &bytes)
-                    add(words.3, to: &bytes)
+                    bytes.append(bigEndian: words.0)
+                    bytes.append(bigEndian: words.1)
+                    bytes.append(bigEndian: words.2)
+                    bytes.append(bigEndian: words.3)
                 }
                 return table.count
             }
-            add(UInt32(count), to: &header)
-            add(bytes.withUnsafeBytes { Zlib.crc32($0) }, to: &header)
+            header.append(bigEndian: UInt32(count))
+            header.append(bigEndian: bytes.withUnsafeBytes { Zlib.crc32($0) })
             try file.write(bytes, at: offset)
             offset += bytes.count
         }
         header += dictionaryBytes
         var start: [UInt8] = []
-        add(magic, to: &start)
-        add(header.withUnsafeBytes { Zlib.crc32($0) }, to: &start)
+        start.append(bigEndian: magic)
+        start.append(bigEndian: header.withUnsafeBytes { Zlib.crc32($0) })
         try file.write(start + header, at: 0)
     }
 }

@@ -8,31 +8,29 @@ extension Record {
     ///
     /// - Parameter expected: the key that the record may have, which is not copied then.
     init(_ bytes: UnsafeRawBufferPointer, at place: RecordPlace, key expected: [UInt8] = []) throws(RecordFault) {
-        func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
-            Number(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
-        }
+        let fields = ByteReader(bytes)
         guard bytes.count >= Self.headByteCount else { throw .incomplete }
-        guard number(0, as: UInt32.self) == Self.magic else { throw .damaged }
-        let keyByteCount = Int(number(14, as: UInt16.self))
-        attributesByteCount = Int(number(16, as: UInt16.self))
+        guard fields.number(at: 0) == Self.magic else { throw .damaged }
+        let keyByteCount = Int(fields.number(at: 14, as: UInt16.self))
+        attributesByteCount = Int(fields.number(at: 16, as: UInt16.self))
         guard keyByteCount <= StoreKey.largestByteCount,
             attributesByteCount <= EntryAttributes.largestByteCount
         else { throw .damaged }
         let headEnd = Self.headByteCount + keyByteCount + attributesByteCount
         guard bytes.count >= headEnd else { throw .incomplete }
         let head = UnsafeRawBufferPointer(rebasing: bytes[..<headEnd])
-        guard number(4, as: UInt32.self) == Self.checksum(head, at: place) else { throw .damaged }
+        guard fields.number(at: 4) == Self.checksum(head, at: place) else { throw .damaged }
 
         kind = Kind(rawValue: bytes[12])
         isFirst = bytes[13] & Self.firstFlag != 0
-        payloadChecksum = number(8, as: UInt32.self)
-        payloadByteCount = Int(number(20, as: UInt32.self))
-        archiveByteCount = Int(number(24, as: UInt32.self))
-        previousByteCount = Int(number(28, as: UInt32.self))
-        previousHash = number(32, as: UInt64.self)
-        serial = number(40, as: UInt64.self)
-        let storedAt = Double(bitPattern: number(48, as: UInt64.self))
-        let expiresAt = Double(bitPattern: number(56, as: UInt64.self))
+        payloadChecksum = fields.number(at: 8)
+        payloadByteCount = Int(fields.number(at: 20, as: UInt32.self))
+        archiveByteCount = Int(fields.number(at: 24, as: UInt32.self))
+        previousByteCount = Int(fields.number(at: 28, as: UInt32.self))
+        previousHash = fields.number(at: 32)
+        serial = fields.number(at: 40)
+        let storedAt = Double(bitPattern: fields.number(at: 48))
+        let expiresAt = Double(bitPattern: fields.number(at: 56))
         let keyEnd = Self.headByteCount + keyByteCount
         let keyBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headByteCount..<keyEnd])
         key = keyBytes.elementsEqual(expected) ? expected : Array(keyBytes)
@@ -77,7 +75,7 @@ extension Record {
         head[12] = Kind.removal.rawValue
         head.withUnsafeMutableBytes { head in
             let checksum = Self.checksum(UnsafeRawBufferPointer(head), at: place)
-            head.storeBytes(of: checksum.bigEndian, toByteOffset: 4, as: UInt32.self)
+            ByteWriter(head).store(checksum, at: 4)
         }
         return head
     }
@@ -96,8 +94,7 @@ extension Record {
             guard let found = memchr(base + index, Int32(magic >> 24), bytes.count - index) else { return nil }
             let first = UnsafeRawPointer(found) - base
             guard first + 4 <= bytes.count else { return nil }
-            let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: first, as: UInt32.self))
-            if word == magic { return first }
+            if ByteReader(bytes).number(at: first) == magic { return first }
             index = first + 1
         }
         return nil
@@ -107,7 +104,7 @@ extension Record {
     static func checkedByteCount(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
         guard bytes.count - start >= headByteCount else { return headByteCount }
         func length(_ offset: Int) -> Int {
-            Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: start + offset, as: UInt16.self)))
+            Int(ByteReader(bytes).number(at: start + offset, as: UInt16.self))
         }
         let isPlausible =
             length(14) <= StoreKey.largestByteCount && length(16) <= EntryAttributes.largestByteCount

@@ -1,10 +1,12 @@
 extension Record {
     /// The record that the bytes begin with if one bit of its head is changed; `nil` if there is none.
     init?(repairing bytes: [UInt8], at place: RecordPlace) {
-        func length(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
         guard bytes.count >= Self.headByteCount else { return nil }
+        let fields = ByteReader(bytes)
+        let keyByteCount = Int(fields.number(at: 14, as: UInt16.self))
+        let attributesByteCount = Int(fields.number(at: 16, as: UInt16.self))
         // If the flipped bit is in a length, it is in the first 64 bytes.
-        let byteCount = min(Self.headByteCount + length(14) + length(16), bytes.count)
+        let byteCount = min(Self.headByteCount + keyByteCount + attributesByteCount, bytes.count)
         let limit = byteCount <= Self.mostRepairedBytes ? byteCount : Self.headByteCount
         var bytes = Array(bytes.prefix(Self.mostRepairedBytes))
         for bit in 0..<limit * 8 {

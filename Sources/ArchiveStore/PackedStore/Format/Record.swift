@@ -84,9 +84,8 @@ struct Record {
     /// The identifier of the dictionary that the record's zlib stream was made with; `nil` if it needs none.
     func dictionaryName(in bytes: [UInt8]) -> UInt32? {
         // RFC 1950: bit 5 of the second byte, then four bytes.
-        let stream = bytes[headByteCount...].prefix(6)
-        guard stream.count == 6, stream[headByteCount + 1] & 0x20 != 0 else { return nil }
-        return stream.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        guard bytes.count >= headByteCount + 6, bytes[headByteCount + 1] & 0x20 != 0 else { return nil }
+        return ByteReader(bytes).number(at: headByteCount + 2)
     }
 }
 

@@ -29,7 +29,7 @@ extension RecordDraft {
                 if let dictionary, archive.count <= PresetDictionary.largestInput {
                     return dictionary.deflate(archive, into: output, compression)
                 }
-                return Zlib.deflate(archive, runs, compression, into: output)
+                return Zlib.deflate(archive, in: runs, by: compression, into: output)
             }
         }
     }

@@ -29,26 +29,24 @@ struct RecordDraft {
         let headByteCount = Record.headByteCount + key.count + attributes.count
         let bytes = [UInt8](unsafeUninitializedCapacity: headByteCount + payloadBound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
-            func store(_ number: some FixedWidthInteger, at offset: Int) {
-                output.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number))
-            }
+            let fields = ByteWriter(output)
             count = headByteCount + payload(UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...]))
             let written = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[headByteCount..<count])
-            store(Record.magic, at: 0)
-            store(UInt32(0), at: 4)
-            store(stream?.checksum ?? Zlib.crc32(written), at: 8)
-            store(kind.rawValue, at: 12)
-            store(UInt8(0), at: 13)
-            store(UInt16(key.count), at: 14)
-            store(UInt16(attributes.count), at: 16)
-            store(UInt16(0), at: 18)
-            store(UInt32(stream?.byteCount ?? written.count), at: 20)
-            store(UInt32(archiveByteCount), at: 24)
-            store(UInt32(0), at: 28)
-            store(UInt64(0), at: 32)
-            store(serial, at: 40)
-            store(storedAt.bitPattern, at: 48)
-            store(expiresAt.bitPattern, at: 56)
+            fields.store(Record.magic, at: 0)
+            fields.store(UInt32(0), at: 4)
+            fields.store(stream?.checksum ?? Zlib.crc32(written), at: 8)
+            fields.store(kind.rawValue, at: 12)
+            fields.store(UInt8(0), at: 13)
+            fields.store(UInt16(key.count), at: 14)
+            fields.store(UInt16(attributes.count), at: 16)
+            fields.store(UInt16(0), at: 18)
+            fields.store(UInt32(stream?.byteCount ?? written.count), at: 20)
+            fields.store(UInt32(archiveByteCount), at: 24)
+            fields.store(UInt32(0), at: 28)
+            fields.store(UInt64(0), at: 32)
+            fields.store(serial, at: 40)
+            fields.store(storedAt.bitPattern, at: 48)
+            fields.store(expiresAt.bitPattern, at: 56)
             let rest = UnsafeMutableRawBufferPointer(rebasing: output[Record.headByteCount..<headByteCount])
             rest.copyBytes(from: key)
             UnsafeMutableRawBufferPointer(rebasing: rest[key.count...]).copyBytes(from: attributes)
@@ -142,15 +140,13 @@ struct RecordDraft {
         previous: PreviousRecord?
     ) {
         content.start.withUnsafeMutableBytes { output in
-            func store(_ number: some FixedWidthInteger, at offset: Int) {
-                output.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number))
-            }
-            store(isFirst ? Record.firstFlag : 0, at: 13)
-            store(UInt32(clamping: previous?.byteCount ?? 0), at: 28)
-            store(previous?.hash ?? 0, at: 32)
-            if let serial { store(serial, at: 40) }
+            let fields = ByteWriter(output)
+            fields.store(isFirst ? Record.firstFlag : 0, at: 13)
+            fields.store(UInt32(clamping: previous?.byteCount ?? 0), at: 28)
+            fields.store(previous?.hash ?? 0, at: 32)
+            if let serial { fields.store(serial, at: 40) }
             let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<headByteCount])
-            store(Record.checksum(head, at: place), at: 4)
+            fields.store(Record.checksum(head, at: place), at: 4)
         }
     }
 }

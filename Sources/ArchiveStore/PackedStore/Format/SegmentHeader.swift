@@ -23,36 +23,32 @@ struct SegmentHeader {
     let dictionary: [UInt8]
 
     static func bytes(number: UInt32, begunAt: Double, dictionary: PresetDictionary?) -> [UInt8] {
-        var bytes: [UInt8] = []
-        func add(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number.bigEndian) { bytes += $0 } }
-        add(version)
-        add(UInt16(0))
-        add(number)
-        add(begunAt.bitPattern)
-        add(UInt32(dictionary?.bytes.count ?? 0))
-        add(dictionary?.identifier ?? 0)
-        add(UInt32(0))
-        bytes += dictionary?.bytes ?? []
-        let checksum = bytes.withUnsafeBytes { Zlib.crc32($0) }
-        let rest = bytes
-        bytes = []
-        add(magic)
-        add(checksum)
-        return bytes + rest
+        var rest: [UInt8] = []
+        rest.append(bigEndian: version)
+        rest.append(bigEndian: UInt16(0))
+        rest.append(bigEndian: number)
+        rest.append(bigEndian: begunAt.bitPattern)
+        rest.append(bigEndian: UInt32(dictionary?.bytes.count ?? 0))
+        rest.append(bigEndian: dictionary?.identifier ?? 0)
+        rest.append(bigEndian: UInt32(0))
+        rest += dictionary?.bytes ?? []
+        var start: [UInt8] = []
+        start.append(bigEndian: magic)
+        start.append(bigEndian: rest.withUnsafeBytes { Zlib.crc32($0) })
+        return start + rest
     }
 
     /// Parses the first bytes of a segment; `nil` if they are damaged, or another segment's.
     init?(_ bytes: [UInt8], number: UInt32) {
-        func word(_ offset: Int) -> UInt32 { bytes[offset...].prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
-        guard bytes.count >= Self.byteCount, word(0) == Self.magic, word(8) >> 16 == UInt32(Self.version),
-            word(12) == number
+        let fields = ByteReader(bytes)
+        guard bytes.count >= Self.byteCount, fields.number(at: 0) == Self.magic,
+            fields.number(at: 8) == Self.version, fields.number(at: 12) == number
         else { return nil }
-        let end = Self.byteCount + Int(word(24))
-        guard Int(word(24)) <= PresetDictionary.largestByteCount, bytes.count >= end else { return nil }
-        let isSound = bytes.withUnsafeBytes {
-            Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[8..<end])) == word(4)
-        }
-        guard isSound else { return nil }
+        let dictionaryByteCount = Int(fields.number(at: 24, as: UInt32.self))
+        let end = Self.byteCount + dictionaryByteCount
+        guard dictionaryByteCount <= PresetDictionary.largestByteCount, bytes.count >= end else { return nil }
+        let checksum = bytes[8..<end].withUnsafeBytes { Zlib.crc32($0) }
+        guard fields.number(at: 4) == checksum else { return nil }
         dictionary = Array(bytes[Self.byteCount..<end])
     }
 

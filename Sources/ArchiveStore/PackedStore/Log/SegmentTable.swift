@@ -58,7 +58,7 @@ final class SegmentTable: Sendable {
     /// The numbers of the segments there are, in ascending order.
     func numbers() throws(StoreError) -> [UInt32] {
         var numbers: [UInt32] = []
-        do {
+        try attempt("listing segments", directoryPath) { () throws(SystemError) in
             try root.forEachName { name in
                 if let number = Segment.number(name) { numbers.append(number) }
                 return true
@@ -68,8 +68,6 @@ final class SegmentTable: Sendable {
             while let last = numbers.last, try root.status(Segment.fileName(last))?.isRegular != true {
                 numbers.removeLast()
             }
-        } catch {
-            throw StoreError(error, path: directoryPath, action: "listing segments")
         }
         return numbers
     }
@@ -80,11 +78,9 @@ final class SegmentTable: Sendable {
         let numbers = try numbers()
         guard let last = numbers.last else { return nil }
         var first = last
-        do throws(SystemError) {
+        try attempt("looking for a segment", directoryPath) { () throws(SystemError) in
             // Looked up by name: a listing may lack files that were made while it went on.
             while first > 1, try root.status(Segment.fileName(first - 1))?.isRegular == true { first -= 1 }
-        } catch {
-            throw StoreError(error, path: directoryPath, action: "looking for a segment")
         }
         return (first, last, numbers.filter { $0 < first })
     }

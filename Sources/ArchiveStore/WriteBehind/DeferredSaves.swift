@@ -24,7 +24,7 @@ struct DeferredSave: Sendable {
 /// A key has one place in that order at most besides the one that is being written: a save takes the place of the one
 /// before it that still waits, so a later call for all that was deferred need not wait for more than one write of each
 /// key.
-struct Deferred: Sendable {
+struct DeferredSaves: Sendable {
     private struct Waiting {
         var save: DeferredSave
         let place: Int
@@ -44,7 +44,7 @@ struct Deferred: Sendable {
     /// The last place that was given to a save.
     private(set) var lastPlace = 0
     /// Keys with a call under way during which no save of the key may be deferred.
-    var alone: Set<[UInt8]> = []
+    var exclusiveKeys: Set<[UInt8]> = []
     /// The first failure that neither a flush nor a close has thrown yet.
     var failure: StoreError?
     var waiters: [DispatchSemaphore] = []
