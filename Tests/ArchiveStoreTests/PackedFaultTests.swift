@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
 
-/// As ``FaultTests``, of a packed store.
+/// As ``FileFaultTests``, of a packed store.
 @Suite struct PackedFaultTests {
     /// How a store is used in which a scenario takes place.
     enum Usage: CaseIterable, Sendable {
@@ -68,8 +69,8 @@ import Testing
                     store.finishUpkeep()
                 }.count
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
-                try checkContent(scenario, usage, store, path, after: failure == nil, place)
-                try checkUse(store, place)
+                try scenario.checkContent(of: store, and: open(path, usage), after: failure == nil, place)
+                try FaultScenario.checkUse(of: store, place)
                 store.finishUpkeep()
             }
             let next = try open(path, usage)
@@ -121,47 +122,6 @@ import Testing
             var bytes = try readFile(path + "/index")
             for index in 2_100..<bytes.count { bytes[index] ^= 0x55 }
             try writeFile(bytes, path + "/index")
-        }
-    }
-
-    /// Each key has its old or its new value, for every store; those that were not touched have the old one.
-    private func checkContent(
-        _ scenario: FaultScenario,
-        _ usage: Usage,
-        _ store: PackedStore,
-        _ path: String,
-        after hasSucceeded: Bool,
-        _ place: Comment
-    ) throws {
-        let other = try open(path, usage)
-        for key in FaultScenario.archives.map(\.key) + ["new"] {
-            let allowed = scenario.allowed(key, after: hasSucceeded)
-            let stored = try found(key, in: store, mayBeDamaged: scenario.isDamaged)
-            #expect(allowed.contains(stored?.archive), "\(key); \(place)")
-            let same = try found(key, in: other, mayBeDamaged: scenario.isDamaged)
-            #expect(same?.archive == stored?.archive, "\(key); \(place)")
-            #expect(same?.information == stored?.information, "\(key); \(place)")
-        }
-    }
-
-    private func found(_ key: String, in store: PackedStore, mayBeDamaged: Bool) throws(StoreError)
-        -> StoredArchive?
-    {
-        do throws(StoreError) {
-            return try store.fetch(forKey: key)
-        } catch {
-            guard mayBeDamaged, key == FaultScenario.key, error.code == .corrupted else { throw error }
-            return nil
-        }
-    }
-
-    /// Once calls succeed again, so does the same store.
-    private func checkUse(_ store: PackedStore, _ place: Comment) throws {
-        for key in [FaultScenario.key, "new"] {
-            try store.save([7], forKey: key, storedAt: .now, expiresAt: nil)
-            #expect(try store.fetch(forKey: key)?.archive == [7], place)
-            #expect(try store.remove(forKey: key), place)
-            #expect(try store.fetch(forKey: key) == nil, place)
         }
     }
 }
