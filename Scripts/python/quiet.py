@@ -20,6 +20,7 @@ import time
 SECONDS_BETWEEN_LINES = 30
 # Lines that are kept to explain an end for which no test has given a reason, such as a crash.
 KEPT_LINE_COUNT = 200
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Screen:
@@ -73,10 +74,11 @@ class Build:
     def finish(self, status, seconds):
         if status == 0:
             self.screen.print(f"  built in {seconds:.0f} s")
-            return
+            return status
         # The compiler's messages come once for each of its jobs that meets the fault.
         for line in dict.fromkeys(self.messages) if len(self.messages) > 500 else self.messages:
             self.screen.print(line)
+        return status
 
 
 class Tests:
@@ -152,6 +154,10 @@ class Tests:
             self.screen.print(f"  {count} tests skipped: {reason}")
         for name in dict.fromkeys(self.failed):
             self.screen.print(f"  ✘ {name}")
+        if status == 0 and not self.total:
+            self.screen.print("No test was run.")
+            return 1
+        return status
 
 
 def run(kind, log, command):
@@ -166,7 +172,7 @@ def run(kind, log, command):
         try:
             for line in process.stdout:
                 file.write(line)
-                reader.read(line.rstrip("\n"))
+                reader.read(COLOR.sub("", line.rstrip("\n")))
         except KeyboardInterrupt:
             # The terminal has interrupted the command as well.
             is_interrupted = True
@@ -180,7 +186,7 @@ def run(kind, log, command):
     if is_interrupted:
         screen.print("Interrupted.")
         return 130
-    reader.finish(status, time.monotonic() - started)
+    status = reader.finish(status, time.monotonic() - started)
     if status != 0:
         screen.print(f"  All of the output is in {os.path.relpath(log)}")
     # A signal, as a shell tells it.

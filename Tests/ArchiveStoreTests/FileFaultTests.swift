@@ -35,15 +35,14 @@ import Testing
             if call.isMissing, missing.insert(call.call.name).inserted, missing.count > 3 { continue }
             // All in the first usage, which makes the most calls; elsewhere one stands for those that are treated
             // alike.
-            for number in usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR] {
-                try check(scenario, usage, .once(index, .fail(number)))
-            }
-            for number in usage == .cold ? [EIO, EROFS] : [ENOSPC] {
-                try check(scenario, usage, .from(index, .fail(number)))
-            }
+            let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
+            let lasting = usage == .cold ? [EIO, EROFS] : [ENOSPC]
+            var plans = once.map { FaultyLayer.Plan.once(index, .fail($0)) }
+            plans += lasting.map { .from(index, .fail($0)) }
             if call.call.operation == .read || call.call.operation == .write {
-                try check(scenario, usage, .once(index, .shorten(1)))
+                plans.append(.once(index, .shorten(1)))
             }
+            for plan in variants(plans, at: index) { try check(scenario, usage, plan) }
         }
         try check(scenario, usage, .from(0, .shorten(1)))
     }

@@ -33,7 +33,11 @@ final class TestUser: StoreUser {
     @Test func holdWhileManyThreadsOfTwoProcessesSave() throws {
         try withTemporaryDirectory { path in
             let stores = try (0..<2).map { _ in
-                try FileStore(directory: path, create: true, settings: StoreSettings(byteLimit: 30_000, countLimit: 20))
+                try FileStore(
+                    directory: path,
+                    create: true,
+                    settings: StoreSettings(byteLimit: 30_000, countLimit: 20)
+                )
             }
             let faults = Faults()
             DispatchQueue.concurrentPerform(iterations: 4) { thread in

@@ -21,12 +21,14 @@ import Testing
             switch self {
             case .file:
                 return try FileStore(directory: path, create: true, settings: settings) { key in
-                    hasCollisions ? EntryName(high: UInt64(key.bytes.reduce(0, ^) % 7) << 56, low: 1) : EntryName(key)
+                    hasCollisions
+                        ? EntryName(high: UInt64(key.bytes.reduce(0, ^) % 7) << 56, low: 1) : EntryName(key)
                 }
             case .packed:
                 return try PackedStore(directory: path, create: true, settings: settings) { key in
                     let digest = KeyDigest(hashing: key)
-                    return hasCollisions ? KeyDigest(high: UInt64(key.reduce(0, ^) % 7) << 56, low: digest.low) : digest
+                    return hasCollisions
+                        ? KeyDigest(high: UInt64(key.reduce(0, ^) % 7) << 56, low: digest.low) : digest
                 }
             }
         }

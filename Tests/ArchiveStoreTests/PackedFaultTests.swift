@@ -26,13 +26,12 @@ import Testing
         for index in 0..<count {
             // A full volume has stores with limits give up entries.
             let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
-            for number in usage == .narrow || usage == .cold ? once : once + [ENOSPC] {
-                try check(scenario, usage, .once(index, .fail(number)))
-            }
-            for number in usage == .cold ? [EIO, EROFS] : usage == .narrow ? [EIO] : [ENOSPC] {
-                try check(scenario, usage, .from(index, .fail(number)))
-            }
-            try check(scenario, usage, .once(index, .shorten(1)))
+            let numbers = usage == .narrow || usage == .cold ? once : once + [ENOSPC]
+            let lasting = usage == .cold ? [EIO, EROFS] : usage == .narrow ? [EIO] : [ENOSPC]
+            var plans = numbers.map { FaultyLayer.Plan.once(index, .fail($0)) }
+            plans += lasting.map { .from(index, .fail($0)) }
+            plans.append(.once(index, .shorten(1)))
+            for plan in variants(plans, at: index) { try check(scenario, usage, plan) }
         }
         try check(scenario, usage, .from(0, .shorten(1)))
     }
