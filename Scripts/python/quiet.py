@@ -85,7 +85,9 @@ class Tests:
     """The output of Swift Testing: each event begins with a symbol; lines without one go on with the event before."""
 
     STARTED = re.compile(r"^◇ Test (?!case |run )(.+) started\.$")
-    ENDED = re.compile(r"^[✔✘] (Test|Suite) (?!run )(.+?)(?: with \d+ test cases?)? (passed|failed) after ([\d.]+) seconds")
+    ENDED = re.compile(
+        r"^[✔✘] (Test|Suite) (?!run )(.+?)(?: with \d+ test cases?)? (passed|failed) after ([\d.]+) seconds"
+    )
     SKIPPED = re.compile(r'^➜ (Test|Suite) (.+?) skipped(?:: (.*?))?\.?$')
     TOTAL = re.compile(r"^[✔✘] Test run with (.+) (passed|failed) after ([\d.]+) seconds(.*?)\.?$")
 
@@ -151,7 +153,7 @@ class Tests:
             count, result, took, issues = self.total.groups()
             self.screen.print(f"  {count} {result} in {float(took):.0f} s{issues}")
         for reason, count in self.skipped.most_common():
-            self.screen.print(f"  {count} tests skipped: {reason}")
+            self.screen.print(f"  {count} skipped: {reason}")
         for name in dict.fromkeys(self.failed):
             self.screen.print(f"  ✘ {name}")
         if status == 0 and not self.total:
