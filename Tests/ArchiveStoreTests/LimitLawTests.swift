@@ -49,11 +49,12 @@ import Testing
             }
         }
 
-        /// Waits for work in the background, then compares what a store has written of its size with the files.
-        func finish(_ store: any ArchiveStore, _ path: String) throws {
-            (store as? PackedStore)?.finishUpkeep()
-            guard let store = store as? FileStore else { return }
-            store.upkeep.sync {}
+        /// Waits for all stores' work in the background, then compares what a journal says of their size with the files.
+        func finish(_ stores: [any ArchiveStore], _ path: String) throws {
+            for store in stores {
+                (store as? PackedStore)?.finishUpkeep()
+                (store as? FileStore)?.upkeep.sync {}
+            }
             try checkLedger(path)
         }
     }
@@ -78,7 +79,7 @@ import Testing
                 #expect(try store.fetch(forKey: "key \(number - 1)")?.archive == archive)
             }
             // Room is used, not only kept free.
-            try kind.finish(store, path)
+            try kind.finish([store], path)
             #expect(try kind.byteCount(path) > limit / 2)
         }
     }
@@ -140,7 +141,7 @@ import Testing
                 if hasBytes { #expect(try kind.byteCount(path) <= bytes, place) }
                 if hasCount { #expect(try kind.count(path, stores[1 - which]) <= count, place) }
             }
-            for store in stores { try kind.finish(store, path) }
+            try kind.finish(stores, path)
             let found = try stores[0].keys()
             #expect(try stores[1].keys() == found)
             #expect(try open().keys() == found)

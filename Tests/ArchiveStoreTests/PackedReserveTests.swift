@@ -70,7 +70,8 @@ import Testing
         }
 
         /// Where more must have become dead than one removal makes, for all of it to be written anew.
-        @Test func whatWasRemovedGivesRoomInLargeStores() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+        func whatWasRemovedGivesRoomInLargeStores() throws {
             try SmallVolume.mount("size=24m") { path, _ in
                 var random = SeededGenerator(seed: 7)
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())

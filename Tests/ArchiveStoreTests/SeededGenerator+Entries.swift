@@ -7,8 +7,8 @@ extension SeededGenerator {
     /// Bytes of a length between 0 and `limit`, mostly short; of few or of all values.
     mutating func archive(upTo limit: Int = 70_000) -> [UInt8] {
         let count = Int.random(in: 0...(limit >> Int.random(in: 0...10, using: &self)), using: &self)
-        let values: ClosedRange<UInt8> = Bool.random(using: &self) ? 0...3 : 0...255
-        return (0..<count).map { _ in UInt8.random(in: values, using: &self) }
+        let bytes = bytes(count)
+        return Bool.random(using: &self) ? bytes.map { $0 & 3 } : bytes
     }
 
     /// Tags that are alike, up to one that Swift takes as equal to another.

@@ -14,6 +14,13 @@ package struct SeededGenerator: RandomNumberGenerator {
 
     /// Bytes of all values, which no compression makes shorter.
     package mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
+        // Eight at once: a generic call for each byte is most of the time of a test that fills a store.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 7)
+        while bytes.count < count {
+            withUnsafeBytes(of: next().littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 }
