@@ -116,8 +116,8 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // How many seeds a law is tried with.
-        .target(name: "TestSeeds", path: "Tests/TestSeeds", swiftSettings: strict),
+        // Random numbers by seeds, temporary folders and the like, for the tests of every module.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
 
         // The stores without values and compression, for benchmarks.
         .target(
@@ -129,13 +129,13 @@ let package = Package(
 
         .testTarget(
             name: "KeyedArchiveTests",
-            dependencies: ["KeyedArchive", "ArchiveTrials"],
+            dependencies: ["KeyedArchive", "ArchiveTrials", "TestSupport"],
             swiftSettings: strict
         ),
-        .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSeeds"], swiftSettings: strict),
+        .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
-            dependencies: ["ArchiveStore", "StoreTrials", "TestSeeds"],
+            dependencies: ["ArchiveStore", "StoreTrials", "TestSupport"],
             swiftSettings: strict
         ),
 
@@ -145,14 +145,14 @@ let package = Package(
         // Works on a cache in a process of its own, and kills, crowds and starves such processes.
         .executableTarget(
             name: "CacheWorker",
-            dependencies: ["TypedCache", "ModelCache", "ArchiveStore", "CForking"],
+            dependencies: ["TypedCache", "ModelCache", "ArchiveStore", "CForking", "TestSupport"],
             path: "Tests/CacheWorker",
             swiftSettings: strict
         ),
 
         .testTarget(
             name: "TypedCacheTests",
-            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSeeds", "CacheWorker"],
+            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSupport", "CacheWorker"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -162,13 +162,17 @@ let package = Package(
         ),
         .testTarget(
             name: "ModelCacheTests",
-            dependencies: ["ModelCache", "ModelCacheHTTP", "ModelCacheTesting", "TypedCacheTesting", "TestSeeds"],
+            dependencies: [
+                "ModelCache", "ModelCacheHTTP", "ModelCacheTesting", "TypedCacheTesting", "TestSupport",
+            ],
             exclude: ["http-cases.json"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CacheCommandTests",
-            dependencies: ["CacheCommand", "TypedCache", "ArchiveStore", "ModelCache", "typed-cache"],
+            dependencies: [
+                "CacheCommand", "TypedCache", "ArchiveStore", "ModelCache", "TestSupport", "typed-cache",
+            ],
             swiftSettings: strict
         ),
     ],

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import ArchiveStore
 
 /// Archives as one type makes them: most bytes in common, some words from a few, some bytes of their own.

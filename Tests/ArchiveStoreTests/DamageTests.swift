@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -13,15 +14,6 @@ import Testing
             }
             try store.save(Array("an archive".utf8), forKey: "key", storedAt: .now, expiresAt: nil)
             try body(store, try #require(entries(in: store.path).first))
-        }
-    }
-
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
         }
     }
 
@@ -199,7 +191,7 @@ import Testing
         try withTemporaryDirectory { path in
             let large = try FileStore(directory: path, create: true)
             var random = SeededGenerator(seed: 1)
-            let archive = (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let archive = random.bytes(100_000)
             try large.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
             #expect(try large.information(forKey: "key")?.archiveByteCount == 100_000)
 
@@ -225,7 +217,7 @@ import Testing
     @Test func checksLargeEntriesPieceByPiece() throws {
         try withEntry { store, file in
             var random = SeededGenerator(seed: 2)
-            let archive = (0..<300_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let archive = random.bytes(300_000)
             try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
             #expect(try store.information(forKey: "key")?.archiveByteCount == archive.count)
             var bytes = try readFile(file)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -33,7 +34,7 @@ import Testing
 
     @Test func buildsNoneWhereNoneHelps() {
         var random = SeededGenerator(seed: 5)
-        let noise = (0..<64).map { _ in (0..<300).map { _ in UInt8.random(in: 0...255, using: &random) } }
+        let noise = (0..<64).map { _ in random.bytes(300) }
         #expect(DictionaryTrainer.train(noise) == nil)
         #expect(DictionaryTrainer.train([]) == nil)
         #expect(DictionaryTrainer.train([[]]) == nil)
@@ -47,7 +48,7 @@ import Testing
     @Test func leavesOutWhatNoOtherSampleHas() throws {
         var random = SeededGenerator(seed: 7)
         let alike = AlikeArchives.make(count: 60, seed: 8)
-        let noise = (0..<60).map { _ in (0..<600).map { _ in UInt8.random(in: 0...255, using: &random) } }
+        let noise = (0..<60).map { _ in random.bytes(600) }
         let mixed = zip(alike, noise).enumerated().flatMap { $0 % 2 == 0 ? [$1.0, $1.1] : [$1.1, $1.0] }
         let pure = try #require(DictionaryTrainer.train(alike, byteLimit: 2000))
         let impure = try #require(DictionaryTrainer.train(mixed, byteLimit: 2000))

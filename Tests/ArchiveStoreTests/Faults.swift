@@ -1,12 +1,4 @@
-import Synchronization
+import TestSupport
 
-/// What went wrong on any thread.
-final class Faults: Sendable {
-    private let list = Mutex<[String]>([])
-
-    func add(_ fault: String) {
-        list.withLock { $0.append(fault) }
-    }
-
-    var all: [String] { list.withLock { $0 } }
-}
+/// The faults found by any thread of a test.
+typealias Faults = Recorder<String>

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import ArchiveStore
 
 /// Archives of noise, which does not shrink, and text, which does: alone and in every order.

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -10,7 +11,7 @@ import Testing
 
     private static func archive(_ key: String, _ round: Int) -> [UInt8] {
         var random = SeededGenerator(seed: key.utf8.reduce(round) { $0 &* 31 &+ Int($1) })
-        return (0..<2_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return random.bytes(2_000)
     }
 
     /// Saves every key, and every second one again, in several segments.

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -9,10 +9,6 @@ import Testing
     /// That a packed store on a full volume can use the room of what was removed, by means of its reserve.
     @Suite(.enabled(if: SmallVolume.isPossible, "a small volume cannot be mounted here, which takes root"))
     struct PackedReserveTests {
-        private func random(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
-            (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-        }
-
         /// Saves an entry, and says how long it is.
         @discardableResult
         private func save(
@@ -47,7 +43,7 @@ import Testing
             var archives: [String: [UInt8]] = [:]
             while true {
                 let key = "key \(sizes.count)"
-                let archive = self.random(Int.random(in: lengths, using: &random), &random)
+                let archive = random.bytes(Int.random(in: lengths, using: &random))
                 do throws(StoreError) {
                     sizes[key] = try save(archive, key, in: store, attempts: 1)
                     archives[key] = archive
@@ -74,7 +70,8 @@ import Testing
         }
 
         /// Where more must have become dead than one removal makes, for all of it to be written anew.
-        @Test func whatWasRemovedGivesRoomInLargeStores() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+        func whatWasRemovedGivesRoomInLargeStores() throws {
             try SmallVolume.mount("size=24m") { path, _ in
                 var random = SeededGenerator(seed: 7)
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
@@ -102,7 +99,7 @@ import Testing
                 }
                 var used = 0
                 for key in removed {
-                    let archive = self.random(Int.random(in: lengths, using: &random), &random)
+                    let archive = random.bytes(Int.random(in: lengths, using: &random))
                     guard used + archive.count < room else { continue }
                     do throws(StoreError) {
                         used += try save(archive, key, in: store)
@@ -141,7 +138,7 @@ import Testing
 
         /// Where none fills a block, all of them are in few segments, and nothing stays in memory from one save to the
         /// next.
-        @Test(arguments: Choice.allCases) func removedEntriesGiveRoomWhereverTheyLie(
+        @Test(arguments: variants(Choice.allCases, at: 0)) func removedEntriesGiveRoomWhereverTheyLie(
             choice: Choice
         ) throws {
             try SmallVolume.mount("size=4m") { path, _ in
@@ -171,7 +168,7 @@ import Testing
                 do {
                     let store = try open(cache)
                     for number in 0..<3_000 {
-                        archives["early \(number)"] = self.random(300, &random)
+                        archives["early \(number)"] = random.bytes(300)
                         try save(archives["early \(number)"]!, "early \(number)", in: store)
                     }
                     try store.close()
@@ -307,7 +304,7 @@ import Testing
         ) throws -> (used: Int, refusal: StoreError?) {
             var used = 0
             while used < room {
-                let archive = self.random(min(room - used, max(3_000, room / 64)), &random)
+                let archive = random.bytes(min(room - used, max(3_000, room / 64)))
                 do throws(StoreError) {
                     let key = "new \(used)"
                     used += try save(archive, key, in: open(path))
@@ -331,7 +328,7 @@ import Testing
         }
 
         /// There is no room to write anything anew but in the reserve.
-        @Test(arguments: Choice.allCases) func aFullStoreIsCompacted(choice: Choice) throws {
+        @Test(arguments: variants(Choice.allCases, at: 0)) func aFullStoreIsCompacted(choice: Choice) throws {
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 12)
@@ -394,7 +391,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, remount in
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 var random = SeededGenerator(seed: 1)
-                for key in 0..<2_000 { try save(self.random(1_000, &random), "key \(key)", in: store) }
+                for key in 0..<2_000 { try save(random.bytes(1_000), "key \(key)", in: store) }
                 let longest =
                     try FileManager.default.contentsOfDirectory(atPath: path + "/cache")
                     .filter { $0.hasSuffix("segment") }
@@ -403,7 +400,7 @@ import Testing
 
                 try remount("size=1g")
                 for key in 0..<5_000 {
-                    try save(self.random(1_000, &random), "more \(key)", in: store)
+                    try save(random.bytes(1_000), "more \(key)", in: store)
                 }
                 #expect(reserveByteCount(path + "/cache") == 0)
             }
@@ -422,7 +419,7 @@ import Testing
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: settings)
                 var random = SeededGenerator(seed: 1)
                 for key in 0..<3_000 {
-                    let archive = self.random(1_000, &random)
+                    let archive = random.bytes(1_000)
                     try save(archive, "key \(key)", in: store)
                     #expect(try store.fetch(forKey: "key \(key)")?.archive == archive)
                 }
@@ -457,7 +454,7 @@ import Testing
                 for key in removed { try store.remove(forKey: key) }
                 // With a directory in its place there is no reserve.
                 if kind != "directory" {
-                    for key in removed.prefix(100) { try save(self.random(1_000, &random), key, in: store) }
+                    for key in removed.prefix(100) { try save(random.bytes(1_000), key, in: store) }
                 }
                 #expect(try readFile(other) == [1, 2, 3])
             }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -75,7 +76,7 @@ import Testing
             }
             let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
             var random = SeededGenerator(seed: 6)
-            let archive = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let archive = random.bytes(50_000)
             try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
             let other = try PackedStore(directory: path, create: false)
             #expect(try other.fetch(forKey: "key") != nil)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -68,7 +69,7 @@ import Testing
 
     @Test func storesWhatDoesNotShrink() throws {
         var random = SeededGenerator(seed: 3)
-        let archive = (0..<500).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let archive = random.bytes(500)
         let stream = dictionary.deflate(archive)
         #expect(stream.count == StoredBlocks.byteCount(for: 500))
         #expect(try Zlib.inflate(stream, expecting: 500, limit: .max) == archive)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 #if os(Linux)
     /// A file system in memory of so few bytes that it can be filled.

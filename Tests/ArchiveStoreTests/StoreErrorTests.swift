@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -93,7 +94,7 @@ import Testing
                     let store = try FileStore(directory: path + "/cache", create: true)
                     try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
                     var random = SeededGenerator(seed: 1)
-                    let archive = (0..<500_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+                    let archive = random.bytes(500_000)
                     let error = try error {
                         try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
                     }
@@ -125,7 +126,7 @@ import Testing
                     let store = try FileStore(directory: path + "/cache", create: true, settings: settings)
                     var random = SeededGenerator(seed: 1)
                     for key in 0..<100 {
-                        let archive = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+                        let archive = random.bytes(50_000)
                         try store.save(archive, forKey: "\(key)", storedAt: .now, expiresAt: nil)
                         #expect(try store.fetch(forKey: "\(key)")?.archive == archive)
                     }

@@ -1,4 +1,5 @@
 import StoreTrials
+import TestSupport
 
 @testable import ArchiveStore
 

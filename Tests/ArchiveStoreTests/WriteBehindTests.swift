@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import StoreTrials
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ArchiveStore

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -14,7 +15,7 @@ import Testing
     @Test(arguments: [0, 1, 2, 100, 2048, 2049, 65_534, 65_535, 65_536, 131_070, 131_071, 400_000])
     func storesWhatDoesNotShrink(count: Int) throws {
         var random = SeededGenerator(seed: count)
-        let archive = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let archive = random.bytes(count)
         let stream = Zlib.deflate(archive)
         #expect(stream.count <= count + 6 + 5 * max(1, (count + 65534) / 65535))
         #expect(try Zlib.inflate(stream, expecting: count, limit: .max) == archive)
@@ -90,7 +91,7 @@ import Testing
     /// The stored stream of two blocks, byte by byte as RFC 1950 and RFC 1951 have it.
     @Test func writesStoredBlocks() throws {
         var random = SeededGenerator(seed: 7)
-        let archive = (0..<65_537).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let archive = random.bytes(65_537)
         let stream = Zlib.deflate(archive)
         #expect(stream.prefix(7) == [0x78, 0x01, 0x00, 0xff, 0xff, 0x00, 0x00])
         #expect(stream[7..<65_542] == archive[..<65_535])
@@ -171,7 +172,7 @@ import Testing
         // Byte by byte is what zlib alone does.
         var generator = SeededGenerator(seed: 32)
         for count in Array(0...300) + [1_000, 4_096, 65_537] {
-            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let bytes = generator.bytes(count)
             let start = UInt32.random(in: 0...(.max), using: &generator)
             let single = bytes.reduce(start) { checksum, byte in
                 withUnsafeBytes(of: byte) { Zlib.crc32($0, continuing: checksum) }

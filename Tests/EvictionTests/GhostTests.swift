@@ -1,11 +1,11 @@
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import Eviction
 
 @Suite struct GhostTests {
     @Test(arguments: seeds(1..<21)) func ghostsAreTheLatestOnes(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         var ghosts = Ghosts()
         // The hash and the time of each that was added, the oldest first; `nil` where it was taken.
         var model: [(hash: UInt64, time: UInt32)?] = []

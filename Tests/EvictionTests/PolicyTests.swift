@@ -1,4 +1,4 @@
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import Eviction
@@ -188,7 +188,7 @@ private final class TestEntry: EvictionEntry, @unchecked Sendable {
     init(_ value: Int, key: Int) {
         self.key = key
         self.value = value
-        var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: key))
+        var random = SeededGenerator(seed: key)
         super.init(hash: random.next())
     }
 }

@@ -14,15 +14,6 @@ import Testing
         return try KeyedUnarchiver(forReadingFrom: archiver.encodedData, classes: classes, limits: limits)
     }
 
-    private func code(_ body: () throws -> Void) -> ArchiveError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? ArchiveError)?.code
-        }
-    }
-
     // MARK: Accessors that throw
 
     @Test func typedValuesComeBackInEveryTypeThatHoldsThem() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -8,7 +9,7 @@ import Testing
     // MARK: The law
 
     @Test(arguments: 1...60) func everyGraphComesBackAsItWas(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let vertices = (0..<Int.random(in: 1...12, using: &random)).map { Vertex("vertex \($0) of many", $0) }
         for vertex in vertices {
             for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -139,15 +140,6 @@ import Testing
     }
 
     // MARK: What cannot be served is an error
-
-    private func code(_ body: () throws -> Void) -> ArchiveError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? ArchiveError)?.code
-        }
-    }
 
     @Test func aPropertyThatCannotBeEmptyIsNamed() throws {
         let strict = Strict()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -18,7 +19,7 @@ import Testing
         }
 
     @Test(arguments: 0..<20) func keysAreFoundInAnyOrder(seed: Int) throws {
-        var random = SplitMix(state: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let kept = Self.keys.shuffled(using: &random).prefix(Int.random(in: 1...Self.keys.count, using: &random))
         let archiver = KeyedArchiver()
         for (number, key) in kept.enumerated() { archiver.encode(number, forKey: key) }
@@ -35,10 +36,10 @@ import Testing
     }
 
     @Test(arguments: 0..<20) func objectsThatAreReadInOrdersOfTheirOwnComeBack(seed: Int) throws {
-        var random = SplitMix(state: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let bags = (0..<50).map { number in
             // Some have the same keys in the same order, others have not.
-            var order = number.isMultiple(of: 3) ? SplitMix(state: UInt64(number % 2)) : random
+            var order = number.isMultiple(of: 3) ? SeededGenerator(seed: number % 2) : random
             let keys = Array(Self.keys.shuffled(using: &order).prefix(1 + number % 7))
             _ = random.next()
             let values = keys.map { _ in Int.random(in: 0...1_000_000, using: &random) }
@@ -108,18 +109,5 @@ private final class Bag: NSObject, NSCoding {
         self.keys = keys
         self.values = values
         self.order = order
-    }
-}
-
-/// Random numbers that are the same for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

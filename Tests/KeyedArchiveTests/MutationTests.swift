@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -7,7 +8,7 @@ import Testing
 @Suite struct MutationTests {
     /// How many changed archives each seed tries; `TYPED_CACHE_MUTATIONS` makes it more.
     private static let rounds =
-        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? 400
+        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? (isLongRun ? 400 : 80)
 
     private static func samples() throws -> [[UInt8]] {
         let base = Base(title: "shared")
@@ -34,7 +35,7 @@ import Testing
 
     @Test(arguments: 1...8) func changedArchivesAreRefusedOrRead(seed: Int) throws {
         let samples = try Self.samples()
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<Self.rounds {
             guard var bytes = samples.randomElement(using: &random) else { return }
             for _ in 0..<Int.random(in: 1...6, using: &random) { Self.change(&bytes, &random) }
@@ -124,20 +125,5 @@ import Testing
 extension KeyedUnarchiver {
     fileprivate static func unarchive<T: Decodable>(_ type: T.Type, decoding bytes: [UInt8]) throws -> T {
         try unarchive(decoding: type, from: bytes)
-    }
-}
-
-/// Random numbers that are the same for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

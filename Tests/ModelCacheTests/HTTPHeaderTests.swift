@@ -1,5 +1,5 @@
 import Foundation
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import ModelCache
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: seeds(0..<4)) func hostileHeadersAreBoundedAndNeverTrap(_ seed: Int) {
-        var dice = Dice(state: UInt64(seed))
+        var dice = SeededGenerator(seed: seed)
         let pieces = [
             "max-age", "=", "\"", "\\", ",", " ", "no-store", "-", "9", "18446744073709551616", "*", ";", "ü",
             "\u{0}",
@@ -124,18 +124,5 @@ import Testing
         #expect(Variants.match(varying, request))
         #expect(!Variants.match(varying, .get("/", headers: ["Authorization": "Bearer other"])))
         #expect(!Variants.match(varying, .get("/", headers: ["Authorization": "Bearer secret", "X": ""])))
-    }
-}
-
-/// Random numbers that are the same for the same seed (SplitMix64).
-private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

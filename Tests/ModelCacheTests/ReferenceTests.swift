@@ -1,7 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
-import TestSeeds
+import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
@@ -18,7 +18,7 @@ private struct Reference {
 @Suite struct ReferenceTests {
     @Test(arguments: seeds(0..<40))
     func randomOperationsReadAsWithoutACache(seed: Int) async throws {
-        var generator = SeededGenerator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: seed)
         let stage = try Stage()
         var models = try await stage.open()
         var reference = Reference()
@@ -143,20 +143,5 @@ private struct Shown {
     func end() async {
         task.cancel()
         _ = await task.value
-    }
-}
-
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-    // SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

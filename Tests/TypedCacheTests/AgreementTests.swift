@@ -2,7 +2,7 @@ import ArchiveStore
 import Foundation
 import StoreTrials
 import Synchronization
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -116,7 +116,7 @@ import Testing
         #expect(try cities.fetch(forKey: "x")?.name == "first")
     }
 
-    @Test("23 disk full under a running cache: thrown, tiers agree")
+    @Test("Disk full under a running cache: thrown, tiers agree")
     func aSaveThatTheDiskRefusesLeavesNothing() throws {
         let store = TestStore()
         let cities = cache(store)
@@ -179,7 +179,7 @@ import Testing
         let keys = (0..<8).map { "key\($0)" }
         let failures = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var random = SeededGenerator(seed: UInt64(seed * 10 + thread))
+            var random = SeededGenerator(seed: seed * 10 + thread)
             for step in 0..<200 {
                 guard let key = keys.randomElement(using: &random) else { return }
                 do {

@@ -2,6 +2,7 @@ import ArchiveStore
 import Foundation
 import StoreTrials
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -144,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: 1...6) func twinsGiveTheSame(seed: Int) async throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         // A trim takes the oldest, of which there must not be two.
         let memory = seed % 2 == 0 ? MemorySettings.none : MemorySettings(countLimit: 3)
         let (first, second) = (try cache("first", memory: memory), try cache("second", memory: memory))
@@ -171,7 +172,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask {
-                    var random = SeededGenerator(seed: UInt64(task))
+                    var random = SeededGenerator(seed: task)
                     for step in 0..<60 {
                         // Some threads save themselves, others have it done.
                         let city = City(name: "\(task)", population: step)
@@ -248,10 +249,15 @@ import Testing
         let (several, count) = try await reader.suspensions { _ in try await cities.fetch(forKeys: ["x", "after"]) }
         #expect(several.count == 2 && count == 0)
         #expect(store.counts.fetches == fetches)
-        // That this would show a suspension: the disk is waited for.
-        cities.trimMemory(toCount: 0)
-        let (found, suspensions) = try await reader.suspensions { _ in try await cities.fetch(forKey: "x") }
-        #expect(found == city && suspensions > 0)
+        // That this would show a suspension: the disk is waited for. On a busy machine it may be there first.
+        var isShown = false
+        for _ in 0..<1_000 where !isShown {
+            cities.trimMemory(toCount: 0)
+            let (found, suspensions) = try await reader.suspensions { _ in try await cities.fetch(forKey: "x") }
+            #expect(found == city)
+            isShown = suspensions > 0
+        }
+        #expect(isShown)
     }
 
     // MARK: Off the pool
@@ -260,7 +266,7 @@ import Testing
         let store = WatchedStore(ReferenceStore())
         let cities = Cache<City>(over: store)
         let gate = Gate()
-        let faults = Record<String>()
+        let faults = Recorder<String>()
         for key in 0..<64 { try await cities.save(city, forKey: "cold \(key)") }
         cities.trimMemory(toCount: 0)
         try await cities.save(city, forKey: "hot")
@@ -295,7 +301,7 @@ import Testing
     @Test func allDiskWorkIsOffThePool() async throws {
         let store = WatchedStore(ReferenceStore())
         let cities = Cache<City>(over: store)
-        let calls = Record<Bool>()
+        let calls = Recorder<Bool>()
         let note: @Sendable () -> Void = { calls.add(withUnsafeCurrentTask { $0 != nil }) }
         store.interfere { interference in
             interference.fetch = { _ throws(StoreError) in note() }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -60,10 +61,10 @@ import Testing
         let count = try check(action, memory, failing: [:], lasting: false)
         // A walk through all directories of entries makes hundreds of calls, most of them alike.
         for index in 0..<count where count < 100 || index < 20 || index % 25 == 0 || index > count - 20 {
-            for number in [EIO, ENOSPC, EACCES, EMFILE, EINTR] {
-                try check(action, memory, failing: [index: number], lasting: false)
+            let once = [EIO, ENOSPC, EACCES, EMFILE, EINTR].map { (number: $0, isLasting: false) }
+            for (number, isLasting) in variants(once + [(EROFS, true)], at: index) {
+                try check(action, memory, failing: [index: number], lasting: isLasting)
             }
-            try check(action, memory, failing: [index: EROFS], lasting: true)
         }
     }
 

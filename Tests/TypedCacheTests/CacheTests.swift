@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -23,15 +24,6 @@ import Testing
             clock: clock,
             observer: reporter.map { FailureObserver(told: $0) }
         )
-    }
-
-    private func code(_ body: () throws -> some Any) -> CacheError.Code? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return (error as? CacheError)?.code
-        }
     }
 
     // MARK: Saving and fetching
@@ -80,7 +72,7 @@ import Testing
         #expect(try zoo.fetch(forKey: "x")?.order == "Carnivore")
     }
 
-    @Test("8 a 1,024-byte key, `/`, NUL, emoji, names differing in case only: distinct entries")
+    @Test("A 1,024-byte key, `/`, NUL, emoji, names differing in case only: distinct entries")
     func keysAreComparedByteByByte() throws {
         let cities = try cache(City.self)
         let keys = [
@@ -112,7 +104,7 @@ import Testing
         #expect(try cities.fetch(forKey: "-7")?.name == "3")
     }
 
-    @Test("9 name `../x` throws and touches nothing")
+    @Test("Name `../x` throws and touches nothing")
     func unusableKeysAndNamesAreRefused() throws {
         let cities = try cache(City.self)
         for key in ["", String(repeating: "k", count: 1_025)] {
@@ -132,7 +124,7 @@ import Testing
 
     // MARK: Types
 
-    @Test("2 an archive of type A fetched as B: typed error, process lives")
+    @Test("An archive of type A fetched as B: typed error, process lives")
     func anArchiveOfAnotherTypeIsATypeMismatchAndStays() throws {
         let city = City(name: "x", population: 1)
         try cache(City.self).save(city, forKey: "x")
@@ -287,7 +279,7 @@ import Testing
         first.next = nil
     }
 
-    @Test("3 any one flipped byte: counted corrupt miss")
+    @Test("Any one flipped byte: counted corrupt miss")
     func anyFlippedByteIsAMissThatIsCountedAndReported() throws {
         let city = City(name: "Lavāsān", population: 18_146)
         let reports = Mutex<[CacheError]>([])

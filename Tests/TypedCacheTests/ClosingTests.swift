@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -75,7 +76,7 @@ import Testing
     @Test func theLocksOfLoadsAreGivenBack() async throws {
         let (among, city) = (LoadOptions(joins: .processes), city)
         let cities = try cache(.through, .packed)
-        let (begun, goesOn) = (Record<Int>(), Record<Int>())
+        let (begun, goesOn) = (Recorder<Int>(), Recorder<Int>())
         let path = directory.url.appending(path: "cities").path
         let held = try KeyLocks(directory: path)
         #expect(try held.tryLock(KeyLocks.Offset(key: "b")))

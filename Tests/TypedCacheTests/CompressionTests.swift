@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -20,10 +21,10 @@ import Testing
     }
 
     private func blob(text: Int, noise: Int, seed: Int) -> Blob {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let line = Array("so many words, so many more ".utf8)
         let words = (0..<text).map { line[$0 % line.count] }
-        return Blob(bytes: Data(words + (0..<noise).map { _ in UInt8.random(in: 0...255, using: &random) }))
+        return Blob(bytes: Data(words + random.bytes(noise)))
     }
 
     @Test(arguments: [DiskSettings.Layout.packed, .files], [nil, 1 << 20] as [Int?])

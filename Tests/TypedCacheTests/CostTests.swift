@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -36,7 +36,7 @@ import Testing
     /// Random operations with random costs, negative ones and absurd ones among them; a second thread looks all the
     /// time.
     @Test(arguments: seeds(0..<12)) func theLimitHoldsAtEveryInstant(seed: Int) async throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let directory = TestDirectory()
         let clock = TestClock()
         let pictures = try open(in: seed % 3 == 0 ? nil : directory.url, clock: clock)

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import StoreTrials
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -166,7 +167,7 @@ import Testing
     }
 
     @Test func damagedEntriesAreLeftOutAndLeftAlone() throws {
-        let reports = Record<CacheError>()
+        let reports = Recorder<CacheError>()
         let cities = try Cache<City>(
             name: "cache",
             directory: directory.url,

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import StoreTrials
+import TestSupport
 import Testing
 
 @testable import TypedCache

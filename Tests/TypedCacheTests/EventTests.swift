@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import StoreTrials
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -76,9 +77,9 @@ import Testing
             clock: clock,
             observer: observer
         )
-        let fetches = Record<Void>()
+        let fetches = Recorder<Void>()
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var random = SeededGenerator(seed: UInt64(thread))
+            var random = SeededGenerator(seed: thread)
             for step in 0..<200 {
                 let key = Int.random(in: 0..<10, using: &random)
                 let expiration = [Expiration.never, .after(.seconds(3)), .afterIdle(.seconds(4))].randomElement(

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -56,7 +57,7 @@ import Testing
         try Cache(name: name, directory: directory.url, memory: memory, expiration: expiration, clock: clock)
     }
 
-    @Test("10 expired means absent in fetch, contains, keys, entries and count, without a sweep")
+    @Test("Expired means absent in fetch, contains, keys, entries and count, without a sweep")
     func expiredMeansAbsent() throws {
         for kind in Kind.allCases {
             for memory in [MemorySettings(), .none] {
@@ -103,7 +104,7 @@ import Testing
         #expect(try directory.entryCount(name) == 0, what)
     }
 
-    @Test("11 an absolute deadline never moves, in either tier", arguments: [Kind.after, .at])
+    @Test("An absolute deadline never moves, in either tier", arguments: [Kind.after, .at])
     func absoluteDeadlinesNeverMove(kind: Kind) throws {
         for memory in [MemorySettings(), .none] {
             let warm = try cache("\(kind)", memory: memory)
@@ -165,7 +166,7 @@ import Testing
 
     // MARK: A clock that jumps
 
-    @Test("13 the clock jumps back: nothing fresh expires", arguments: Kind.allCases)
+    @Test("The clock jumps back: nothing fresh expires", arguments: Kind.allCases)
     func nothingFreshExpiresWhenTheClockIsSetBack(kind: Kind) throws {
         for memory in [MemorySettings(), .none] {
             let name = UUID().uuidString
@@ -193,7 +194,7 @@ import Testing
         case fetch, contains, modify, neighborsFetch, neighborsContains, sweep, neighborsSweep
     }
 
-    @Test("13 the clock jumps back: what was found expired does not revive", arguments: Finding.allCases)
+    @Test("The clock jumps back: what was found expired does not revive", arguments: Finding.allCases)
     func whatWasFoundExpiredDoesNotRevive(finding: Finding) throws {
         for kind in [Kind.after, .at, .afterIdle] {
             for memory in [MemorySettings(), .none] {
@@ -226,7 +227,7 @@ import Testing
 
     @Test func whatWasFoundExpiredButCouldNotBeRemovedDoesNotReviveEither() throws {
         let store = try WatchedStore(directory)
-        let reports = Record<CacheError>()
+        let reports = Recorder<CacheError>()
         let cities = Cache<City>(over: store, place: directory.url.path, clock: clock) { reports.add($0) }
         let neighbor = Cache<City>(over: store, place: directory.url.path, clock: clock)
         try cities.save(city, forKey: "x", expiration: .after(.seconds(80)))

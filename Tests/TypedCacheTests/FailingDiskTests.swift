@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -279,7 +280,7 @@ import Testing
         #expect(try await fetch(cities, tags: ["t"]) == 1)
         let storedAt = clock.now
         clock.advance(by: 1)
-        let seen = Record<CacheEntry>()
+        let seen = Recorder<CacheEntry>()
         func remove(if isChosen: Bool) async throws -> Int {
             let choose = { (entry: CacheEntry) in
                 seen.add(entry)

@@ -2,6 +2,7 @@ import ArchiveStore
 import Foundation
 import StoreTrials
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -184,7 +185,7 @@ import Testing
         let keys = (0..<20).map { "\($0)" }
         let city = City(name: "city", population: 1)
         for key in keys { try cities.save(city, forKey: key, tags: ["tag"]) }
-        let seen = Record<String>()
+        let seen = Recorder<String>()
         let latecomer = Mutex<Cache<City>?>(nil)
         store.interfere { interference in
             interference.remove = { () throws(StoreError) in

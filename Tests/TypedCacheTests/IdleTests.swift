@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import StoreTrials
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -23,7 +24,7 @@ import Testing
         try #require(try cache().entries().all().first { $0.key == "x" }).expiresAt?.timeIntervalSince(clock.now)
     }
 
-    @Test("12 idle time: reading moves only the idle deadline")
+    @Test("Idle time: reading moves only the idle deadline")
     func readingMovesAnIdleDeadline() throws {
         let cities = try cache()
         try cities.save(city, forKey: "x", expiration: idle)
@@ -63,7 +64,7 @@ import Testing
     private final class Flusher: CacheObserver {
         private let cities: Cache<City>
         private let store: WatchedStore
-        let moves = Record<Int>()
+        let moves = Recorder<Int>()
 
         init(_ cities: Cache<City>, _ store: WatchedStore) { (self.cities, self.store) = (cities, store) }
 
@@ -107,9 +108,9 @@ import Testing
         #expect(try cities.entry(forKey: "x") == nil && cities.entries().all().isEmpty)
     }
 
-    @Test("12 the disk follows an idle deadline by less than an eighth, and is never ahead of it", arguments: 1...4)
+    @Test("The disk follows an idle deadline by less than an eighth, and is never ahead of it", arguments: 1...4)
     func theDiskFollows(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)
             try cities.save(city, forKey: "x", expiration: idle)
@@ -128,7 +129,7 @@ import Testing
     }
 
     /// Reading moves the deadline at once, whether or not memory has the entry and the disk knows yet.
-    @Test("12 idle time: a fetch counts at once, without memory too")
+    @Test("Idle time: a fetch counts at once, without memory too")
     func aFetchCountsAtOnceWithoutMemory() throws {
         for (memory, isHeld) in [
             (MemorySettings.none, false), (.none, true), (MemorySettings(countLimit: 1), true),
@@ -232,7 +233,7 @@ import Testing
         #expect(try await cities.modify(forKey: "x", expiration: idle) { $0 } == city)
     }
 
-    @Test("12 idle time: a later save wins over a pending move", arguments: [0, 1, 2])
+    @Test("Idle time: a later save wins over a pending move", arguments: [0, 1, 2])
     func aLaterSaveWins(writer: Int) throws {
         for expiration in [
             Expiration.never, .after(.seconds(1_000)), .afterIdle(.seconds(20)), idle, .at(clock.now + 5e3),
@@ -369,7 +370,7 @@ import Testing
 
     @Test func aMoveThatFailedIsReportedAndTriedAgain() throws {
         let store = try WatchedStore(directory)
-        let reports = Record<CacheError>()
+        let reports = Recorder<CacheError>()
         let cities = Cache<City>(over: store, clock: clock) { reports.add($0) }
         try cities.save(city, forKey: "x", expiration: idle)
         clock.advance(by: 60)
@@ -385,7 +386,7 @@ import Testing
     }
 
     @Test func aDamagedEntryWhoseDeadlineWasToBeMovedIsGoneInBothTiers() throws {
-        let reports = Record<CacheError>()
+        let reports = Recorder<CacheError>()
         let cities = try Cache<City>(
             name: "cache",
             directory: directory.url,

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -23,7 +24,7 @@ import Testing
         let expiration = Expiration.after(.seconds(10)).servingStaleOnError(for: .seconds(100))
         for key in 0..<20 { try await caches[0].save(city, forKey: key, expiration: expiration) }
         clock.advance(by: 20)
-        let (among, city, runs) = (among, city, Record<Int>())
+        let (among, city, runs) = (among, city, Recorder<Int>())
         let tasks = caches.map { cities in
             Task {
                 for key in 0..<20 {
@@ -55,7 +56,7 @@ import Testing
         let caches = try (0..<4).map { _ in try cache() }
         let options = LoadOptions(earlyRefresh: 1e15, joins: .processes)
         let expiration = Expiration.after(.seconds(100))
-        let (city, runs) = (city, Record<Int>())
+        let (city, runs) = (city, Recorder<Int>())
         _ = try await caches[0].fetch(forKey: "a", expiration: expiration) { city }
         var locks: KeyLocks? = try KeyLocks(directory: path)
         #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)
@@ -75,10 +76,10 @@ import Testing
 
     @Test func severalKeysInAnyOrder() async throws {
         let caches = try (0..<4).map { _ in try cache() }
-        let (among, city, asked) = (among, city, Record<[Int]>())
+        let (among, city, asked) = (among, city, Recorder<[Int]>())
         let tasks = caches.enumerated().map { number, cities in
             Task {
-                var random = SeededGenerator(seed: UInt64(number))
+                var random = SeededGenerator(seed: number)
                 for batch in 0..<10 {
                     let keys = (batch * 10..<batch * 10 + 10).shuffled(using: &random)
                     let found = try await cities.fetch(forKeys: keys, options: among) { missing in
@@ -98,7 +99,7 @@ import Testing
         let cities = try cache()
         var locks: KeyLocks? = try KeyLocks(directory: path)
         #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)
-        let (among, city, runs) = (among, city, Record<Int>())
+        let (among, city, runs) = (among, city, Recorder<Int>())
         let load = Task {
             try await cities.fetch(forKey: "a", options: among) {
                 runs.add(1)

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -107,7 +108,7 @@ import Testing
         #expect(cities.statistics.loads == 1 && cities.statistics.misses == 1 && cities.statistics.hits == 2)
     }
 
-    @Test("21 100 concurrent loads of one key: one producer run")
+    @Test("100 concurrent loads of one key: one producer run")
     func oneProducerHoweverManyAsk() async throws {
         let cities = try cache()
         let source = Source(isOpen: false)

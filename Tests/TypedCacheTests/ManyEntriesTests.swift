@@ -1,5 +1,5 @@
 import Foundation
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: [ValueSharing.automatic, .decodedEachTime], seeds(0..<6))
     func lookingForManyInMemoryIsLookingForEach(values: ValueSharing, seed: Int) throws {
         let clock = TestClock()
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         func open(_ name: String) throws -> Cache<Note> {
             try Cache(name: name, disk: nil, values: values, clock: clock)
         }
@@ -51,7 +51,7 @@ import Testing
     func behavesLikeADictionary(layout: DiskSettings.Layout, seed: Int) async throws {
         let directory = TestDirectory(inMemory: true)
         let clock = TestClock()
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         func open() throws -> Cache<City> {
             try Cache(
                 name: "cities",

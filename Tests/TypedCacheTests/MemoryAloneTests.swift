@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -79,7 +79,7 @@ import Testing
 
     /// Beside a dictionary, with both kinds of sharing.
     @Test(arguments: seeds(0..<20)) func itBehavesLikeADictionary(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let clock = TestClock()
         let cache: Cache<String> = try open(clock: clock, values: seed % 2 == 0 ? .shared : .decodedEachTime)
         #expect(cache.sharesValues == (seed % 2 == 0))
@@ -139,7 +139,7 @@ import Testing
 
     /// The policy hears of hits, though they never reach the store: as many come as in the memory of other caches.
     @Test(arguments: seeds(0..<5)) func hitsDecideWhatStays(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let directory = TestDirectory()
         let settings = MemorySettings(byteLimit: nil, countLimit: 50)
         let alone: Cache<Int> = try open(settings)
@@ -186,9 +186,9 @@ import Testing
 
     @Test func limitsHoldWhileManyThreadsUseIt() throws {
         let cache: Cache<Int> = try open(MemorySettings(countLimit: 10))
-        let faults = Record<String>()
+        let faults = Recorder<String>()
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var random = SeededGenerator(seed: UInt64(thread))
+            var random = SeededGenerator(seed: thread)
             for step in 0..<500 {
                 let key = Int.random(in: 0..<30, using: &random)
                 do {

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: seeds(1..<21)) func theTableFindsWhatIsInIt(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let table = EntryTable()
         defer { table.deallocate() }
         var model: [String: MemoryEntry] = [:]
@@ -41,7 +41,7 @@ import Testing
 
     /// Every removal moves others up, which must be found all the same.
     @Test(arguments: seeds(1..<21)) func slotsFindWhatIsInThem(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         var slots = EntrySlots()
         var model: [String: MemoryEntry] = [:]
         let texts = (0..<40).map { "key\($0)" }
@@ -100,7 +100,7 @@ import Testing
         )
         let excess = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var random = SeededGenerator(seed: UInt64(thread))
+            var random = SeededGenerator(seed: thread)
             for step in 0..<300 {
                 let key = "\(Int.random(in: 0..<30, using: &random))"
                 do {

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import StoreTrials
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -37,7 +38,7 @@ import Testing
             try cache(memory: memory), try cache(memory: memory),
             Cache<City>(over: try WatchedStore(directory), memory: memory, clock: clock),
         ]
-        let results = Record<Int>()
+        let results = Recorder<Int>()
         DispatchQueue.concurrentPerform(iterations: 6) { thread in
             for _ in 0..<20 {
                 do {
@@ -179,7 +180,7 @@ import Testing
 
     @Test func aDamagedEntryIsNil() throws {
         for memory in [MemorySettings(), .none] {
-            let reports = Record<CacheError>()
+            let reports = Recorder<CacheError>()
             let cities = try cache(memory: memory) { reports.add($0) }
             try cities.save(city, forKey: "x")
             try directory.damageEntry("cache")

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 import TypedCache
 
@@ -52,7 +53,7 @@ import TypedCache
         .value(ValueIdentity(writer: writer, number: number))
     }
 
-    @Test("1 a value saved under a name is fetched equal by a new process")
+    @Test("A value saved under a name is fetched equal by a new process")
     func fetchedByANewProcess() throws {
         let keys = (0..<40).map { "key \($0)".replacing(" ", with: $0 % 2 == 0 ? "-" : "/") }
         let first = try child(1)
@@ -105,7 +106,7 @@ import TypedCache
         #expect(try await load.value.identity == value.identity)
     }
 
-    @Test("5 SIGKILL mid-write: whole old or whole new value", arguments: [1, 2])
+    @Test("SIGKILL mid-write: whole old or whole new value", arguments: [1, 2])
     func killed(seed: UInt64) throws {
         let settings = TortureSettings(
             executable: try Self.executable,
@@ -122,7 +123,7 @@ import TypedCache
         #expect(report.figures["reads judged"] ?? 0 > 30 * 20)
     }
 
-    @Test("6 orphaned drafts are counted and cleaned")
+    @Test("Orphaned drafts are counted and cleaned")
     func orphanedDrafts() throws {
         // A packed store makes a draft for a segment only; what is left of those is in the run of kills.
         let living = try child(1) { $0.layout = .files }
@@ -157,7 +158,7 @@ import TypedCache
         withExtendedLifetime(cache) {}
     }
 
-    @Test("22 two processes: one's writes and trims are seen by the other, totals right")
+    @Test("Two processes: one's writes and trims are seen by the other, totals right")
     func twoProcesses() throws {
         try writesAreSeen()
         try FileManager.default.removeItem(at: directory.url.appending(path: "shared"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -75,7 +76,7 @@ import Testing
     @Test func ofTwoObjectsThatCross() async throws {
         let caches = [try cache(), try cache()]
         let among = LoadOptions(joins: .processes)
-        let started = Record<String>()
+        let started = Recorder<String>()
         let fetch = { @Sendable (number: Int, key: String, next: String) async -> CacheError.Code? in
             do {
                 _ = try await caches[number].fetch(forKey: key, options: among) {
@@ -109,7 +110,7 @@ import Testing
     /// Two loads that began apart, each of which comes to wait for the other.
     @Test func ofTwoThatCross() async throws {
         let cities = try cache()
-        let started = Record<String>()
+        let started = Recorder<String>()
         let fetch = { @Sendable (key: String, next: String) async -> CacheError.Code? in
             do {
                 _ = try await cities.fetch(forKey: key) {

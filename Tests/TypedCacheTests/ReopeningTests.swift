@@ -2,6 +2,7 @@ import ArchiveStore
 import Foundation
 import StoreTrials
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -124,10 +125,10 @@ import Testing
     /// Threads that open the directory, change what is theirs, and drop the cache again, all at once.
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func eachOpeningSeesWhatItsThreadDidBefore(layout: DiskSettings.Layout) throws {
-        let faults = Record<String>()
+        let faults = Recorder<String>()
         let url = directory.url
         @Sendable func work(_ thread: Int) {
-            var random = SeededGenerator(seed: UInt64(thread + 1))
+            var random = SeededGenerator(seed: thread + 1)
             var model: [String: Int] = [:]
             do {
                 for round in 0..<40 {
@@ -169,7 +170,7 @@ import Testing
     @Test func aFailureAfterTheDropIsToldAndLeavesNothingStale() throws {
         let base = try WatchedStore(directory)
         let place = directory.url.path
-        let told = Record<String>()
+        let told = Recorder<String>()
         let isHeld = DispatchSemaphore(value: 0)
         do {
             let cities = Cache<City>(over: base, place: place)

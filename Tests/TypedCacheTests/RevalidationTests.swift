@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -27,7 +28,7 @@ import Testing
         for round in 1...5 {
             clock.advance(by: 10)
             #expect(try await cities.fetch(forKey: "a") == nil)
-            let formers = Record<City?>()
+            let formers = Recorder<City?>()
             // In the window, not before; and not again while the new deadline has not passed.
             for _ in 0..<3 {
                 let found = try await cities.fetch(forKey: "a") { former in
@@ -126,7 +127,7 @@ import Testing
         let stale = Expiration.after(.seconds(10)).servingStale(for: .seconds(10))
         try await cities.save(old, forKey: "a", expiration: stale)
         clock.advance(by: 15)
-        let formers = Record<City?>()
+        let formers = Recorder<City?>()
         let found = try await cities.fetch(forKey: "a", expiration: stale) { former in
             formers.add(former)
             return .unchanged()
@@ -138,7 +139,7 @@ import Testing
 
         _ = try await cities.fetch(forKey: "b", expiration: stale) { [new] _ in .new(new) }
         clock.advance(by: 9)
-        let early = Record<City?>()
+        let early = Recorder<City?>()
         // So eagerly that chance has no say.
         let ahead = try await cities.fetch(
             forKey: "b",
@@ -185,7 +186,7 @@ import Testing
         try await cities.save(old, forKey: "a")
         clock.advance(by: 20)
         let key = try EntryKey("a")
-        let runs = Record<Int>()
+        let runs = Recorder<Int>()
         let wait = { @Sendable (number: Int) async in
             runs.add(number)
             while cities.core.loads.waiterCount(key) < 20 { await Task.yield() }

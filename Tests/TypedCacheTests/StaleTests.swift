@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -113,7 +114,7 @@ import Testing
         for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)
             let idle = Expiration.afterIdle(.seconds(1e6))
-            let loads = Record<Int>()
+            let loads = Recorder<Int>()
             for round in 0..<20 {
                 // Taken for one that took as long as it really does: next to nothing beside the idle time.
                 let found = try await cities.fetch(

@@ -1,5 +1,5 @@
 import Foundation
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: seeds(1..<7)) func removingByTagRemovesThoseAndNoOthers(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(seed: seed)
         let caches = [try cache(), try cache(memory: .none)]
         let groups = ["a", "A", "b", "😀", "a b", String(repeating: "t", count: 256)]
         var model: [String: Set<String>] = [:]

@@ -1,4 +1,5 @@
 import KeyedArchive
+import TestSupport
 import Testing
 
 @testable import CacheCommand

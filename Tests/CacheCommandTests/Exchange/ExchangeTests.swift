@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 @testable import CacheCommand

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -162,7 +163,7 @@ struct EntryCommandTests {
     @Test("Long values are written in pieces, which together are the whole")
     func longValues() throws {
         var random = SeededGenerator(seed: 1)
-        let bytes = Data((0..<500_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let bytes = Data(random.bytes(500_000))
         let text = String(repeating: "Lavāsān \u{1F981}\n", count: 20_000)
         let value = RecordValue.object(
             Record(fields: [

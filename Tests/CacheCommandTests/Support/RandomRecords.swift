@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import CacheCommand
 
 /// Records of every shape that JSON can write.

@@ -94,7 +94,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: drafts.path).count <= 1)
     }
 
-    @Test("25 an interrupted warm, re-run: resumes, in budget, figures reconcile with the statistics")
+    @Test("An interrupted warm, re-run: resumes, in budget, figures reconcile with the statistics")
     func resumed() throws {
         // More than the budget holds, but less is saved until the pipe of printed keys is full.
         let count = 20_000

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Several processes at once on one cache, one of which is killed now and then.
 final class Crowd {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TypedCache
 
 /// Fills a small disk until saves fail, again and again, and sees that no other entry suffers.

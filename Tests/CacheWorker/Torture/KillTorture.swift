@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TypedCache
 
 /// Kills one process after another in the middle of its work, and sees what is left.

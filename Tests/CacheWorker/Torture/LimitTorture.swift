@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TypedCache
 
 /// Has several processes fill one cache that has limits, and looks again and again at what is there: never too much.

@@ -1,5 +1,6 @@
 import Foundation
 import ModelCache
+import TestSupport
 
 /// Kills one process after another that merges answers into models, or erases an account, and sees what is left.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TypedCache
 
 /// Has several processes work on one cache at once, kills one now and then, and judges every read.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Which operations a worker makes up.
 enum OperationMix: String, CaseIterable {
     /// Everything, mostly saves and fetches.

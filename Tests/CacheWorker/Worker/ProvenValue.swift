@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TypedCache
 
 /// A value that proves by itself that it is whole, and which key and save it belongs to.

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import TypedCache
 
 /// Does operations on a cache, and logs each before and after.

@@ -1,15 +1,16 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import TypedCache
 
 /// Keeps what it is told.
 final class EventObserver: CacheObserver {
-    let events = Record<CacheEvent>()
+    let events = Recorder<CacheEvent>()
     /// The operations that began.
-    let operations = Record<CacheOperation>()
+    let operations = Recorder<CacheOperation>()
     /// What was wrong with beginnings and ends.
-    let faults = Record<String>()
+    let faults = Recorder<String>()
     private let open = Mutex<[UUID: CacheOperation]>([:])
 
     /// How many operations have begun and not ended.

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TypedCache
@@ -25,7 +26,7 @@ final class EventRun {
         cities = Cache(over: store, memory: memory, clock: clock, observer: observer)
         streams = [cities.events, cities.events, cities.events]
         latest = cities.events.makeAsyncIterator()
-        random = SeededGenerator(seed: UInt64(seed))
+        random = SeededGenerator(seed: seed)
     }
 
     private func expiration() -> Expiration {

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import TypedCache
 
@@ -163,23 +164,5 @@ extension Cache {
             clock: clock,
             observer: observer ?? reporter.map { FailureObserver(told: $0) }
         )
-    }
-}
-
-/// What was told, in the order in which it was.
-final class Record<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
-
-    var all: [Element] { elements.withLock { $0 } }
-    func add(_ element: Element) { elements.withLock { $0.append(element) } }
-}
-
-/// The code of the cache's error that `body` throws; `nil` if it throws none.
-func code(_ body: () throws -> some Any) -> CacheError.Code? {
-    do {
-        _ = try body()
-        return nil
-    } catch {
-        return (error as? CacheError)?.code
     }
 }

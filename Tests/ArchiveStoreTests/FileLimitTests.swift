@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSeeds
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
@@ -28,125 +28,28 @@ final class TestUser: StoreUser {
     var evicted: [String] { state.withLock { $0.evicted } }
 }
 
-/// That a file store keeps to its limits, as the file system tells, whatever happens to its journal.
-@Suite struct LimitTests {
-    private func settings(bytes: Int? = nil, count: Int? = nil) -> StoreSettings {
-        var settings = StoreSettings()
-        settings.byteLimit = bytes
-        settings.countLimit = count
-        return settings
-    }
-
-    private func random(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
-        (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-    }
-
-    private func save(_ archive: [UInt8], _ key: String, in store: FileStore) throws {
-        try store.save(archive, forKey: key, storedAt: .now, expiresAt: nil)
-    }
-
-    @Test("14 byte limit L, 10 × L written: never above L plus one entry")
-    func tenTimesTheLimit() throws {
-        try withTemporaryDirectory { path in
-            let limit = 100_000
-            let store = try FileStore(directory: path, create: true, settings: settings(bytes: limit))
-            var random = SeededGenerator(seed: 14)
-            var written = 0
-            var number = 0
-            while written < 10 * limit {
-                let archive = self.random(Int.random(in: 1...5_000, using: &random), &random)
-                try save(archive, "key \(number)", in: store)
-                written += archive.count
-                number += 1
-                #expect(try filesTotal(path).byteCount <= limit, "after \(number) saves")
-                #expect(try store.fetch(forKey: "key \(number - 1)")?.archive == archive)
-            }
-            // Room is used, not only kept free.
-            #expect(try filesTotal(path).byteCount > limit / 2)
-            store.upkeep.sync {}
-            try checkLedger(path)
-        }
-    }
-
-    /// Two stores with a ledger each are to each other what two processes are.
-    @Test(arguments: seeds(0..<30)) func holdForRandomOperationsOfTwoProcesses(seed: Int) throws {
-        try withTemporaryDirectory { path in
-            var random = SeededGenerator(seed: seed)
-            let limit = NameSize(
-                byteCount: Int.random(in: 5_000...50_000, using: &random),
-                count: Int.random(in: 1...30, using: &random)
-            )
-            let hasBytes = Int.random(in: 0..<4, using: &random) != 0
-            let hasCount = !hasBytes || Bool.random(using: &random)
-            let settings = settings(bytes: hasBytes ? limit.byteCount : nil, count: hasCount ? limit.count : nil)
-            func open() throws -> FileStore {
-                if seed % 5 == 4 {
-                    return try FileStore(directory: path, create: true, settings: settings) { key in
-                        EntryName(high: UInt64(key.bytes.reduce(0, ^) % 7) << 56, low: 1)
-                    }
-                }
-                return try FileStore(directory: path, create: true, settings: settings)
-            }
-            var stores = try [open(), open()]
-            var last: [String: [UInt8]] = [:]
-            for step in 0..<150 {
-                let place: Comment = "seed \(seed), step \(step)"
-                let which = Int.random(in: 0..<2, using: &random)
-                let store = stores[which]
-                let key = "key \(Int.random(in: 0..<40, using: &random))"
-                switch Int.random(in: 0..<20, using: &random) {
-                case 0..<11:
-                    let archive = self.random(Int.random(in: 0...4_000, using: &random), &random)
-                    try save(archive, key, in: store)
-                    last[key] = archive
-                    let there = try store.fetch(forKey: key)?.archive
-                    #expect(there == archive, place)
-                case 11..<15:
-                    let archive = try store.fetch(forKey: key)?.archive
-                    #expect(archive == nil || archive == last[key], place)
-                case 15:
-                    try store.remove(forKey: key)
-                    last[key] = nil
-                case 16:
-                    guard let entry = try store.information(forKey: key) else { break }
-                    _ = try store.moveDeadline(of: entry, to: Date(timeIntervalSinceReferenceDate: Double(step)))
-                case 17:
-                    guard let file = entries(in: path).randomElement(using: &random) else { break }
-                    try writeFile(self.random(100, &random), file)
-                    // The journal cannot know of this. It is as long as an entry may be less.
-                    try store.removeDamagedEntries()
-                    last = try last.filter { try store.fetch(forKey: $0.key) != nil }
-                case 18: stores[which] = try open()
-                default:
-                    guard Int.random(in: 0..<4, using: &random) == 0 else { break }
-                    try store.removeAll()
-                    last = [:]
-                }
-                let total = try filesTotal(path)
-                if hasBytes { #expect(total.byteCount <= limit.byteCount, place) }
-                if hasCount { #expect(total.count <= limit.count, place) }
-            }
-            for store in stores { store.upkeep.sync {} }
-            try checkLedger(path)
-        }
-    }
-
+/// That a file store keeps to its limits whatever happens to its journal, and which entries it evicts.
+@Suite struct FileLimitTests {
     @Test func holdWhileManyThreadsOfTwoProcessesSave() throws {
         try withTemporaryDirectory { path in
             let stores = try (0..<2).map { _ in
-                try FileStore(directory: path, create: true, settings: settings(bytes: 30_000, count: 20))
+                try FileStore(
+                    directory: path,
+                    create: true,
+                    settings: StoreSettings(byteLimit: 30_000, countLimit: 20)
+                )
             }
             let faults = Faults()
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 var random = SeededGenerator(seed: thread)
                 for step in 0..<100 {
                     do {
-                        let archive = self.random(Int.random(in: 0...3_000, using: &random), &random)
+                        let archive = random.bytes(Int.random(in: 0...3_000, using: &random))
                         let key = "key \(Int.random(in: 0..<60, using: &random))"
                         if Int.random(in: 0..<5, using: &random) == 0 {
                             try stores[thread % 2].remove(forKey: key)
                         } else {
-                            try save(archive, key, in: stores[thread % 2])
+                            try stores[thread % 2].save(archive, forKey: key)
                         }
                         // A listing takes time, in which entries come and go: counted are those of one instant only.
                         let names = try filesTotal(path).count
@@ -161,19 +64,6 @@ final class TestUser: StoreUser {
             #expect(total.byteCount <= 30_000 && total.count <= 20)
             for store in stores { store.upkeep.sync {} }
             try checkLedger(path)
-        }
-    }
-
-    @Test func whatIsLargerThanAllIsRefused() throws {
-        try withTemporaryDirectory { path in
-            let store = try FileStore(directory: path, create: true, settings: settings(bytes: 1_000))
-            try save([1], "key", in: store)
-            var random = SeededGenerator(seed: 1)
-            let error = #expect(throws: StoreError.self) { try save(self.random(1_000, &random), "key", in: store) }
-            #expect(error?.code == .tooLarge)
-            #expect(try store.fetch(forKey: "key")?.archive == [1])
-            let none = try FileStore(directory: path, create: true, settings: settings(count: 0))
-            #expect(#expect(throws: StoreError.self) { try save([2], "key", in: none) }?.code == .tooLarge)
         }
     }
 
@@ -198,19 +88,19 @@ final class TestUser: StoreUser {
         try withTemporaryDirectory { path in
             let journal = path + "/journal"
             var random = SeededGenerator(seed: 3)
-            let settings = settings(bytes: 4_000, count: 6)
+            let settings = StoreSettings(byteLimit: 4_000, countLimit: 6)
             let running = try FileStore(directory: path, create: true, settings: settings)
-            for key in 0..<3 { try save(self.random(300, &random), "key \(key)", in: running) }
+            for key in 0..<3 { try running.save(random.bytes(300), forKey: "key \(key)") }
             let old = try readFile(journal)
-            for key in 0..<6 { try save(self.random(500, &random), "key \(key)", in: running) }
+            for key in 0..<6 { try running.save(random.bytes(500), forKey: "key \(key)") }
             let whole = try readFile(journal)
             for (name, bytes) in Self.damages(whole, old: old) {
                 try? FileManager.default.removeItem(atPath: journal)
                 if let bytes { try writeFile(bytes, journal) }
                 let store = isRunning ? running : try FileStore(directory: path, create: true, settings: settings)
                 for key in 0..<4 {
-                    let archive = self.random(600, &random)
-                    try save(archive, "\(name) \(key)", in: store)
+                    let archive = random.bytes(600)
+                    try store.save(archive, forKey: "\(name) \(key)")
                     let total = try filesTotal(path)
                     #expect(total.byteCount <= 4_000 && total.count <= 6, "\(name)")
                     #expect(try store.fetch(forKey: "\(name) \(key)")?.archive == archive, "\(name)")
@@ -225,11 +115,11 @@ final class TestUser: StoreUser {
         try withTemporaryDirectory { path in
             do {
                 let store = try FileStore(directory: path, create: true)
-                for key in 0..<50 { try save([UInt8](repeating: 1, count: 100), "key \(key)", in: store) }
+                for key in 0..<50 { try store.save([UInt8](repeating: 1, count: 100), forKey: "key \(key)") }
                 #expect(!FileManager.default.fileExists(atPath: path + "/journal"))
             }
-            let store = try FileStore(directory: path, create: true, settings: settings(count: 10))
-            try save([1], "new", in: store)
+            let store = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 10))
+            try store.save([1], forKey: "new")
             #expect(entries(in: path).count <= 10)
             #expect(try store.fetch(forKey: "new") != nil)
         }
@@ -238,14 +128,14 @@ final class TestUser: StoreUser {
     @Test func aStoreWithoutLimitsRecordsWhereAnotherOneHasSome() throws {
         try withTemporaryDirectory { path in
             let unlimited = try FileStore(directory: path, create: true)
-            try save([1], "before", in: unlimited)
-            let limited = try FileStore(directory: path, create: true, settings: settings(count: 5))
-            try save([1], "first", in: limited)
-            for key in 0..<20 { try save([1], "key \(key)", in: unlimited) }
+            try unlimited.save([1], forKey: "before")
+            let limited = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 5))
+            try limited.save([1], forKey: "first")
+            for key in 0..<20 { try unlimited.save([1], forKey: "key \(key)") }
             try unlimited.remove(forKey: "key 7")
             try checkLedger(path)
             #expect(entries(in: path).count == 21)
-            try save([1], "second", in: limited)
+            try limited.save([1], forKey: "second")
             #expect(entries(in: path).count <= 5)
             limited.upkeep.sync {}
             try checkLedger(path)
@@ -255,8 +145,8 @@ final class TestUser: StoreUser {
     /// What a process leaves that is killed between an announcement and its rename.
     @Test func whatWasAnnouncedAndNeverCameCountsUntilItIsLookedAt() throws {
         try withTemporaryDirectory { path in
-            let store = try FileStore(directory: path, create: true, settings: settings(bytes: 10_000))
-            try save([1], "key", in: store)
+            let store = try FileStore(directory: path, create: true, settings: StoreSettings(byteLimit: 10_000))
+            try store.save([1], forKey: "key")
             let phantom = JournalRecord(
                 .announced,
                 of: EntryName(high: 5 << 56, low: 6),
@@ -268,7 +158,7 @@ final class TestUser: StoreUser {
             try handle.write(contentsOf: Data(JournalRecord.bytes([phantom])))
             try handle.close()
             for key in 0..<40 {
-                try save([UInt8](repeating: 1, count: 50), "key \(key)", in: store)
+                try store.save([UInt8](repeating: 1, count: 50), forKey: "key \(key)")
                 #expect(try store.fetch(forKey: "key \(key)") != nil)
             }
             // It takes up no room any more.
@@ -281,9 +171,9 @@ final class TestUser: StoreUser {
     @Test func aDirectoryThatIsMadeAgainStartsAnew() throws {
         try withTemporaryDirectory { path in
             let cache = path + "/cache"
-            let store = try FileStore(directory: cache, create: true, settings: settings(count: 5))
+            let store = try FileStore(directory: cache, create: true, settings: StoreSettings(countLimit: 5))
             for round in 0..<3 {
-                for key in 0..<12 { try save([1], "key \(round) \(key)", in: store) }
+                for key in 0..<12 { try store.save([1], forKey: "key \(round) \(key)") }
                 #expect(entries(in: cache).count <= 5)
                 store.upkeep.sync {}
                 try checkLedger(cache)
@@ -296,18 +186,18 @@ final class TestUser: StoreUser {
 
     @Test func whatIsInUseGoesLastAndWhoUsesTheStoreHears() throws {
         try withTemporaryDirectory { path in
-            let store = try FileStore(directory: path, create: true, settings: settings(count: 20))
+            let store = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 20))
             let user = TestUser()
             store.setUser(user)
             user.use(["key 0", "key 1", "key 2"], askingBack: store)
-            for key in 0..<60 { try save([1], "key \(key)", in: store) }
+            for key in 0..<60 { try store.save([1], forKey: "key \(key)") }
             let left = try (0..<60).map { "key \($0)" }.filter { try store.information(forKey: $0) != nil }
             #expect(Set(left).isSuperset(of: ["key 0", "key 1", "key 2"]))
             #expect(Set(user.evicted) == Set((0..<60).map { "key \($0)" }).subtracting(left))
             #expect(user.evicted.count == Set(user.evicted).count)
             // If all are in use, some go nevertheless.
             user.use(Set((0..<90).map { "key \($0)" }))
-            for key in 60..<90 { try save([1], "key \(key)", in: store) }
+            for key in 60..<90 { try store.save([1], forKey: "key \(key)") }
             #expect(entries(in: path).count <= 20)
         }
     }
@@ -315,11 +205,11 @@ final class TestUser: StoreUser {
     @Test func usefulnessIsKnownAfterARestart() throws {
         try withTemporaryDirectory { path in
             var random = SeededGenerator(seed: 9)
-            let settings = settings(count: 100)
+            let settings = StoreSettings(countLimit: 100)
             func open() throws -> FileStore { try FileStore(directory: path, create: true, settings: settings) }
             let keys = (0..<100).map { "key \($0)" }
             var store = try open()
-            for key in keys { try save([1], key, in: store) }
+            for key in keys { try store.save([1], forKey: key) }
             let useful = Set(keys.shuffled(using: &random).prefix(50))
             for key in useful { for _ in 0..<5 { _ = try store.fetch(forKey: key) } }
             // A later process only reads, and one after it saves.
@@ -327,7 +217,7 @@ final class TestUser: StoreUser {
             for key in useful { _ = try store.fetch(forKey: key) }
             store = try open()
             store.upkeep.sync {}
-            for key in 0..<2_000 { try save([1], "new \(key)", in: store) }
+            for key in 0..<2_000 { try store.save([1], forKey: "new \(key)") }
             let left = try keys.filter { try store.information(forKey: $0) != nil }
             let usefulLeft = left.filter(useful.contains)
             print("left of 50 useful: \(usefulLeft.count), of 50 others: \(left.count - usefulLeft.count)")
@@ -335,14 +225,14 @@ final class TestUser: StoreUser {
         }
     }
 
-    @Test("17 eviction order does not depend on the file system's access times")
+    @Test("Eviction order does not depend on the file system's access times")
     func orderWithoutFileTimes() throws {
         func survivors(_ time: Double?) throws -> [String] {
             var left: [String] = []
             try withTemporaryDirectory { path in
-                let settings = settings(count: 30)
+                let settings = StoreSettings(countLimit: 30)
                 var store = try FileStore(directory: path, create: true, settings: settings)
-                for key in 0..<30 { try save([1], "key \(key)", in: store) }
+                for key in 0..<30 { try store.save([1], forKey: "key \(key)") }
                 for key in stride(from: 0, to: 30, by: 3) { _ = try store.fetch(forKey: "key \(key)") }
                 store = try FileStore(directory: path, create: true, settings: settings)
                 for (index, file) in entries(in: path).enumerated() {
@@ -351,7 +241,7 @@ final class TestUser: StoreUser {
                     for which in 0..<2 { times[which].tv_sec = Int(time * Double(index + 1)) }
                     try #require(utimensat(AT_FDCWD, file, times, 0) == 0)
                 }
-                for key in 0..<25 { try save([1], "new \(key)", in: store) }
+                for key in 0..<25 { try store.save([1], forKey: "new \(key)") }
                 left = try (0..<30).map { "key \($0)" }.filter { try store.information(forKey: $0) != nil }
             }
             return left
@@ -362,7 +252,7 @@ final class TestUser: StoreUser {
         #expect(try survivors(-1_000) == plain)
     }
 
-    @Test("18 10,000 hits on one key write nothing to disk but a bounded few")
+    @Test("10,000 hits on one key write nothing to disk but a bounded few")
     func hitsWriteNothing() throws {
         try withTemporaryDirectory { path in
             func state() throws -> [String: Int] {
@@ -375,11 +265,11 @@ final class TestUser: StoreUser {
                 }
                 return sizes
             }
-            let settings = settings(bytes: 1 << 20)
+            let settings = StoreSettings(byteLimit: 1 << 20)
             do {
                 let store = try FileStore(directory: path, create: true, settings: settings)
-                try save([1], "key", in: store)
-                try save([1], "other", in: store)
+                try store.save([1], forKey: "key")
+                try store.save([1], forKey: "other")
                 let before = try state()
                 for _ in 0..<10_000 { _ = try store.fetch(forKey: "key") }
                 #expect(try state() == before)
@@ -387,7 +277,7 @@ final class TestUser: StoreUser {
                 let journal = try #require(before["journal"])
                 for round in 0..<100 {
                     for _ in 0..<10 { _ = try store.fetch(forKey: "key") }
-                    try save([UInt8(round)], "other", in: store)
+                    try store.save([UInt8(round)], forKey: "other")
                 }
                 let grown = try #require(try state()["journal"]) - journal
                 #expect(grown <= (100 * 2 + 3) * JournalRecord.byteCount)
@@ -401,11 +291,11 @@ final class TestUser: StoreUser {
 
     @Test func theJournalIsWrittenAnewWhenMostOfItIsOld() throws {
         try withTemporaryDirectory { path in
-            let limited = try FileStore(directory: path, create: true, settings: settings(count: 100))
-            let other = try FileStore(directory: path, create: true, settings: settings(count: 100))
+            let limited = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 100))
+            let other = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 100))
             let unlimited = try FileStore(directory: path, create: true)
             for round in 0..<2_500 {
-                try save([1], "key \(round % 7)", in: [limited, other, unlimited][round % 3])
+                try [limited, other, unlimited][round % 3].save([1], forKey: "key \(round % 7)")
                 if round % 100 == 0 {
                     #expect(try readFile(path + "/journal").count <= 1 << 17)
                     for store in [limited, other] { store.upkeep.sync {} }
@@ -421,16 +311,16 @@ final class TestUser: StoreUser {
         try withTemporaryDirectory { path in
             do {
                 let store = try FileStore(directory: path, create: true)
-                for key in 0..<10 { try save([1], "key \(key)", in: store) }
+                for key in 0..<10 { try store.save([1], forKey: "key \(key)") }
             }
             var settings = StoreSettings()
             settings.minimumFreeByteCount = .max / 2
             let store = try FileStore(directory: path, create: true, settings: settings)
-            let error = #expect(throws: StoreError.self) { try save([1], "key", in: store) }
+            let error = #expect(throws: StoreError.self) { try store.save([1], forKey: "key") }
             #expect(error?.code == .io && error?.errorNumber == ENOSPC)
             #expect(entries(in: path) == [])
             settings.minimumFreeByteCount = 1
-            try save([1], "key", in: FileStore(directory: path, create: true, settings: settings))
+            try FileStore(directory: path, create: true, settings: settings).save([1], forKey: "key")
         }
     }
 
@@ -438,7 +328,7 @@ final class TestUser: StoreUser {
 
     @Test(arguments: [false, true]) func trimsToWhatIsAsked(isLimited: Bool) throws {
         try withTemporaryDirectory { path in
-            let settings = settings(count: isLimited ? 1_000 : nil)
+            let settings = StoreSettings(countLimit: isLimited ? 1_000 : nil)
             let store = try FileStore(directory: path, create: true, settings: settings)
             for key in 0..<40 {
                 let date = Date(timeIntervalSinceReferenceDate: Double(40 - key))

@@ -1,11 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
 
-/// What is left of a store's promises when any one call to the system fails, or all from one on: everything
-/// but success.
-@Suite struct FaultTests {
+/// That a file store keeps its promises when any one call to the system fails, or all from one on: all but success.
+@Suite struct FileFaultTests {
     /// How a store is used in which a scenario takes place.
     enum Usage: CaseIterable, Sendable {
         /// It was just opened.
@@ -35,15 +35,14 @@ import Testing
             if call.isMissing, missing.insert(call.call.name).inserted, missing.count > 3 { continue }
             // All in the first usage, which makes the most calls; elsewhere one stands for those that are treated
             // alike.
-            for number in usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR] {
-                try check(scenario, usage, .once(index, .fail(number)))
-            }
-            for number in usage == .cold ? [EIO, EROFS] : [ENOSPC] {
-                try check(scenario, usage, .from(index, .fail(number)))
-            }
+            let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
+            let lasting = usage == .cold ? [EIO, EROFS] : [ENOSPC]
+            var plans = once.map { FaultyLayer.Plan.once(index, .fail($0)) }
+            plans += lasting.map { .from(index, .fail($0)) }
             if call.call.operation == .read || call.call.operation == .write {
-                try check(scenario, usage, .once(index, .shorten(1)))
+                plans.append(.once(index, .shorten(1)))
             }
+            for plan in variants(plans, at: index) { try check(scenario, usage, plan) }
         }
         try check(scenario, usage, .from(0, .shorten(1)))
     }
@@ -77,12 +76,12 @@ import Testing
                     return (call, isShard && !FileManager.default.fileExists(atPath: path + "/" + call.name))
                 }
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
-                try checkContent(scenario, usage, store, path, after: failure == nil, place)
+                try scenario.checkContent(of: store, and: open(path, usage), after: failure == nil, place)
                 // What could not be deleted is deleted after the session.
                 if case .once(let index, _) = plan, made[index].operation != .remove {
                     try checkDrafts(path, place)
                 }
-                try checkUse(scenario, store, place)
+                try FaultScenario.checkUse(of: store, place)
             }
             try checkTraces(usage, path, place)
         }
@@ -130,56 +129,11 @@ import Testing
         _ = try store.information(forKey: FaultScenario.archives[2].key)
     }
 
-    /// Each key has its old or its new value, for every store; those that were not touched have the old one.
-    private func checkContent(
-        _ scenario: FaultScenario,
-        _ usage: Usage,
-        _ store: FileStore,
-        _ path: String,
-        after hasSucceeded: Bool,
-        _ place: Comment
-    ) throws {
-        let other = try open(path, usage)
-        for key in FaultScenario.archives.map(\.key) + ["new"] {
-            let allowed = scenario.allowed(key, after: hasSucceeded)
-            let stored = try found(key, in: store, mayBeDamaged: scenario.isDamaged)
-            #expect(allowed.contains(stored?.archive), "\(key); \(place)")
-            let deadline = stored?.information.expiresAt
-            let deadlines = [nil, FaultScenario.deadlines.old, FaultScenario.deadlines.new]
-            #expect(deadlines.contains(deadline), "\(key); \(place)")
-            let same = try found(key, in: other, mayBeDamaged: scenario.isDamaged)
-            #expect(same?.archive == stored?.archive, "\(key); \(place)")
-            #expect(same?.information == stored?.information, "\(key); \(place)")
-        }
-    }
-
-    private func found(
-        _ key: String,
-        in store: FileStore,
-        mayBeDamaged: Bool
-    ) throws(StoreError) -> StoredArchive? {
-        do {
-            return try store.fetch(forKey: key)
-        } catch  where mayBeDamaged && key == FaultScenario.key && error.code == .corrupted {
-            return nil
-        }
-    }
-
     /// After one fault, a session has left no draft of its own, nor a lock but its own.
     private func checkDrafts(_ path: String, _ place: Comment) throws {
         let drafts = try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts")
         let own = drafts.filter { !$0.hasPrefix("0123456789abcdef") }
         #expect(own.count <= 1 && own.allSatisfy { $0.hasSuffix(".lock") }, "\(drafts); \(place)")
-    }
-
-    /// Once calls succeed again, so does the same store.
-    private func checkUse(_ scenario: FaultScenario, _ store: FileStore, _ place: Comment) throws {
-        for key in [FaultScenario.key, "new"] {
-            try store.save([7], forKey: key, storedAt: .now, expiresAt: nil)
-            #expect(try store.fetch(forKey: key)?.archive == [7], place)
-            #expect(try store.remove(forKey: key), place)
-            #expect(try store.fetch(forKey: key) == nil, place)
-        }
     }
 
     /// No draft is left after the next session, and no open file.
