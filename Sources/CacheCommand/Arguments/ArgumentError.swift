@@ -1,4 +1,4 @@
-/// Why a command line cannot be understood: facts alone, the sentence is `ArgumentErrorMessage`'s.
+/// Why a command line cannot be understood: facts alone, the sentence is ``ArgumentErrorMessage``'s.
 struct ArgumentError: Error, Sendable, Equatable {
     enum Fact: Sendable, Equatable {
         case missingSubcommand
@@ -16,6 +16,55 @@ struct ArgumentError: Error, Sendable, Equatable {
     }
 
     let fact: Fact
-    /// `nil` if the command line did not come to one.
-    var subcommand: Subcommand?
+    /// The name of the subcommand; `nil` if the command line did not come to one.
+    var subcommand: String?
+}
+
+/// Writes the sentence for a command line that cannot be understood: the fault and the remedy.
+struct ArgumentErrorMessage: CustomStringConvertible {
+    let error: ArgumentError
+
+    init(_ error: ArgumentError) {
+        self.error = error
+    }
+
+    var description: String { "\(sentence); \(advice)" }
+
+    private var sentence: String {
+        switch error.fact {
+        case .missingSubcommand:
+            "a subcommand is missing"
+        case .unknownSubcommand(let name, _):
+            "unknown subcommand \(quoted(name))"
+        case .unknownOption(let option, _):
+            "unknown option \(quoted(option))"
+        case .missingValue(let option, let placeholder):
+            "\(option) needs a value: \(option) \(placeholder)"
+        case .unexpectedValue(let option):
+            "\(option) takes no value"
+        case .repeatedOption(let option):
+            "\(option) is given twice"
+        case .badValue(let option, let invalid):
+            "\(option): expected \(invalid.expected), not \(quoted(invalid.part))"
+        case .missingOption(let form):
+            "\(form) is missing"
+        case .conflictingOptions(let one, let other):
+            "\(one) and \(other) exclude each other"
+        case .missingOperand(let placeholder):
+            "\(placeholder) is missing"
+        case .unexpectedOperand(let text):
+            "unexpected argument \(quoted(text))"
+        }
+    }
+
+    private var advice: String {
+        switch error.fact {
+        case .unknownSubcommand(_, let suggestion?), .unknownOption(_, let suggestion?):
+            "did you mean \(suggestion)?"
+        default:
+            "see typed-cache help\(error.subcommand.map { " \($0)" } ?? "")"
+        }
+    }
+
+    private func quoted(_ text: String) -> String { "'\(SafeText(text, limit: 80))'" }
 }

@@ -1,17 +1,17 @@
 /// The help of the command, or of one of its subcommands; written from the declarations.
-package struct HelpText: Sendable, Equatable, CustomStringConvertible {
-    /// `nil` is the command as a whole.
-    let subcommand: Subcommand?
+struct HelpText: CustomStringConvertible {
+    let description: String
 
     private static let width = 80
 
-    package var description: String {
-        subcommand.map { Self.text(of: $0.declaration) } ?? Self.overview
+    /// - Parameter subcommand: `nil` is the command as a whole.
+    init(_ subcommand: (any Subcommand.Type)?) {
+        description = subcommand.map { Self.text(of: $0) } ?? Self.overview
     }
 
     private static var overview: String {
-        let subcommands = Subcommand.allCases.map { ($0.rawValue, $0.declaration.summary) }
-        let options = [Options.help, Options.version].map { ($0.form, $0.meaning) }
+        let subcommands = Command.subcommands.map { ($0.name, $0.summary) }
+        let options = [Command.helpOption, Command.versionOption].map { ($0.form, $0.help) }
         return """
             Fills, shows, checks, moves and trims typed caches.
 
@@ -29,43 +29,39 @@ package struct HelpText: Sendable, Equatable, CustomStringConvertible {
             """
     }
 
-    private static func text(of declaration: CommandDeclaration) -> String {
-        var parts = [wrapped(declaration.summary + ".", indent: 0)]
-        if let discussion = declaration.discussion { parts[0] += "\n" + wrapped(discussion, indent: 0) }
-        parts.append(usage(of: declaration))
-        if let operand = declaration.operand {
-            parts.append(columns([(operand.placeholder, operand.meaning)]))
+    private static func text(of subcommand: any Subcommand.Type) -> String {
+        let declared = DeclaredArguments(of: subcommand.init())
+        var parts = [wrapped(subcommand.summary + ".", indent: 0)]
+        if let discussion = subcommand.discussion { parts[0] += "\n" + wrapped(discussion, indent: 0) }
+        parts.append(usage(of: subcommand.name, declared))
+        if let operand = declared.operand?.declaration {
+            parts.append(columns([(operand.placeholder, operand.help)]))
         }
-        parts.append("options:\n" + columns(declaration.allOptions.map { (form($0), meaning($0)) }))
-        let examples = declaration.examples.map { example in
+        parts.append("options:\n" + columns(declared.allOptions.map { row(of: $0.declaration) }))
+        let examples = subcommand.examples.map { example in
             "  # \(example.meaning)\n  typed-cache \(example.arguments.joined(separator: " "))"
         }
         parts.append("\(examples.count == 1 ? "example" : "examples"):\n" + examples.joined(separator: "\n"))
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    private static func usage(of declaration: CommandDeclaration) -> String {
-        var words = ["typed-cache", declaration.subcommand.rawValue]
-        if let operand = declaration.operand { words.append(operand.form) }
-        let (required, optional) = (
-            declaration.options.filter(\.isRequired), declaration.options.filter { !$0.isRequired }
-        )
-        words += required.map(\.form)
-        for option in optional where option != declaration.exclusive.first {
-            let isChoice = declaration.exclusive.contains(option)
-            let forms = isChoice ? declaration.exclusive.map(\.form) : [option.form]
+    private static func usage(of name: String, _ declared: DeclaredArguments) -> String {
+        var words = ["typed-cache", name]
+        if let operand = declared.operand?.declaration { words.append(operand.form) }
+        let options = declared.options.map(\.declaration)
+        let exclusive = declared.exclusive.map(\.declaration)
+        words += options.filter(\.isRequired).map(\.form)
+        for option in options where !option.isRequired && option != exclusive.first {
+            let forms = exclusive.contains(option) ? exclusive.map(\.form) : [option.form]
             words.append("[\(forms.joined(separator: " | "))]")
         }
         return wrapped(pieces: ["usage:"] + words, indent: 7)
     }
 
-    private static func form(_ option: OptionDeclaration) -> String {
-        option.form + (option.letter.map { ", -\($0)" } ?? "")
-    }
-
-    private static func meaning(_ option: OptionDeclaration) -> String {
-        if option.isRequired { return option.meaning + " (required)" }
-        return option.meaning + (option.standard.map { " (default: \($0))" } ?? "")
+    private static func row(of option: OptionDeclaration) -> (form: String, meaning: String) {
+        let form = option.form + (option.letter.map { ", -\($0)" } ?? "")
+        if option.isRequired { return (form, option.help + " (required)") }
+        return (form, option.help + (option.standard.map { " (default: \($0))" } ?? ""))
     }
 
     private static func columns(_ rows: [(String, String)]) -> String {

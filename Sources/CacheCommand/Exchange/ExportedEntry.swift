@@ -17,10 +17,7 @@ struct ExportedEntry: Sendable, Equatable {
     }
 
     var record: Record {
-        var record = Record(fields: [
-            RecordField(name: "file", value: .string(file)),
-            RecordField(name: "key", value: .string(key)),
-        ])
+        var record: Record = ["file": .string(file), "key": .string(key)]
         func add(_ name: String, _ seconds: Double?) {
             if let seconds { record.fields.append(RecordField(name: name, value: .double(seconds))) }
         }

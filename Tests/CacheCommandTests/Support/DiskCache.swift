@@ -30,7 +30,7 @@ struct DiskCache {
     }
 
     func save(_ archive: [UInt8], _ key: String, _ attributes: EntryAttributes = Self.attributes()) throws {
-        let cache = try Self.backend.openOrCreate(selection)
+        let cache = try Self.backend.openOrCreate(selection, disk: DiskSettings())
         _ = try cache.save(archive, forKey: key, attributes: attributes, replaces: true)
     }
 
@@ -57,7 +57,6 @@ struct DiskCache {
         let attributes: EntryAttributes
     }
 
-    /// The paths of all files of entries.
     /// Changes a byte in the archive of the entry that was saved first, or of some entry where each has a file.
     func damageFirst() throws {
         let file = try #require(files().min())

@@ -62,7 +62,7 @@ import Testing
         #expect(try RealTool.run(other("verify")).output == "1,500 sound, 0 expired, 0 damaged\n")
         let root = URL(fileURLWithPath: workspace.root)
         let entries = try ["c", "d"].map { name in
-            let cache = try Cache<StoredRecord>(name: name, directory: root)
+            let cache = try Cache<Data>(name: name, directory: root)
             return Dictionary(uniqueKeysWithValues: try cache.entries().all().map { ($0.key, $0) })
         }
         #expect(entries[0].count == Self.count && entries[0].keys == entries[1].keys)
