@@ -153,9 +153,26 @@ final class ExchangeFolder {
             return
         }
         // Some file systems have no hard links.
-        let isUnsupported = [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno)
-        guard isUnsupported, !contains(name), renameat(descriptor, Self.draftName, descriptor, name) == 0 else {
+        guard [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno) else {
             throw .unwritable(path: path(of: name), errno: errno)
+        }
+        try renameDraft(to: name)
+    }
+
+    /// Gives the file that was begun its name without a hard link.
+    ///
+    /// Implementation: an empty file claims the name first (`O_EXCL`), so that the rename replaces no file of another
+    /// process. A process that is killed between the two leaves the empty file.
+    ///
+    /// - Throws: `.unwritable`, with `EEXIST` if the name is taken.
+    func renameDraft(to name: String) throws(CommandFailure) {
+        let claim = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard claim >= 0 else { throw .unwritable(path: path(of: name), errno: errno) }
+        close(claim)
+        guard renameat(descriptor, Self.draftName, descriptor, name) == 0 else {
+            let number = errno
+            unlinkat(descriptor, name, 0)
+            throw .unwritable(path: path(of: name), errno: number)
         }
     }
 }

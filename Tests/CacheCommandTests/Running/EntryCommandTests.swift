@@ -154,7 +154,11 @@ struct EntryCommandTests {
 
     @Test("An entry that has expired is none")
     func expired() throws {
-        try cache.save(DiskCache.archive("x"), "x", DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1)))
+        try cache.save(
+            DiskCache.archive("x"),
+            "x",
+            with: DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1))
+        )
         for word in ["get", "dump"] { #expect(run(word, "x").errors.text.contains("no entry for 'x'"), "\(word)") }
         #expect(try keys() == [Array("x".utf8)])
     }

@@ -29,7 +29,7 @@ struct DiskCache {
         ToolRun(words + options, on: Self.backend, interruption: interruption, columns: columns)
     }
 
-    func save(_ archive: [UInt8], _ key: String, _ attributes: EntryAttributes = Self.attributes()) throws {
+    func save(_ archive: [UInt8], _ key: String, with attributes: EntryAttributes = Self.attributes()) throws {
         let cache = try Self.backend.openOrCreate(selection, disk: DiskSettings())
         _ = try cache.save(archive, forKey: key, attributes: attributes, replaces: true)
     }

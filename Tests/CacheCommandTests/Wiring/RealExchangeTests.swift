@@ -28,7 +28,11 @@ import Testing
         let (process, output, errors) = try RealTool.start(cache("export", folder))
         while process.isRunning, names().count < 20 { usleep(500) }
         body(process)
-        return try RealTool.finish(process, output.fileHandleForReading.readDataToEndOfFile(), errors)
+        return try RealTool.finish(
+            process,
+            output: output.fileHandleForReading.readDataToEndOfFile(),
+            errors: errors
+        )
     }
 
     @Test("Killed at any instant, an export leaves whole files only; started again, it completes", arguments: 0..<3)
