@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import KeyedArchive
 
 /// One entry of a cache, as a list shows it.
 package struct EntryRow: Sendable, Equatable {
@@ -53,7 +54,7 @@ package struct EntryRow: Sendable, Equatable {
                     InstantText.text(entry.storedAt),
                     entry.expiresAt.map(InstantText.text) ?? "never",
                     ByteText(entry.size).description,
-                ] + (hasModels ? [entry.model?.name ?? ""] : []) + [SafeText(entry.key).description]
+                ] + (hasModels ? [entry.model?.name ?? ""] : []) + [EscapedText(entry.key).description]
             )
         }
         return table

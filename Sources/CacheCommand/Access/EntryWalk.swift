@@ -128,10 +128,10 @@ struct EntryFinding: Error {
 
     /// For people, in one line.
     var prose: String {
-        let key = key.map { "'\(SafeText($0, limit: 200))'" }
-        let place = place.map { SafeText($0).description }
+        let key = key.map { "'\(EscapedText($0, limit: 200))'" }
+        let place = place.map { EscapedText($0).description }
         let words = [key, place].compactMap(\.self).joined(separator: " at ")
-        return "\(words.isEmpty ? "an entry" : words): \(SafeText(reason, limit: 300))"
+        return "\(words.isEmpty ? "an entry" : words): \(EscapedText(reason, limit: 300))"
     }
 
     /// For programs.

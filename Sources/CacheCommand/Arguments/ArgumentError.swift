@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// Why a command line cannot be understood: facts alone, the sentence is ``ArgumentErrorMessage``'s.
 struct ArgumentError: Error, Sendable, Equatable {
     enum Fact: Sendable, Equatable {
@@ -66,7 +68,7 @@ struct ArgumentErrorMessage: CustomStringConvertible {
         }
     }
 
-    private func quoted(_ text: String) -> String { "'\(SafeText(text, limit: 80))'" }
+    private func quoted(_ text: String) -> String { "'\(EscapedText(text, limit: 80))'" }
 }
 
 /// Finds the name that a mistyped word most likely stands for.

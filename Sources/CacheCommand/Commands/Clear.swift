@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// `clear`: removes all entries of a cache.
 struct Clear: Subcommand {
     static let name = "clear"
@@ -17,7 +19,7 @@ struct Clear: Subcommand {
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         if !isConfirmed {
             guard let confirm = environment.confirm else { throw CommandFailure.unconfirmed }
-            let question = "Remove all entries of the cache '\(SafeText(cache.name, limit: 200))'?"
+            let question = "Remove all entries of the cache '\(EscapedText(cache.name, limit: 200))'?"
             guard confirm(question) else { return .failure }
         }
         let count = try environment.backend.open(cache.selection).removeAll()

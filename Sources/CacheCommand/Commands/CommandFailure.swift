@@ -42,9 +42,9 @@ struct CommandFailureMessage: CustomStringConvertible {
         case CommandFailure.source(let error, let location):
             description = SourceErrorMessage(error: error, location: location).description
         case CommandFailure.noEntry(let key):
-            let isEscaped = SafeText.unescaped(key).map { !$0.utf8.elementsEqual(key.utf8) } ?? false
+            let isEscaped = EscapedText.unescaped(key).map { !$0.utf8.elementsEqual(key.utf8) } ?? false
             description =
-                "no entry for '\(SafeText(key, limit: 200))'; "
+                "no entry for '\(EscapedText(key, limit: 200))'; "
                 + (isEscaped
                     ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
                     : "see typed-cache list")
@@ -54,48 +54,50 @@ struct CommandFailureMessage: CustomStringConvertible {
         case CommandFailure.noCache(let missing):
             description = missing.description
         case CommandFailure.unusableType(let name):
-            description = "records cannot be saved as '\(SafeText(name, limit: 200))'; give a type of the app's own"
+            description =
+                "records cannot be saved as '\(EscapedText(name, limit: 200))'; give a type of the app's own"
         case CommandFailure.unreadable(let path, let number):
-            description = "\(SafeText(path)) cannot be read: \(SystemMessage(number))"
+            description = "\(EscapedText(path)) cannot be read: \(SystemMessage(number))"
         case CommandFailure.unwritable(let path, let number):
-            description = "\(SafeText(path)) cannot be written: \(SystemMessage(number))"
+            description = "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
         case CommandFailure.notEmpty(let path):
             description =
-                "\(SafeText(path)) is not empty; give another directory, or --force to replace an export there"
+                "\(EscapedText(path)) is not empty; give another directory, or --force to replace an export there"
         case CommandFailure.foreignIndex(let path):
-            description = "\(SafeText(path)) was not written by export and stays; give another directory"
+            description = "\(EscapedText(path)) was not written by export and stays; give another directory"
         case CommandFailure.nothingToImport(let path):
             description =
-                "there is nothing to import in \(SafeText(path)): no \(ExportIndex.fileName), no .plist and no .archive"
+                "there is nothing to import in \(EscapedText(path)): no \(ExportIndex.fileName), no .plist and no .archive"
         case CommandFailure.unreadableIndex(let path, let fault):
-            description = "\(SafeText(path)) \(fault.phrase)"
+            description = "\(EscapedText(path)) \(fault.phrase)"
         case CommandFailure.unreadableEntry(let key, let error) where error.code == .corrupted:
             let reason = (error.cause as? StoreError)?.reason ?? error.message
             description =
-                "the entry for '\(SafeText(key, limit: 200))' is damaged: \(SafeText(reason, limit: 1_000)); "
+                "the entry for '\(EscapedText(key, limit: 200))' is damaged: \(EscapedText(reason, limit: 1_000)); "
                 + "typed-cache verify --repair removes damaged entries"
         case CommandFailure.unreadableEntry(let key, let error):
             description =
-                "the entry for '\(SafeText(key, limit: 200))' cannot be read: \(SafeText(error.message, limit: 1_000))"
+                "the entry for '\(EscapedText(key, limit: 200))' cannot be read: \(EscapedText(error.message, limit: 1_000))"
         case CommandFailure.unsoundEntry(let key, let error):
             description =
-                "the entry for '\(SafeText(key, limit: 200))' is no sound archive: "
-                + "\(SafeText("\(error)", limit: 1_000)); typed-cache verify --repair removes such entries"
+                "the entry for '\(EscapedText(key, limit: 200))' is no sound archive: "
+                + "\(EscapedText("\(error)", limit: 1_000)); typed-cache verify --repair removes such entries"
         case CommandFailure.entangled(let key, let cache):
             description =
-                "the entry for '\(SafeText(key, limit: 200))' refers to itself, or to the same parts too often, which "
+                "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
                 + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
         case let error as CacheError:
-            description = SafeText(error.message, limit: 1_000).description
+            description = EscapedText(error.message, limit: 1_000).description
         case CommandFailure.unsoundArchive(let path, let error) where error.code == .unknownFormat:
-            description = "\(SafeText(path)) is neither a keyed archive nor a cache entry"
+            description = "\(EscapedText(path)) is neither a keyed archive nor a cache entry"
         case CommandFailure.unsoundArchive(let path, let error):
             let place = error.offset.map { ", at byte \($0)" } ?? ""
-            description = "\(SafeText(path)) is no sound archive: \(SafeText(error.message, limit: 1_000))\(place)"
+            description =
+                "\(EscapedText(path)) is no sound archive: \(EscapedText(error.message, limit: 1_000))\(place)"
         case OutputError.failed(let errno):
             description = "standard output cannot be written: \(SystemMessage(errno))"
         default:
-            description = SafeText("\(error)", limit: 1_000).description
+            description = EscapedText("\(error)", limit: 1_000).description
         }
     }
 }
@@ -115,7 +117,7 @@ struct MissingCache: Sendable, CustomStringConvertible {
 
     /// The fault and the remedy, in one sentence.
     var description: String {
-        "no cache '\(SafeText(selection.name, limit: 200))' in \(SafeText(directory)); \(advice)"
+        "no cache '\(EscapedText(selection.name, limit: 200))' in \(EscapedText(directory)); \(advice)"
     }
 
     private var advice: String {
@@ -125,7 +127,7 @@ struct MissingCache: Sendable, CustomStringConvertible {
         }
         if let app { return "did you mean --app \(ShellText(app))?" }
         if !others.isEmpty {
-            let names = others.prefix(Self.mostNames).map { "'\(SafeText($0, limit: 80))'" }
+            let names = others.prefix(Self.mostNames).map { "'\(EscapedText($0, limit: 80))'" }
             let more = others.count > names.count ? ", …" : ""
             return "there are \(names.joined(separator: ", "))\(more)"
         }

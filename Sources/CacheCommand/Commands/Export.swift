@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import KeyedArchive
 import TypedCache
 
 /// `export`: writes the entries of a cache as plain files.
@@ -123,7 +124,9 @@ struct Exporter {
         let key: String
         do throws(CacheError) { key = try listed.get().key } catch { throw EntryFinding(error) }
         guard let name = freeName(for: key) else {
-            throw RejectedRecord(reason: "'\(SafeText(key, limit: 200))': something else has the name of its file")
+            throw RejectedRecord(
+                reason: "'\(EscapedText(key, limit: 200))': something else has the name of its file"
+            )
         }
         let file = try folder.beginFile(name)
         var byteCount = 0

@@ -135,7 +135,7 @@ struct Importer {
                 try take(ExportedEntry(file: name, key: key, attributes: attributes), &summary)
             } catch let rejection as RejectedRecord {
                 summary.invalid += 1
-                reporter.complain("\(SafeText(name, limit: 300)): \(SafeText(rejection.reason, limit: 600))")
+                reporter.complain("\(EscapedText(name, limit: 300)): \(EscapedText(rejection.reason, limit: 600))")
             }
             reporter.advanced(progress(summary, bytes: 0, size: nil, elapsed: now() - start))
             return true

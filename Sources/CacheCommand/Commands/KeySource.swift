@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// The keys that a command is about, one after another.
 struct KeySource {
     /// Where the keys come from.
@@ -75,7 +77,7 @@ struct KeySource {
         if frame.isTooLong { return fail(.tooLong(limit: longestLine)) }
         guard let text = String(validating: bytes[frame.range], as: UTF8.self) else { return fail(.invalidUTF8) }
         if isRaw { return .success(text) }
-        guard let key = SafeText.unescaped(text) else {
+        guard let key = EscapedText.unescaped(text) else {
             return fail(.rejected("a backslash must be escaped, as list does; raw keys are read with --null"))
         }
         return .success(key)

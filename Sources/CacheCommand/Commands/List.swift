@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// `list`: prints the keys of a cache.
 struct List: Subcommand {
     static let name = "list"
@@ -36,7 +38,7 @@ struct List: Subcommand {
         } else if isLong {
             try environment.output.write(EntryRow.table(entries).description)
         } else {
-            for entry in entries { try environment.output.write("\(SafeText(entry.key))\n") }
+            for entry in entries { try environment.output.write("\(EscapedText(entry.key))\n") }
         }
         return .success
     }

@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// `warm`: saves records from a source into a cache.
 struct Warm: Subcommand {
     static let name = "warm"
@@ -198,7 +200,7 @@ struct WarmReporter: WarmObserver {
     }
 
     mutating func saved(_ key: String) throws(OutputError) {
-        if printsKeys { try output.write("\(SafeText(key))\n") }
+        if printsKeys { try output.write("\(EscapedText(key))\n") }
     }
 
     mutating func skipped(_ badRecord: BadRecord) {

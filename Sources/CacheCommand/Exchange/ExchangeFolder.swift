@@ -2,7 +2,7 @@ import Foundation
 
 /// A directory of plain files. Each name is one component and is looked up in the open directory, never through a
 /// link; a file that exists is never replaced.
-final class ExchangeFolder {
+final class ExchangeFolder: Sendable {
     let path: String
     private let descriptor: Int32
 

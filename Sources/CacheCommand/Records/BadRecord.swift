@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// A record that cannot be taken, and why; the ones after it can.
 struct BadRecord: Error, Sendable, Equatable {
     /// The line on which the record begins, from 1.
@@ -77,9 +79,9 @@ struct BadRecordMessage: CustomStringConvertible {
         case .longKey(let field, let bytes, let limit):
             "the key field \(quoted(field)) holds \(bytes) bytes, a key has at most \(limit)"
         case .rejected(let words):
-            SafeText(words, limit: 300).description
+            EscapedText(words, limit: 300).description
         }
     }
 
-    private func quoted(_ name: String) -> String { "\"\(SafeText(name, limit: 80))\"" }
+    private func quoted(_ name: String) -> String { "\"\(EscapedText(name, limit: 80))\"" }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 
 /// The declared fields of a record: selects them, in their order, and reads each as its type.
 package struct FieldList: Sendable, Equatable {
@@ -56,7 +57,7 @@ package struct FieldList: Sendable, Equatable {
 
     private func unfit(_ field: FieldDeclaration, _ value: RecordValue) -> BadRecordReason {
         var excerpt: String?
-        if case .string(let text) = value { excerpt = SafeText(text, limit: 40).description }
+        if case .string(let text) = value { excerpt = EscapedText(text, limit: 40).description }
         return .unfitField(field.name, type: field.type, found: RecordKind(value), excerpt: excerpt)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 
 /// Dates as ISO 8601 text, in the proleptic Gregorian calendar.
 ///
@@ -8,8 +9,9 @@ enum InstantText {
     /// The instant that `text` names, or `nil` if it names none.
     static func date(from text: String) -> Date? {
         var rest = Array(text.utf8)[...]
-        guard let days = days(&rest) else { return nil }
-        if rest.isEmpty { return date(days: days, minutes: 0, seconds: 0) }
+        guard let midnight = day(&rest)?.secondsSince2001 else { return nil }
+        // From 2001 on, as dates count, so that nothing is rounded twice.
+        if rest.isEmpty { return Date(timeIntervalSinceReferenceDate: Double(midnight)) }
         guard take("T", &rest) || take(" ", &rest) else { return nil }
         guard let hour = number(2, &rest), take(":", &rest), let minute = number(2, &rest) else { return nil }
         var second = 0.0
@@ -20,15 +22,9 @@ enum InstantText {
         guard hour < 24, minute < 60, second < 60, let offset = offset(&rest), rest.isEmpty else {
             return nil
         }
-        return date(days: days, minutes: hour * 60 + minute - offset, seconds: second)
+        let minutes = hour * 60 + minute - offset
+        return Date(timeIntervalSinceReferenceDate: Double(midnight + minutes * 60) + second)
     }
-
-    /// From 2001 on, as dates count, so that nothing is rounded twice.
-    private static func date(days: Int, minutes: Int, seconds: Double) -> Date {
-        Date(timeIntervalSinceReferenceDate: Double((days - daysTo2001) * 86_400 + minutes * 60) + seconds)
-    }
-
-    private static let daysTo2001 = 11_323
 
     /// `date` in UTC with as many digits as it takes to read the same date again; `nil` if nine are too few, or its
     /// year is not one of 0000 to 9999.
@@ -40,9 +36,10 @@ enum InstantText {
         if nanoseconds == 1e9 { (whole, nanoseconds) = (whole + 1, 0) }
         let start = text(Date(timeIntervalSinceReferenceDate: whole))
         if nanoseconds == 0 { return whole == seconds ? start : nil }
-        let digits = padded(Int(nanoseconds), 9)
-        let fraction = digits[...(digits.lastIndex { $0 != "0" } ?? digits.startIndex)]
-        let made = start.dropLast() + "." + fraction + "Z"
+        // Nine digits, without the zeros at the end.
+        var digits = String(1_000_000_000 + Int(nanoseconds)).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        let made = start.dropLast() + "." + digits + "Z"
         return self.date(from: String(made)) == date ? String(made) : nil
     }
 
@@ -52,22 +49,19 @@ enum InstantText {
         // The years 0000 to 9999; others have no ISO 8601 text that everyone reads.
         guard seconds >= -62_167_219_200, seconds < 253_402_300_799 else { return "\(seconds)" }
         let milliseconds = Int((seconds * 1000).rounded())
-        let (days, inDay) = floorDivision(milliseconds, 86_400_000)
-        let (year, month, day) = civil(days)
-        let time = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { padded($0, 2) }
-        let part = inDay % 1000 == 0 ? "" : "." + padded(inDay % 1000, 3)
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
-            + time.joined(separator: ":") + part + "Z"
+        let inSecond = (milliseconds % 1000 + 1000) % 1000
+        let since1970 = (milliseconds - inSecond) / 1000
+        return CivilDate(secondsSince2001: since1970 - secondsTo2001).text(milliseconds: inSecond)
     }
 
-    private static func days(_ rest: inout ArraySlice<UInt8>) -> Int? {
+    /// From 1970 on.
+    private static let secondsTo2001 = 978_307_200
+
+    private static func day(_ rest: inout ArraySlice<UInt8>) -> CivilDate? {
         guard let year = number(4, &rest), take("-", &rest), let month = number(2, &rest), take("-", &rest),
-            let day = number(2, &rest), (1...12).contains(month), day >= 1
+            let day = number(2, &rest)
         else { return nil }
-        let days = dayNumber(year, month, day)
-        // The day before the next month's first is the last one of this.
-        let next = month == 12 ? dayNumber(year + 1, 1, 1) : dayNumber(year, month + 1, 1)
-        return days < next ? days : nil
+        return CivilDate(year: year, month: month, day: day)
     }
 
     /// The zone's offset in minutes.
@@ -104,33 +98,5 @@ enum InstantText {
         guard rest.first == UInt8(ascii: mark) else { return false }
         rest = rest.dropFirst()
         return true
-    }
-
-    /// Days since 1 January 1970. Years are counted from March, so that the leap day is the last of its year.
-    private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let (century, yearInEra) = floorDivision(month > 2 ? year : year - 1, 400)
-        let dayInYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayInEra = yearInEra * 365 + yearInEra / 4 - yearInEra / 100 + dayInYear
-        return century * 146_097 + dayInEra - 719_468
-    }
-
-    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let (era, dayInEra) = floorDivision(days + 719_468, 146_097)
-        let yearInEra = (dayInEra - dayInEra / 1_460 + dayInEra / 36_524 - dayInEra / 146_096) / 365
-        let dayInYear = dayInEra - (365 * yearInEra + yearInEra / 4 - yearInEra / 100)
-        let shifted = (5 * dayInYear + 2) / 153
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        let day = dayInYear - (153 * shifted + 2) / 5 + 1
-        return (era * 400 + yearInEra + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func floorDivision(_ value: Int, _ divisor: Int) -> (Int, Int) {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

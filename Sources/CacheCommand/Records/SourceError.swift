@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// Why a source cannot be read any further: facts alone, the sentence is ``SourceErrorMessage``'s.
 enum SourceError: Error, Sendable, Equatable {
     /// The system could not open it.
@@ -45,7 +47,7 @@ struct SourceErrorMessage: CustomStringConvertible {
     let error: SourceError
     let location: SourceLocation
 
-    var description: String { "\(SafeText(location.name, limit: 300)): \(sentence)" }
+    var description: String { "\(EscapedText(location.name, limit: 300)): \(sentence)" }
 
     private var sentence: String {
         switch error {
@@ -66,7 +68,7 @@ struct SourceErrorMessage: CustomStringConvertible {
         case .badHeader(let line, let reason):
             "header, \(BadRecordMessage(BadRecord(line: line, reason: reason)))"
         case .duplicateColumn(let line, let name):
-            "header, line \(line): two columns are named \"\(SafeText(name, limit: 80))\"; rename one"
+            "header, line \(line): two columns are named \"\(EscapedText(name, limit: 80))\"; rename one"
         case .unnamedColumn(let line, let column):
             "header, line \(line): column \(column) has no name"
         }

@@ -22,7 +22,7 @@ struct ExchangeFolderTests {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    private func errorNumber(_ body: () throws(CommandFailure) -> Void) -> Int32? {
+    private static func errorNumber(_ body: () throws(CommandFailure) -> Void) -> Int32? {
         do throws(CommandFailure) {
             try body()
             return nil
@@ -51,7 +51,7 @@ struct ExchangeFolderTests {
         try FileManager.default.createSymbolicLink(atPath: folder.path(of: "link"), withDestinationPath: "nowhere")
         for name in ["file", "link"] {
             try begin("new", as: name)
-            let number = errorNumber { () throws(CommandFailure) in
+            let number = Self.errorNumber { () throws(CommandFailure) in
                 if hasLinks { try folder.endFile(name) } else { try folder.renameDraft(to: name) }
             }
             #expect(number == EEXIST, "\(name)")
@@ -62,12 +62,13 @@ struct ExchangeFolderTests {
 
     @Test("A draft that is gone leaves no empty file under its name")
     func missingDraft() throws {
-        #expect(errorNumber { () throws(CommandFailure) in try folder.renameDraft(to: "a") } == ENOENT)
+        #expect(Self.errorNumber { () throws(CommandFailure) in try folder.renameDraft(to: "a") } == ENOENT)
         #expect(try names().isEmpty)
     }
 
     @Test("Of two that take a name at once one gets it, and what it wrote stays", arguments: [true, false])
     func race(hasLinks: Bool) throws {
+        let folder = folder
         for round in 0..<300 {
             let name = "n\(round)"
             let path = folder.path(of: name)
@@ -82,7 +83,7 @@ struct ExchangeFolderTests {
                     _ = write(file, "other", 5)
                     close(file)
                 } else {
-                    let number = errorNumber { () throws(CommandFailure) in
+                    let number = Self.errorNumber { () throws(CommandFailure) in
                         if hasLinks { try folder.endFile(name) } else { try folder.renameDraft(to: name) }
                     }
                     isTaken.store(number != nil, ordering: .relaxed)

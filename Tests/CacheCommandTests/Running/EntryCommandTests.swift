@@ -103,11 +103,11 @@ struct EntryCommandTests {
                 ]
                 text.unicodeScalars.append(scalars[Int.random(in: 0..<scalars.count, using: &random)])
             }
-            let back = SafeText.unescaped(SafeText(text).description)
+            let back = EscapedText.unescaped(EscapedText(text).description)
             #expect(back.map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription)")
         }
         for text in ["\\", "\\x", "\\u", "\\u{", "\\u{}", "\\u{d800}", "\\u{110000}", "\\u{+1}"] {
-            #expect(SafeText.unescaped(text) == nil, "\(text)")
+            #expect(EscapedText.unescaped(text) == nil, "\(text)")
         }
     }
 
