@@ -23,7 +23,7 @@ struct Clear: Subcommand {
             guard confirm(question) else { return .failure }
         }
         let count = try environment.backend.open(cache.selection).removeAll()
-        if writesJSON { try environment.write(["removed": .count(count)], orProse: "", asJSON: true) }
+        if writesJSON { try environment.write(["removed": .count(count)]) }
         return .success
     }
 }

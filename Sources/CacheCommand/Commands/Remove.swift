@@ -76,10 +76,9 @@ struct Remove: Subcommand {
 
     private func write(_ outcome: Outcome, to environment: CommandEnvironment) throws(OutputError) {
         guard writesJSON else { return }
-        let json: Record = [
+        try environment.write([
             "removed": .count(outcome.removed),
             "missing": .array(outcome.missing.map(RecordValue.string)),
-        ]
-        try JSONWriter.write(.object(json), isIndented: false, to: environment.output)
+        ])
     }
 }

@@ -169,7 +169,7 @@ struct Warm: Subcommand {
             environment.errors.report(CommandFailureMessage(error))
         }
         if writesJSON {
-            try environment.write(summary.json, orProse: "", asJSON: true)
+            try environment.write(summary.json)
         } else if !isQuiet {
             environment.errors.write(summary.prose(isDryRun: isDryRun) + "\n")
         }
