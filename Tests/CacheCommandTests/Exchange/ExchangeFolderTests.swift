@@ -75,7 +75,12 @@ struct ExchangeFolderTests {
             try begin("export", as: name)
             let othersWon = Atomic<Bool>(false)
             let isTaken = Atomic<Bool>(false)
+            let startedCount = Atomic<Int>(0)
             DispatchQueue.concurrentPerform(iterations: 2) { index in
+                // Both at once; not for long, since there may be one thread only.
+                startedCount.add(1, ordering: .sequentiallyConsistent)
+                let end = ContinuousClock.now + .milliseconds(20)
+                while startedCount.load(ordering: .sequentiallyConsistent) < 2, ContinuousClock.now < end {}
                 if index == 0 {
                     let file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
                     guard file >= 0 else { return }
