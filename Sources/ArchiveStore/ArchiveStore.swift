@@ -83,7 +83,7 @@ package protocol ArchiveStore: Sendable {
     /// Removes every entry that is there when the call starts.
     func removeAll() throws(StoreError)
 
-    /// Removes every entry that is of no use any more at `date`: see ``EntryAttributes/usableUntil``.
+    /// Removes every entry that is of no use any more at `date`: see ``Freshness``.
     ///
     /// - Parameter removed: is given each entry after its removal.
     func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError)
@@ -210,7 +210,7 @@ extension ArchiveStore {
 
     /// Looks at every entry.
     package func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError) {
-        try removeEntries(removed: removed) { $0.attributes.usableUntil.map { $0 <= date } ?? false }
+        try removeEntries(removed: removed) { $0.attributes.freshness(at: date) == .useless }
     }
 
     /// Looks at every entry.

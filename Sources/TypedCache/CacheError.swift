@@ -98,7 +98,7 @@ extension CacheError: CustomStringConvertible, LocalizedError {
 
     private var text: String {
         let names = [("key", key), ("cache", cache)].compactMap { word, name in
-            name.map { "\(word) \(ShownText.quoted($0, limit: Self.shownLength))" }
+            name.map { "\(word) \(EscapedText.quoted($0, prefix: Self.shownLength))" }
         }
         return names.isEmpty ? message : "\(message) (\(names.joined(separator: ", ")))"
     }

@@ -117,22 +117,12 @@ extension WrapperEncoder {
 extension WrapperEncoder {
     /// Sees whether an archive can be unarchived: not every cycle can, say.
     static func check<Cached: Encoded>(_ archive: [UInt8], for cached: Cached.Type) throws(ArchiveError) {
-        if let checking = Self.self as? any ArchiveChecking.Type {
-            try checking.check(archive: archive)
-        } else if Self.self is any CodableRepresenting.Type {
+        if Self.self is any CodableRepresenting.Type {
             _ = try unarchive(archive, for: cached)
         } else {
             try KeyedUnarchiver.check(Self.self, allowing: allowedClasses, archive)
         }
     }
-}
-
-/// A wrapper that is archived as an object of another class, so that it sees by itself whether that can be read.
-package protocol ArchiveChecking {
-    /// Sees whether a reader would refuse an archive of this wrapper.
-    ///
-    /// - Throws: as unarchiving.
-    static func check(archive: [UInt8]) throws(ArchiveError)
 }
 
 private func decode<T: CodableRepresenting>(

@@ -199,7 +199,8 @@ import Testing
             // The archive says that it is a value of this type, so that it is decoded.
             let renamed = try renamed(archive, from: "Letter", to: name)
             let attributes = EntryAttributes(storedAt: .now)
-            _ = try cache.save(archive: renamed, forKey: "x", attributes: attributes, replaces: true)
+            let inspector = try CacheInspector(name: name, root: directory.url, program: "tests", create: false)
+            _ = try inspector.save(archive: renamed, forKey: "x", attributes: attributes, replaces: true)
             let error = try failure { try cache.fetch(forKey: "x") }
             #expect(error.code == .decodingFailed, "\(error)")
             return "\(error) \(error.localizedDescription) \(error.message)"

@@ -1,4 +1,6 @@
 import ArchiveStore
+import Foundation
+import KeyedArchive
 import TypedCache
 
 /// One cache on disk, seen without knowing the types in it.
@@ -6,9 +8,9 @@ import TypedCache
 /// Every call may block on disk I/O and throws the cache's errors.
 package protocol CacheAccess {
     /// The entries that have not expired, in any order.
-    func entries() throws -> [CacheEntry]
+    func entries() throws -> [EntryRow]
 
-    func statistics() throws -> CacheStatistics
+    func statistics() throws -> StatisticsReport
 
     /// Removes the entry for `key`; `false` if there is none.
     func remove(_ key: String) throws -> Bool
@@ -50,4 +52,47 @@ package protocol CacheAccess {
 
     /// Removes expired entries and gives back the space of dead bytes.
     func compact() throws -> CompactSummary
+}
+
+extension CacheAccess {
+    /// The archive of an entry that has not expired, opened. Takes the archive's memory once.
+    ///
+    /// - Throws: `.noEntry`, `.unreadableEntry`, `.unsoundEntry`.
+    func tree(of key: String, at date: Date) throws(CommandFailure) -> ArchiveTree {
+        var archive = Data()
+        let entry: EntryInformation?
+        do throws(CacheError) {
+            entry = try peek(key) { piece in
+                archive.append(contentsOf: piece)
+                return true
+            }
+        } catch {
+            throw .unreadableEntry(key: key, error)
+        }
+        guard let entry, !entry.isExpired(at: date) else { throw .noEntry(key: key) }
+        do throws(ArchiveError) {
+            return try ArchiveTree(sharing: archive)
+        } catch {
+            throw .unsoundEntry(key: key, error)
+        }
+    }
+}
+
+/// Opens the caches and archives that the command works on.
+package protocol CacheBackend {
+    /// Opens a cache to look into it or to trim it; creates nothing.
+    func open(_ selection: CacheSelection) throws -> any CacheAccess
+
+    /// Opens a cache to save whole entries in it; creates it if need be.
+    func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess
+
+    /// Opens a cache to fill it; creates it if need be.
+    func sink(for selection: CacheSelection, disk: DiskSettings, content: RecordContent) throws -> any RecordSink
+
+    /// Takes and refuses the records that ``sink(for:disk:content:)`` would, limits of size aside, and saves none;
+    /// touches no cache.
+    func checkingSink(for content: RecordContent) -> any RecordSink
+
+    /// Reads the keyed archive or cache entry file at `path`.
+    func dump(_ path: String) throws -> ArchiveOutline
 }

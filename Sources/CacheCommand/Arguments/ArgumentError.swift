@@ -1,4 +1,6 @@
-/// Why a command line cannot be understood: facts alone, the sentence is `ArgumentErrorMessage`'s.
+import KeyedArchive
+
+/// Why a command line cannot be understood: facts alone, the sentence is ``ArgumentErrorMessage``'s.
 struct ArgumentError: Error, Sendable, Equatable {
     enum Fact: Sendable, Equatable {
         case missingSubcommand
@@ -16,6 +18,94 @@ struct ArgumentError: Error, Sendable, Equatable {
     }
 
     let fact: Fact
-    /// `nil` if the command line did not come to one.
-    var subcommand: Subcommand?
+    /// The name of the subcommand; `nil` if the command line did not come to one.
+    var subcommand: String?
+}
+
+/// Writes the sentence for a command line that cannot be understood: the fault and the remedy.
+struct ArgumentErrorMessage: CustomStringConvertible {
+    let error: ArgumentError
+
+    init(_ error: ArgumentError) {
+        self.error = error
+    }
+
+    var description: String { "\(sentence); \(advice)" }
+
+    private var sentence: String {
+        switch error.fact {
+        case .missingSubcommand:
+            "a subcommand is missing"
+        case .unknownSubcommand(let name, _):
+            "unknown subcommand \(quoted(name))"
+        case .unknownOption(let option, _):
+            "unknown option \(quoted(option))"
+        case .missingValue(let option, let placeholder):
+            "\(option) needs a value: \(option) \(placeholder)"
+        case .unexpectedValue(let option):
+            "\(option) takes no value"
+        case .repeatedOption(let option):
+            "\(option) is given twice"
+        case .badValue(let option, let invalid):
+            "\(option): expected \(invalid.expected), not \(quoted(invalid.part))"
+        case .missingOption(let form):
+            "\(form) is missing"
+        case .conflictingOptions(let one, let other):
+            "\(one) and \(other) exclude each other"
+        case .missingOperand(let placeholder):
+            "\(placeholder) is missing"
+        case .unexpectedOperand(let text):
+            "unexpected argument \(quoted(text))"
+        }
+    }
+
+    private var advice: String {
+        switch error.fact {
+        case .unknownSubcommand(_, let suggestion?), .unknownOption(_, let suggestion?):
+            "did you mean \(suggestion)?"
+        default:
+            "see typed-cache help\(error.subcommand.map { " \($0)" } ?? "")"
+        }
+    }
+
+    private func quoted(_ text: String) -> String { "'\(EscapedText(text, limit: 80))'" }
+}
+
+/// Finds the name that a mistyped word most likely stands for.
+enum Suggestion {
+    /// The candidate that is nearest to `text`, if it is near; the first one of several.
+    static func nearest(to text: String, among candidates: [String]) -> String? {
+        // A typing error does not make a name ten times as long, and the time for a distance is the product of both
+        // lengths.
+        guard text.count <= 40 else { return nil }
+        let ranked = candidates.map { ($0, distance(from: text, to: $0)) }
+        guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
+        return distance <= max(1, candidate.count / 3) ? candidate : nil
+    }
+
+    /// How many characters must be inserted, deleted, replaced or swapped with their neighbour to make `other`
+    /// of `text` (the restricted Damerau–Levenshtein distance).
+    static func distance(from text: String, to other: String) -> Int {
+        let from = Array(text)
+        let to = Array(other)
+        var beforeLast = [Int](repeating: 0, count: to.count + 1)
+        var last = Array(0...to.count)
+        for (row, character) in from.enumerated() {
+            var current = [row + 1]
+            for (column, target) in to.enumerated() {
+                var least = min(
+                    last[column + 1] + 1,
+                    current[column] + 1,
+                    last[column] + (character == target ? 0 : 1)
+                )
+                if row > 0, column > 0, character == to[column - 1], from[row - 1] == target {
+                    least = min(least, beforeLast[column - 1] + 1)
+                }
+                current.append(least)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[to.count]
+    }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A directory of plain files. Each name is one component and is looked up in the open directory, never through a
 /// link; a file that exists is never replaced.
-final class ExchangeFolder {
+final class ExchangeFolder: Sendable {
     let path: String
     private let descriptor: Int32
 
@@ -153,9 +153,26 @@ final class ExchangeFolder {
             return
         }
         // Some file systems have no hard links.
-        let isUnsupported = [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno)
-        guard isUnsupported, !contains(name), renameat(descriptor, Self.draftName, descriptor, name) == 0 else {
+        guard [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno) else {
             throw .unwritable(path: path(of: name), errno: errno)
+        }
+        try renameDraft(to: name)
+    }
+
+    /// Gives the file that was begun its name without a hard link.
+    ///
+    /// Implementation: an empty file claims the name first (`O_EXCL`), so that the rename replaces no file of another
+    /// process. A process that is killed between the two leaves the empty file.
+    ///
+    /// - Throws: `.unwritable`, with `EEXIST` if the name is taken.
+    func renameDraft(to name: String) throws(CommandFailure) {
+        let claim = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard claim >= 0 else { throw .unwritable(path: path(of: name), errno: errno) }
+        close(claim)
+        guard renameat(descriptor, Self.draftName, descriptor, name) == 0 else {
+            let number = errno
+            unlinkat(descriptor, name, 0)
+            throw .unwritable(path: path(of: name), errno: number)
         }
     }
 }
@@ -181,6 +198,23 @@ final class AppendedFile {
             }
             guard count >= 0 || errno == EINTR else { throw .unwritable(path: path, errno: errno) }
             written += max(0, count)
+        }
+    }
+}
+
+/// Why a file in a directory cannot be read as one.
+enum FileFault: Error, Sendable, Equatable {
+    case system(Int32)
+    /// A link, a directory, a pipe, or the like; it is not followed nor read.
+    case irregular
+    case tooLarge(limit: Int)
+
+    /// To follow the file's name.
+    var phrase: String {
+        switch self {
+        case .system(let number): "cannot be read: \(SystemMessage(number))"
+        case .irregular: "is no regular file"
+        case .tooLarge(let limit): "is larger than \(ByteText(limit))"
         }
     }
 }

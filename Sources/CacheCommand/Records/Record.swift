@@ -1,3 +1,6 @@
+import Foundation
+import KeyedArchive
+
 /// Named values in the order in which their source wrote them.
 package struct Record: Sendable, Equatable {
     package var fields: [RecordField]
@@ -11,5 +14,100 @@ package struct Record: Sendable, Equatable {
     /// - Complexity: O(*n*) in the number of fields: records are short, and a dictionary for each costs more.
     package subscript(name: String) -> RecordValue? {
         fields.first { $0.name == name }?.value
+    }
+}
+
+extension Record: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (String, RecordValue)...) {
+        self.init(fields: elements.map { RecordField(name: $0, value: $1) })
+    }
+}
+
+/// One field of a record.
+package struct RecordField: Sendable, Equatable {
+    package var name: String
+    package var value: RecordValue
+
+    package init(name: String, value: RecordValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A value of one field of a record, as its source wrote it or as its field's declaration reads it.
+///
+/// JSON gives the first eight kinds; dates, bytes, addresses and identifiers only come from declared fields.
+package enum RecordValue: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    /// A whole number above `Int64.max`.
+    case uint(UInt64)
+    /// Always finite when read from a source.
+    case double(Double)
+    case string(String)
+    case array([RecordValue])
+    case object(Record)
+    case date(Date)
+    case data(Data)
+    case url(URL)
+    case uuid(UUID)
+}
+
+extension RecordValue {
+    /// A number of things.
+    static func count(_ count: Int) -> RecordValue { .int(Int64(count)) }
+
+    /// A value of an archive that holds no others; null for all else.
+    init(_ scalar: ArchiveTree.Value) {
+        self =
+            switch scalar {
+            case .bool(let value): .bool(value)
+            case .integer(let value): .int(value)
+            case .unsigned(let value): .uint(value)
+            case .float(let value): .double(Double(value))
+            case .real(let value): .double(value)
+            case .string(let value): .string(value)
+            case .data(let value): .data(value)
+            case .date(let value): .date(value)
+            case .null, .array, .set, .dictionary, .reference: .null
+            }
+    }
+}
+
+/// The kind of a value as its source wrote it, for messages: kinds may be shown, values may not.
+enum RecordKind: Sendable, Equatable {
+    case null
+    case bool
+    case number
+    case string
+    case array
+    case object
+    case other
+
+    init(_ value: RecordValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .bool: .bool
+            case .int, .uint, .double: .number
+            case .string: .string
+            case .array: .array
+            case .object: .object
+            case .date, .data, .url, .uuid: .other
+            }
+    }
+
+    /// With its article, to stand in a sentence.
+    var phrase: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a truth value"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        case .other: "another value"
+        }
     }
 }

@@ -16,3 +16,85 @@ protocol RecordSource {
 extension RecordSource {
     mutating func next() throws(SourceError) -> RecordOutcome? { try next(reads: true) }
 }
+
+/// The result of reading one record: the record, or why it cannot be taken.
+enum RecordOutcome: Sendable, Equatable {
+    case record(Record, line: Int)
+    case bad(BadRecord)
+}
+
+/// Limits on one record, so that no input makes the command allocate without bound.
+struct RecordLimits: Sendable, Equatable {
+    /// Bytes of text; longer records are skipped without being held.
+    var bytes = 64 << 20
+    /// Nesting of arrays and objects.
+    var depth = 512
+    /// Values in all, nested ones included: two bytes of text can cost 24 of memory.
+    var values = 1 << 20
+}
+
+/// Chooses the source for the format of an input.
+enum RecordSources {
+    /// Opens the records of `input`.
+    ///
+    /// - Parameters:
+    ///   - format: `nil` goes by the name of `location`, then by the first byte.
+    /// - Throws: ``SourceError`` if the input cannot be read, or is CSV with no usable header.
+    static func open(
+        _ input: any ByteInput,
+        at location: SourceLocation,
+        format: RecordFormat?,
+        limits: RecordLimits = RecordLimits()
+    ) throws(SourceError) -> any RecordSource {
+        var window = ByteWindow(input)
+        try window.skipByteOrderMark()
+        var chosen = format
+        if chosen == nil, case .file(let path) = location { chosen = RecordFormat(path: path) }
+        if chosen == nil { chosen = RecordFormat(firstByte: try window.firstVisibleByte()) }
+        return switch chosen ?? .ndjson {
+        case .ndjson: NDJSONSource(window, limits: limits)
+        case .json: JSONArraySource(window, limits: limits)
+        case .csv: try CSVSource(window, limits: limits)
+        }
+    }
+}
+
+/// How a source writes its records.
+enum RecordFormat: CaseIterable, Sendable {
+    /// One JSON object per line.
+    case ndjson
+    /// One JSON array of objects.
+    case json
+    /// Comma-separated values under a header line, RFC 4180.
+    case csv
+
+    /// The format that a file's name promises, or `nil` if it promises none.
+    ///
+    /// `.json` promises nothing: such files hold an array or one object per line, which the first byte tells.
+    init?(path: String) {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+        switch name[name.index(after: dot)...].lowercased() {
+        case "ndjson", "jsonl": self = .ndjson
+        case "csv": self = .csv
+        default: return nil
+        }
+    }
+
+    /// The format of a text that begins with `byte`, white space left aside; `nil` is an empty text.
+    init(firstByte byte: UInt8?) {
+        switch byte {
+        case UInt8(ascii: "["): self = .json
+        case UInt8(ascii: "{"), nil: self = .ndjson
+        default: self = .csv
+        }
+    }
+}
+
+/// No records at all.
+struct EmptySource: RecordSource {
+    var valuesAreText: Bool { false }
+    var bytesConsumed: Int { 0 }
+
+    func next(reads: Bool) -> RecordOutcome? { nil }
+}

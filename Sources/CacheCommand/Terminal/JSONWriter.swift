@@ -55,9 +55,9 @@ struct JSONWriter {
         case .double(let number): append(number)
         case .string(let string): appendQuoted(string)
         case .array(let elements):
-            appendList("[", "]", elements, depth: depth) { $0.append($1, depth: depth + 1) }
+            appendList(elements, in: ("[", "]"), depth: depth) { $0.append($1, depth: depth + 1) }
         case .object(let record):
-            appendList("{", "}", record.fields, depth: depth) { writer, field in
+            appendList(record.fields, in: ("{", "}"), depth: depth) { writer, field in
                 writer.appendQuoted(field.name)
                 writer.text += writer.isIndented ? ": " : ":"
                 writer.append(field.value, depth: depth + 1)
@@ -93,13 +93,12 @@ struct JSONWriter {
     }
 
     private mutating func appendList<Element>(
-        _ opening: String,
-        _ closing: String,
         _ elements: [Element],
+        in brackets: (opening: String, closing: String),
         depth: Int,
-        _ appendElement: (inout JSONWriter, Element) -> Void
+        appendElement: (inout JSONWriter, Element) -> Void
     ) {
-        text += opening
+        text += brackets.opening
         for (index, element) in elements.enumerated() {
             if index > 0 { text += "," }
             startLine(depth: depth + 1)
@@ -107,7 +106,7 @@ struct JSONWriter {
             spill()
         }
         if !elements.isEmpty { startLine(depth: depth) }
-        text += closing
+        text += brackets.closing
     }
 
     private mutating func startLine(depth: Int) {

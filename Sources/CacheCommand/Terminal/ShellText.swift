@@ -1,3 +1,5 @@
+import KeyedArchive
+
 /// An argument as it is typed into a shell, to stand in messages: quoted where it needs to be.
 struct ShellText: CustomStringConvertible {
     let description: String
@@ -8,7 +10,8 @@ struct ShellText: CustomStringConvertible {
             "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
         // An argument that cannot be shown cannot be typed either: its escaped form at least tells which one it is.
         let shown =
-            SafeText(argument).description == argument ? (isPlain ? argument : quoted) : "'\(SafeText(argument))'"
+            EscapedText(argument).description == argument
+            ? (isPlain ? argument : quoted) : "'\(EscapedText(argument))'"
         description = shown
     }
 

@@ -67,3 +67,12 @@ final class SignalTrap: Interruption {
         return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
+
+/// Tells whether the command has been asked to stop.
+package protocol Interruption: AnyObject, Sendable {
+    /// The signal that asked, or `nil`.
+    var signal: Int32? { get }
+
+    /// A file descriptor that becomes readable with the signal, for `poll`; `nil` if there is none.
+    var descriptor: Int32? { get }
+}

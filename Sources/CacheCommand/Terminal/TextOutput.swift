@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where data goes.
 package protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
@@ -5,4 +7,51 @@ package protocol TextOutput: AnyObject {
 
     /// Writes the text that was held back.
     func flush() throws(OutputError)
+}
+
+/// Why output could not be written.
+package enum OutputError: Error, Sendable, Equatable {
+    /// The reader has closed the output: no fault to report.
+    case closed
+    case failed(errno: Int32)
+}
+
+/// Standard output behind a buffer; on a terminal every write shows at once.
+final class StandardOutput: TextOutput {
+    private static let capacity = 16 << 10
+
+    private var buffer: [UInt8] = []
+    private let descriptor: Int32
+    private let isTerminal: Bool
+
+    /// A closed pipe is an error of `write` from here on, where it would have been a signal that kills.
+    init(descriptor: Int32 = STDOUT_FILENO) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    func write(_ text: String) throws(OutputError) {
+        buffer.append(contentsOf: text.utf8)
+        if isTerminal || buffer.count >= Self.capacity { try flush() }
+    }
+
+    func flush() throws(OutputError) {
+        var written = 0
+        // Text that cannot be written now cannot be written later either.
+        defer { buffer.removeAll(keepingCapacity: true) }
+        while written < buffer.count {
+            let count = buffer.withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
+            }
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN {
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                throw errno == EPIPE ? .closed : .failed(errno: errno)
+            }
+        }
+    }
 }

@@ -1,3 +1,7 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
 /// Where records go.
 package protocol RecordSink: Sendable {
     /// Saves `record` for `key`; once this returns, it is saved.
@@ -15,4 +19,81 @@ package protocol RecordSink: Sendable {
 
 extension RecordSink {
     package var threadCount: Int { 1 }
+}
+
+/// Says that a cache does not take one record, though it may take others.
+package struct RejectedRecord: Error, Sendable, Equatable {
+    /// Why, in one sentence without its period and without the record's values.
+    package let reason: String
+
+    package init(reason: String) {
+        self.reason = reason
+    }
+
+    /// The rejection of one record; the error itself if the next record would meet it as well.
+    fileprivate static func error(_ error: CacheError) -> any Error {
+        guard error.code == .encodingFailed || error.code == .tooLarge else { return error }
+        return RejectedRecord(reason: error.message)
+    }
+}
+
+/// The type, expiration and tags that every record is saved with.
+package struct RecordContent: Sendable {
+    /// The class that records have in their archives; `nil` makes them dictionaries.
+    let type: ArchivedClass?
+    let expiration: Expiration
+    let tags: Set<String>
+
+    /// - Throws: `.unusableType` if records cannot be saved as that type.
+    init(typeName: String?, timeToLive: TimeToLive?, tag: String?) throws(CommandFailure) {
+        if let typeName, ArchivedClass.isIntrinsic(typeName) || !(1...1_024).contains(typeName.utf8.count) {
+            throw .unusableType(typeName)
+        }
+        type = typeName.map { ArchivedClass(name: $0) }
+        expiration = timeToLive.map { .after($0.duration) } ?? .never
+        tags = tag.map { [$0] } ?? []
+    }
+}
+
+/// Saves records in a cache on disk, so that an app which fetches their type finds them.
+struct CacheSink: RecordSink {
+    let inspector: CacheInspector
+    let content: RecordContent
+
+    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
+
+    func save(_ record: Record, forKey key: String) throws {
+        do throws(CacheError) {
+            try inspector.save(
+                forKey: key,
+                expiration: content.expiration,
+                tags: content.tags
+            ) { () throws(ArchiveError) in try ArchivedRecord.archive(record, as: content.type) }
+        } catch {
+            throw RejectedRecord.error(error)
+        }
+    }
+}
+
+/// Checks records as ``CacheSink`` does, and saves nothing.
+struct CheckingSink: RecordSink {
+    let content: RecordContent
+
+    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    func contains(_ key: String) -> Bool { false }
+
+    func save(_ record: Record, forKey key: String) throws {
+        do throws(CacheError) {
+            try CacheInspector.check(
+                forKey: key,
+                expiration: content.expiration,
+                tags: content.tags
+            ) { () throws(ArchiveError) in try ArchivedRecord.archive(record, as: content.type) }
+        } catch {
+            throw RejectedRecord.error(error)
+        }
+    }
 }

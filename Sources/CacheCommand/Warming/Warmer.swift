@@ -1,30 +1,13 @@
 /// Takes records from a source, finds their keys, and saves them.
 struct Warmer {
-    let keyField: String
+    let key: RecordKey
     /// How many records to save at most.
     let limit: Int
     let saver: BatchSaver
-    let interruption: any Interruption
     /// The time since some moment in the past.
     let now: () -> Duration
 
-    init(
-        _ options: WarmOptions,
-        sink: any RecordSink,
-        interruption: any Interruption,
-        now: @escaping () -> Duration
-    ) {
-        keyField = options.keyField
-        limit = options.limit ?? .max
-        saver = BatchSaver(
-            fields: options.fields,
-            resumes: options.resumes,
-            sink: sink,
-            interruption: interruption
-        )
-        self.interruption = interruption
-        self.now = now
-    }
+    private var interruption: any Interruption { saver.interruption }
 
     /// Saves the records of `source` until it ends, the limit is reached, a signal comes or something fails.
     ///
@@ -108,7 +91,7 @@ struct Warmer {
         case .bad(let badRecord): return .bad(badRecord)
         case .record(let record, let line):
             do throws(BadRecordReason) {
-                return .record(record, key: try RecordKey(field: keyField).key(of: record), line: line)
+                return .record(record, key: try key.key(of: record), line: line)
             } catch {
                 return .bad(BadRecord(line: line, reason: error))
             }
@@ -130,5 +113,91 @@ struct Warmer {
             observer.skipped(badRecord)
         case .failed: break
         }
+    }
+}
+
+/// Receives events while a cache is warmed.
+protocol WarmObserver {
+    /// `key` has been saved.
+    mutating func saved(_ key: String) throws(OutputError)
+
+    /// A record had to be skipped.
+    mutating func skipped(_ badRecord: BadRecord)
+
+    /// All records so far have been reported, and the next one may take long to come.
+    mutating func waiting() throws(OutputError)
+
+    /// One more record has been dealt with.
+    mutating func advanced(_ progress: Progress) throws(OutputError)
+}
+
+/// The summary of warming a cache, and the failure if one ended it; the end of the source, the limit and a signal are
+/// no failures.
+struct WarmResult {
+    let summary: WarmSummary
+    let failure: (any Error)?
+}
+
+/// The counts of warming a cache.
+struct WarmSummary: Sendable, Equatable {
+    /// Records looked at: the saved, the invalid, and those that were there already.
+    var read = 0
+    var saved = 0
+    /// Records that were left alone, for their keys had entries.
+    var present = 0
+    var invalid = 0
+    var elapsed = Duration.zero
+    /// The signal that ended it early, if one did.
+    var signal: Int32?
+
+    /// Records read per second.
+    var rate: Double {
+        elapsed > .zero ? Double(read) / elapsed.inSeconds : 0
+    }
+
+    /// For people, in one line.
+    func prose(isDryRun: Bool) -> String {
+        let counts =
+            "\(CountText(read, "record", plural: "records")) read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
+            + (present > 0 ? "\(CountText(present)) there already, " : "") + "\(CountText(invalid)) invalid"
+        let time = "\(DecimalText(elapsed.inSeconds, fractionDigits: 2)) s (\(CountText(Int(rate)))/s)"
+        return "\(counts), in \(time)\(signal == nil ? "" : ", interrupted")"
+    }
+
+    /// For programs.
+    var json: Record {
+        [
+            "read": .count(read),
+            "saved": .count(saved),
+            "present": .count(present),
+            "invalid": .count(invalid),
+            "seconds": .double(elapsed.inSeconds),
+            "recordsPerSecond": .double(rate.rounded()),
+            "interrupted": .bool(signal != nil),
+        ]
+    }
+}
+
+/// Reads the key of a record from one of its fields.
+struct RecordKey {
+    /// The longest key that a cache takes, in UTF-8 bytes.
+    static let longest = 1_024
+
+    let field: String
+
+    /// The key of `record`: a string as it is, a whole number in decimal.
+    func key(of record: Record) throws(BadRecordReason) -> String {
+        let key: String
+        switch record[field] {
+        case .string(let text): key = text
+        case .int(let number): key = String(number)
+        case .uint(let number): key = String(number)
+        case nil: throw .missingKey(field: field)
+        case let other?: throw .unfitKey(field: field, found: RecordKind(other))
+        }
+        let count = key.utf8.count
+        guard count > 0 else { throw .emptyKey(field: field) }
+        guard count <= Self.longest else { throw .longKey(field: field, bytes: count, limit: Self.longest) }
+        return key
     }
 }

@@ -82,7 +82,7 @@ extension KeyedUnarchiver {
         {
             throw ArchiveError(
                 .typeMismatch,
-                "the root is \(printable(name)), not \(ArchivedClass.of(type).name)",
+                "the root is \(EscapedText.masked(name, prefix: Self.shownNameLength)), not \(ArchivedClass.of(type).name)",
                 offset: try source.list.offset(of: target)
             )
         }

@@ -96,7 +96,7 @@ public final class ArchivedObject: NSObject {
 
     /// The class and the names of the fields.
     public override var description: String {
-        let names = fields.map { ShownText.plain($0.name) }.joined(separator: ", ")
-        return "<\(ShownText.plain(describedClass.name)): \(names)>"
+        let names = fields.map { EscapedText($0.name).description }.joined(separator: ", ")
+        return "<\(EscapedText(describedClass.name)): \(names)>"
     }
 }

@@ -115,13 +115,13 @@ extension ArchiveOutline: CustomStringConvertible {
         var text = ""
         for line in lines {
             text += String(repeating: "  ", count: line.depth)
-            text += ShownText.plain(line.label)
+            text += EscapedText(line.label).description
             switch line.content {
             case .value(let value): text += ": \(Self.text(value))\n"
-            case .object(let name, let place): text += ": \(ShownText.plain(name)) #\(place)\n"
+            case .object(let name, let place): text += ": \(EscapedText(name)) #\(place)\n"
             case .list: text += ":\n"
             case .reference(let place): text += ": see #\(place)\n"
-            case .classDescription(let name): text += ": the class \(ShownText.plain(name))\n"
+            case .classDescription(let name): text += ": the class \(EscapedText(name))\n"
             case .omitted: text += ": …\n"
             }
         }
@@ -135,7 +135,7 @@ extension ArchiveOutline: CustomStringConvertible {
         case .unsigned(let value): "\(value)"
         case .float(let value): "\(value)"
         case .real(let value): "\(value)"
-        case .string(let text): ShownText.quoted(text, limit: longestText)
+        case .string(let text): EscapedText.quoted(text, prefix: longestText)
         case .data(let data): "\(data.count) bytes of data"
         case .date(let date): Self.text(date)
         case .null, .array, .set, .dictionary, .reference: "null"
@@ -145,13 +145,10 @@ extension ArchiveOutline: CustomStringConvertible {
     /// A date in UTC, to the millisecond if it has any; its seconds since 2001 if it has no year of four digits.
     private static func text(_ date: Date) -> String {
         let milliseconds = (date.timeIntervalSinceReferenceDate * 1_000).rounded()
-        guard let civil = CivilDate(seconds: milliseconds / 1_000) else {
+        guard let civil = CivilDate(flooring: milliseconds / 1_000) else {
             return "\(date.timeIntervalSinceReferenceDate) s since 2001"
         }
-        let part = Int(milliseconds - (milliseconds / 1_000).rounded(.down) * 1_000)
-        if part == 0 { return civil.text }
-        let digits = String(1_000 + part).dropFirst()
-        return "\(civil.text.dropLast()).\(digits)Z"
+        return civil.text(milliseconds: Int(milliseconds - (milliseconds / 1_000).rounded(.down) * 1_000))
     }
 }
 

@@ -98,7 +98,7 @@ extension KeyedUnarchiver {
     ///
     /// - Parameter answer: the class that the delegate gave.
     private func refusal(of name: String, answer: AnyClass?) -> String {
-        let shown = printable(name)
+        let shown = EscapedText.masked(name, prefix: Self.shownNameLength)
         if let answer { return "class \(shown): the delegate gave \(reason(against: answer))" }
         if let given = givenClasses.find(name) {
             return "class \(shown): setClass(_:forClassName:) gave it \(reason(against: given))"
@@ -225,12 +225,6 @@ extension KeyedUnarchiver {
         return try source.list.value(of: "$classname", in: fields)
     }
 
-    /// A name from an archive, fit to be shown in a message.
-    func printable(_ name: String) -> String {
-        let kept = name.unicodeScalars.prefix(200).map { scalar in
-            scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
-                ? "\u{FFFD}" : Character(scalar)
-        }
-        return String(kept)
-    }
+    /// The longest part of a class's name that messages show, in characters.
+    static let shownNameLength = 200
 }

@@ -146,7 +146,7 @@ extension KeyedUnarchiver {
         case .date: return "a date"
         case .dictionary(let fields):
             guard let uid = try? classUID(of: fields, at: target) else { return "a dictionary" }
-            return "an object of class \(printable(try className(uid)))"
+            return "an object of class \(EscapedText.masked(try className(uid), prefix: Self.shownNameLength))"
         default: return "something else"
         }
     }

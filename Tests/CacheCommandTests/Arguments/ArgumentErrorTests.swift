@@ -78,8 +78,8 @@ struct ArgumentErrorTests {
     func anyArguments(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let words =
-            Subcommand.allCases.map(\.rawValue)
-            + Subcommand.allCases.flatMap { $0.declaration.allOptions.map(\.spelling) }
+            Command.subcommands.map { $0.name }
+            + Command.subcommands.flatMap { $0.spellings }
             + ["", "-", "--", "-h", "=", "--=", "--cache=c", "--key=k", "a", "7d", "a:int"]
         let count = Int.random(in: 0...8, using: &generator)
         let arguments = (0..<count).map { _ in words.randomElement(using: &generator) ?? "" }

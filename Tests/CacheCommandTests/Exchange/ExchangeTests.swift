@@ -33,7 +33,7 @@ struct ExchangeTests {
     func roundTrip(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for key in ArchiveFileNameTests.keys {
-            try cache.save(DiskCache.archive("value of \(key)"), key, random.attributes())
+            try cache.save(DiskCache.archive("value of \(key)"), key, with: random.attributes())
         }
         let export = cache.run("export", folder)
         #expect(export.status == .success, "\(export.errors.text)")
@@ -70,9 +70,9 @@ struct ExchangeTests {
     func dates() throws {
         let archive = try DiskCache.archive("x")
         var attributes = DiskCache.attributes(expiresAt: Date(timeIntervalSinceReferenceDate: 9e8 + 0.1234567))
-        try cache.save(archive, "near", attributes)
+        try cache.save(archive, "near", with: attributes)
         attributes = DiskCache.attributes(expiresAt: Date(timeIntervalSinceReferenceDate: 1e12))
-        try cache.save(archive, "far", attributes)
+        try cache.save(archive, "far", with: attributes)
         #expect(cache.run("export", folder).status == .success)
         let path = folder + "/index.ndjson"
         let index = try String(contentsOfFile: path, encoding: .utf8)
@@ -138,8 +138,8 @@ struct ExchangeTests {
         let past = Date.now.addingTimeInterval(-100)
         var stale = DiskCache.attributes(expiresAt: past)
         stale.staleIfError = 1e6
-        try cache.save(DiskCache.archive("old"), "old", DiskCache.attributes(expiresAt: past))
-        try cache.save(DiskCache.archive("stale"), "stale", stale)
+        try cache.save(DiskCache.archive("old"), "old", with: DiskCache.attributes(expiresAt: past))
+        try cache.save(DiskCache.archive("stale"), "stale", with: stale)
         try cache.save(DiskCache.archive("new"), "new")
         #expect(
             cache.run("export", folder, "--json").output.text.hasSuffix(
@@ -163,7 +163,7 @@ struct ExchangeTests {
         #expect(cache.run("export", folder).status == .success)
         let old = try DiskCache.archive("old")
         try other.save(old, "a")
-        try other.save(old, "b", DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1)))
+        try other.save(old, "b", with: DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1)))
         let kept = other.run("import", folder, "--keep")
         #expect(kept.output.text == "1 entry imported, 0 expired, 1 there already, 0 invalid\n")
         let contents = try other.contents()

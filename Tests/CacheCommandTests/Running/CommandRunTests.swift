@@ -123,8 +123,8 @@ struct CommandRunTests {
 
     @Test("Help and version are data; what was not understood is told on the other side")
     func helpAndUsage() {
-        #expect(ToolRun(["help"], on: backend).output.text == HelpText(subcommand: nil).description)
-        #expect(ToolRun(["--version"], on: backend).output.lines == ["typed-cache \(CommandVersion.current)"])
+        #expect(ToolRun(["help"], on: backend).output.text == HelpText(nil).description)
+        #expect(ToolRun(["--version"], on: backend).output.lines == ["typed-cache \(CommandLineTool.version)"])
         let usage = ToolRun(["lits"], on: backend)
         #expect(usage.status == .usage && usage.output.text.isEmpty)
         #expect(usage.errors.lines == ["typed-cache: unknown subcommand 'lits'; did you mean list?"])

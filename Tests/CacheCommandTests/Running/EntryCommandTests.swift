@@ -104,11 +104,11 @@ struct EntryCommandTests {
                 ]
                 text.unicodeScalars.append(scalars[Int.random(in: 0..<scalars.count, using: &random)])
             }
-            let back = SafeText.unescaped(SafeText(text).description)
+            let back = EscapedText.unescaped(EscapedText(text).description)
             #expect(back.map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription)")
         }
         for text in ["\\", "\\x", "\\u", "\\u{", "\\u{}", "\\u{d800}", "\\u{110000}", "\\u{+1}"] {
-            #expect(SafeText.unescaped(text) == nil, "\(text)")
+            #expect(EscapedText.unescaped(text) == nil, "\(text)")
         }
     }
 
@@ -155,7 +155,11 @@ struct EntryCommandTests {
 
     @Test("An entry that has expired is none")
     func expired() throws {
-        try cache.save(DiskCache.archive("x"), "x", DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1)))
+        try cache.save(
+            DiskCache.archive("x"),
+            "x",
+            with: DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1))
+        )
         for word in ["get", "dump"] { #expect(run(word, "x").errors.text.contains("no entry for 'x'"), "\(word)") }
         #expect(try keys() == [Array("x".utf8)])
     }

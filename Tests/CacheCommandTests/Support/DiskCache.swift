@@ -30,8 +30,8 @@ struct DiskCache {
         ToolRun(words + options, on: Self.backend, interruption: interruption, columns: columns)
     }
 
-    func save(_ archive: [UInt8], _ key: String, _ attributes: EntryAttributes = Self.attributes()) throws {
-        let cache = try Self.backend.openOrCreate(selection)
+    func save(_ archive: [UInt8], _ key: String, with attributes: EntryAttributes = Self.attributes()) throws {
+        let cache = try Self.backend.openOrCreate(selection, disk: DiskSettings())
         _ = try cache.save(archive, forKey: key, attributes: attributes, replaces: true)
     }
 
@@ -58,7 +58,6 @@ struct DiskCache {
         let attributes: EntryAttributes
     }
 
-    /// The paths of all files of entries.
     /// Changes a byte in the archive of the entry that was saved first, or of some entry where each has a file.
     func damageFirst() throws {
         let file = try #require(files().min())

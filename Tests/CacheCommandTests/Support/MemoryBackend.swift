@@ -3,6 +3,7 @@ import Foundation
 import KeyedArchive
 
 import struct TypedCache.CacheError
+import struct TypedCache.DiskSettings
 
 @testable import CacheCommand
 
@@ -32,14 +33,16 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return self
     }
 
-    func openOrCreate(_ selection: CacheSelection) throws -> any CacheAccess { try open(selection) }
+    func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
+        try open(selection)
+    }
 
-    func sink(for options: WarmOptions) throws -> any RecordSink {
+    func sink(for selection: CacheSelection, disk: DiskSettings, content: RecordContent) throws -> any RecordSink {
         openCount += 1
         return self
     }
 
-    func checkingSink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+    func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
 
     func dump(_ path: String) throws -> ArchiveOutline {
         guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
@@ -65,9 +68,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return (0, former - saved.count)
     }
 
-    func entries() -> [CacheEntry] {
+    func entries() -> [EntryRow] {
         saved.map { key, _ in
-            CacheEntry(
+            EntryRow(
                 key: key,
                 storedAt: Date(timeIntervalSince1970: 0),
                 expiresAt: key == "a" ? nil : Date(timeIntervalSince1970: 86_400),
@@ -76,9 +79,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         }
     }
 
-    func statistics() -> CacheStatistics {
+    func statistics() -> StatisticsReport {
         let stored = saved.isEmpty ? nil : Date(timeIntervalSince1970: 0)
-        return CacheStatistics(
+        return StatisticsReport(
             entryCount: saved.count,
             byteCount: 1_536 * saved.count,
             archiveByteCount: 2_048 * saved.count,
@@ -104,8 +107,7 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
     func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] { [] }
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
         guard let record = records[key] else { return nil }
-        let encoder = StoredRecord(record: record, type: nil).encoder
-        guard case .success(let archive) = Result(catching: { try KeyedArchiver.archive(encoder).bytes }) else {
+        guard case .success(let archive) = Result(catching: { try ArchivedRecord.archive(record, as: nil) }) else {
             return nil
         }
         _ = body(archive)

@@ -62,10 +62,10 @@ struct RealTool {
     static func run(_ arguments: [String], input: URL? = nil) throws -> Outcome {
         let (process, output, errors) = try start(arguments, input: input)
         let text = output.fileHandleForReading.readDataToEndOfFile()
-        return try finish(process, text, errors)
+        return try finish(process, output: text, errors: errors)
     }
 
-    static func finish(_ process: Process, _ output: Data, _ errors: URL) throws -> Outcome {
+    static func finish(_ process: Process, output: Data, errors: URL) throws -> Outcome {
         process.waitUntilExit()
         defer { try? FileManager.default.removeItem(at: errors) }
         return Outcome(

@@ -2,6 +2,7 @@ import ArchiveStore
 import KeyedArchive
 
 import struct TypedCache.CacheError
+import struct TypedCache.DiskSettings
 
 @testable import CacheCommand
 
@@ -37,8 +38,8 @@ final class StoppingAccess: CacheAccess {
         try base.save(archive, forKey: key, attributes: attributes, replaces: replaces)
     }
     func compact() throws -> CompactSummary { try base.compact() }
-    func entries() throws -> [CacheEntry] { try base.entries() }
-    func statistics() throws -> CacheStatistics { try base.statistics() }
+    func entries() throws -> [EntryRow] { try base.entries() }
+    func statistics() throws -> StatisticsReport { try base.statistics() }
     func remove(_ key: String) throws -> Bool { try base.remove(key) }
     func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) { try base.trim(to: size) }
     func removeAll() throws -> Int { try base.removeAll() }
@@ -49,8 +50,10 @@ struct StoppingBackend: CacheBackend {
     let access: any CacheAccess
 
     func open(_ selection: CacheSelection) -> any CacheAccess { access }
-    func openOrCreate(_ selection: CacheSelection) -> any CacheAccess { access }
-    func sink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
-    func checkingSink(for options: WarmOptions) -> any RecordSink { DiscardingSink() }
+    func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) -> any CacheAccess { access }
+    func sink(for selection: CacheSelection, disk: DiskSettings, content: RecordContent) -> any RecordSink {
+        DiscardingSink()
+    }
+    func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
     func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
 }

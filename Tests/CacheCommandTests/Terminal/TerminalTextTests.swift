@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 import Testing
 
 @testable import CacheCommand
@@ -9,14 +10,14 @@ struct TerminalTextTests {
         var seen: Set<String> = []
         for value in UInt32(0)...0x1_0FFFF {
             guard let scalar = Unicode.Scalar(value) else { continue }
-            let shown = SafeText(String(scalar)).description
+            let shown = EscapedText(String(scalar)).description
             if value < 0x3000 || value >= 0xE0000 && value < 0xE0100 { seen.insert(shown) }
             guard shown.unicodeScalars.contains(where: isUpsetting) else { continue }
             Issue.record("U+\(String(value, radix: 16)) gets through")
         }
         #expect(seen.count > 0x3000)
-        #expect(SafeText("a\\n\n\u{1B}[0m\u{202E}é🦁").description == "a\\\\n\\n\\u{1b}[0m\\u{202e}é🦁")
-        #expect(SafeText("\\u{1b}").description != SafeText("\u{1B}").description)
+        #expect(EscapedText("a\\n\n\u{1B}[0m\u{202E}é🦁").description == "a\\\\n\\n\\u{1b}[0m\\u{202e}é🦁")
+        #expect(EscapedText("\\u{1b}").description != EscapedText("\u{1B}").description)
     }
 
     /// By what Unicode says of it.
@@ -28,10 +29,10 @@ struct TerminalTextTests {
 
     @Test("What is cut is cut between characters, and shows")
     func cutText() {
-        #expect(SafeText("abc", limit: 3).description == "abc")
-        #expect(SafeText("abcd", limit: 3).description == "abc…")
-        #expect(SafeText("a\u{1B}", limit: 3).description == "a…")
-        #expect(SafeText(String(repeating: "\u{7F}", count: 1_000_000), limit: 20).description.count == 19)
+        #expect(EscapedText("abc", limit: 3).description == "abc")
+        #expect(EscapedText("abcd", limit: 3).description == "abc…")
+        #expect(EscapedText("a\u{1B}", limit: 3).description == "a…")
+        #expect(EscapedText(String(repeating: "\u{7F}", count: 1_000_000), limit: 20).description.count == 19)
     }
 
     @Test(

@@ -10,7 +10,7 @@ struct VerifyTests {
         cache = DiskCache(try Workspace())
         for index in 0..<5 { try cache.save(DiskCache.archive("\(index)"), "key \(index)") }
         let past = DiskCache.attributes(expiresAt: .now.addingTimeInterval(-1))
-        try cache.save(DiskCache.archive("old"), "old", past)
+        try cache.save(DiskCache.archive("old"), "old", with: past)
     }
 
     private func everyFile() throws -> [String: Data] {

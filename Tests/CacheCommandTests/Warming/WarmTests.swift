@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 import TestSupport
 import Testing
 
@@ -100,7 +101,7 @@ struct WarmTests {
     func printedKeys() {
         let output = MemoryOutput()
         backend.beforeSave = { key in
-            #expect(!output.lines.contains(SafeText(key).description))
+            #expect(!output.lines.contains(EscapedText(key).description))
         }
         let input =
             #"{"id":"a\nb"}"# + "\n" + #"{"id":"\u001b[0m"}"# + "\n" + #"{"id":""}"# + "\n" + lines(1...300)

@@ -28,7 +28,11 @@ import Testing
         let (process, output, errors) = try RealTool.start(cache("export", folder))
         while process.isRunning, names().count < 20 { usleep(500) }
         body(process)
-        return try RealTool.finish(process, output.fileHandleForReading.readDataToEndOfFile(), errors)
+        return try RealTool.finish(
+            process,
+            output: output.fileHandleForReading.readDataToEndOfFile(),
+            errors: errors
+        )
     }
 
     @Test("Killed at any instant, an export leaves whole files only; started again, it completes", arguments: 0..<3)
@@ -62,7 +66,7 @@ import Testing
         #expect(try RealTool.run(other("verify")).output == "1,500 sound, 0 expired, 0 damaged\n")
         let root = URL(fileURLWithPath: workspace.root)
         let entries = try ["c", "d"].map { name in
-            let cache = try Cache<StoredRecord>(name: name, directory: root)
+            let cache = try Cache<Data>(name: name, directory: root)
             return Dictionary(uniqueKeysWithValues: try cache.entries().all().map { ($0.key, $0) })
         }
         #expect(entries[0].count == Self.count && entries[0].keys == entries[1].keys)

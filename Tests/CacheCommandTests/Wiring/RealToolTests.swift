@@ -60,7 +60,7 @@ import Testing
         input.fileHandleForWriting.closeFile()
         let rest = output.fileHandleForReading.readDataToEndOfFile()
         // The last record was cut off.
-        #expect(try RealTool.finish(process, rest, errors).status == 1)
+        #expect(try RealTool.finish(process, output: rest, errors: errors).status == 1)
         try check(everyOneOf: (0..<20).map { "k\($0)" }, isSaved: 20)
     }
 
@@ -78,7 +78,7 @@ import Testing
         }
         kill(process.processIdentifier, SIGKILL)
         printed += output.fileHandleForReading.readDataToEndOfFile()
-        let killed = try RealTool.finish(process, printed, errors)
+        let killed = try RealTool.finish(process, output: printed, errors: errors)
         try #require(killed.wasSignalled && killed.status == SIGKILL)
         // The last line may be cut.
         let reported = killed.output.hasSuffix("\n") ? killed.lines : killed.lines.dropLast()
@@ -114,7 +114,7 @@ import Testing
         }
         kill(process.processIdentifier, SIGKILL)
         printed += output.fileHandleForReading.readDataToEndOfFile()
-        _ = try RealTool.finish(process, printed, errors)
+        _ = try RealTool.finish(process, output: printed, errors: errors)
         let before = try size()
         #expect(before.entries > 100 && before.bytes <= budget)
 
@@ -144,7 +144,7 @@ import Testing
         var printed = try output.fileHandleForReading.read(upToCount: 4_096) ?? Data()
         kill(process.processIdentifier, SIGINT)
         printed += output.fileHandleForReading.readDataToEndOfFile()
-        let outcome = try RealTool.finish(process, printed, errors)
+        let outcome = try RealTool.finish(process, output: printed, errors: errors)
         #expect(outcome.wasSignalled && outcome.status == SIGINT)
         #expect(outcome.errors.contains("interrupted"))
         #expect(outcome.lines.count < 20_000)

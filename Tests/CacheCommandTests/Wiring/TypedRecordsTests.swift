@@ -235,9 +235,8 @@ import Testing
     func timeToLive() throws {
         let source = try workspace.file("p.ndjson", #"{"name":"a"}"#)
         warm(source, "--key", "name", "--ttl", "7d")
-        let entry = try #require(
-            try DiskCacheAccess(Cache(name: "c", directory: URL(fileURLWithPath: workspace.root))).entries().first
-        )
+        let access = try TypedCacheBackend().open(CacheSelection(name: "c", location: .root(workspace.root)))
+        let entry = try #require(try access.entries().first)
         #expect(entry.expiresAt == entry.storedAt + 7 * 86_400)
     }
 }

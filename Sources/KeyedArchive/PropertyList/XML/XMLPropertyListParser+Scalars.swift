@@ -61,7 +61,7 @@ extension XMLPropertyListParser {
     /// The date in `text`, in seconds since 2001.
     func date(_ place: Int) throws(ArchiveError) -> Double {
         guard let date = CivilDate(trimmed) else { throw scanner.corrupted("a date that is malformed", at: place) }
-        return Double(date.seconds)
+        return Double(date.secondsSince2001)
     }
 
     // MARK: Data

@@ -95,10 +95,10 @@ struct XMLPropertyListWriter {
         case .float(let value): line("<real>\(Self.text(Double(value)))</real>")
         case .double(let value): line("<real>\(Self.text(value))</real>")
         case .date(let seconds):
-            guard let date = CivilDate(seconds: seconds) else {
+            guard let date = CivilDate(flooring: seconds) else {
                 throw try unsupported("a date outside the years 1 to 9999", reference)
             }
-            line("<date>\(date.text)</date>")
+            line("<date>\(date.text())</date>")
         case .data(let range): write(data: range)
         case .ascii(let range): try write(list.string(ascii: range), reference)
         case .utf16(let range): try write(list.string(utf16: range), reference)

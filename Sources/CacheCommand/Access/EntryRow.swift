@@ -1,0 +1,116 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+
+/// One entry of a cache, as a list shows it.
+package struct EntryRow: Sendable, Equatable {
+    package let key: String
+    package let storedAt: Date
+    /// `nil` is never.
+    package let expiresAt: Date?
+    /// Bytes on disk.
+    package let size: Int
+    /// Of an entry of the library ModelCache, if it was looked into; `nil` for all others.
+    package var model: ModelEntry?
+
+    package init(key: String, storedAt: Date, expiresAt: Date?, size: Int) {
+        self.key = key
+        self.storedAt = storedAt
+        self.expiresAt = expiresAt
+        self.size = size
+    }
+
+    init(_ entry: EntryInformation) {
+        self.init(
+            key: entry.key,
+            storedAt: entry.storedAt,
+            expiresAt: entry.expiresAt,
+            size: entry.storedByteCount
+        )
+    }
+
+    /// For programs.
+    var json: RecordValue {
+        var record: Record = [
+            "key": .string(key),
+            "storedAt": .date(storedAt),
+            "expiresAt": expiresAt.map(RecordValue.date) ?? .null,
+            "size": .count(size),
+        ]
+        if let model { record.fields += model.json.fields }
+        return .object(record)
+    }
+
+    /// For people. The keys come last: they are the only cells that have no usual width.
+    static func table(_ entries: [EntryRow]) -> TextTable {
+        let hasModels = entries.contains { $0.model != nil }
+        var table = TextTable(
+            [("STORED", .left), ("EXPIRES", .left), ("SIZE", .right)] + (hasModels ? [("KIND", .left)] : [])
+                + [("KEY", .left)]
+        )
+        for entry in entries {
+            table.append(
+                [
+                    InstantText.text(entry.storedAt),
+                    entry.expiresAt.map(InstantText.text) ?? "never",
+                    ByteText(entry.size).description,
+                ] + (hasModels ? [entry.model?.name ?? ""] : []) + [EscapedText(entry.key).description]
+            )
+        }
+        return table
+    }
+
+    /// The entries with their kinds, if the library ModelCache has made them.
+    ///
+    /// The first entry decides for all, since a cache of that library holds one kind. So one archive is read from a
+    /// cache of models, or of another program; lists are read one by one, for their numbers of elements.
+    static func namingModels(_ entries: [EntryRow], in cache: any CacheAccess, at date: Date) -> [EntryRow] {
+        guard let first = entries.first, let sample = ModelEntry(key: first.key, in: cache, at: date) else {
+            return entries
+        }
+        return entries.map { entry in
+            var named = entry
+            named.model =
+                if case .list = sample { ModelEntry(key: entry.key, in: cache, at: date) } else { sample }
+            return named
+        }
+    }
+}
+
+/// Rows of text under a heading, in columns as wide as their widest cell.
+struct TextTable: CustomStringConvertible {
+    enum Alignment {
+        case left
+        case right
+    }
+
+    private let columns: [(heading: String, alignment: Alignment)]
+    private var rows: [[String]] = []
+
+    init(_ columns: [(heading: String, alignment: Alignment)]) {
+        self.columns = columns
+    }
+
+    /// Adds a row; its cells are fit to be shown as they are.
+    mutating func append(_ cells: [String]) {
+        precondition(cells.count == columns.count, "a row has one cell per column")
+        rows.append(cells)
+    }
+
+    var description: String {
+        let all = [columns.map(\.heading)] + rows
+        let widths = columns.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        return all.map { line($0, widths) + "\n" }.joined()
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var line = ""
+        for (column, cell) in cells.enumerated() {
+            let gap = String(repeating: " ", count: widths[column] - cell.count)
+            if column > 0 { line += "  " }
+            line += columns[column].alignment == .left ? cell + gap : gap + cell
+        }
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import KeyedArchive
+
+/// The kind of an entry that the library ModelCache has made.
+///
+/// The command does not know the library: its entries are told by their class and fields, which `docs/models.md` lists.
+package enum ModelEntry: Sendable, Equatable {
+    case model
+    case list(elementCount: Int)
+    case bookkeeping
+
+    /// `nil` for an archive that is another program's.
+    init?(_ tree: ArchiveTree) {
+        guard tree.roots.count == 1 else { return nil }
+        let root = tree.roots[0]
+        switch tree.className(of: root.value) {
+        case "ModelCache.Model": self = .model
+        case "ModelCache.List":
+            self = .list(elementCount: tree.instance(root.value)?["ids"].flatMap(tree.members)?.count ?? 0)
+        case "ModelCache.Bookkeeping": self = .bookkeeping
+        default: return nil
+        }
+    }
+
+    /// `nil` for an entry of another program, and for one that cannot be read: `verify` tells of that.
+    init?(key: String, in cache: any CacheAccess, at date: Date) {
+        do throws(CommandFailure) {
+            self.init(try cache.tree(of: key, at: date))
+        } catch {
+            return nil
+        }
+    }
+
+    /// In a word, for people.
+    var name: String {
+        switch self {
+        case .model: "model"
+        case .list(1): "list with 1 element"
+        case .list(let count): "list with \(CountText(count)) elements"
+        case .bookkeeping: "bookkeeping"
+        }
+    }
+
+    /// For programs.
+    var json: Record {
+        switch self {
+        case .model: ["kind": .string("model")]
+        case .list(let count): ["kind": .string("list"), "elements": .count(count)]
+        case .bookkeeping: ["kind": .string("bookkeeping")]
+        }
+    }
+}
+
+// The fields as `get` shows them.
+extension ModelEntry {
+    /// How a field is written in words; fields that are not here keep their names, and come last.
+    private struct Wording {
+        let field: String
+        let name: String
+        var write: (RecordValue) -> RecordValue = { $0 }
+    }
+
+    private static var state: [Wording] {
+        [
+            Wording(field: "at", name: "fetchedAt", write: date),
+            Wording(field: "until", name: "freshUntil", write: date),
+            Wording(field: "swr", name: "staleWhileRevalidateSeconds"),
+            Wording(field: "sie", name: "staleIfErrorSeconds"),
+            Wording(field: "valid", name: "validators", write: validators),
+            Wording(field: "vary", name: "variesBy"),
+            Wording(field: "refused", name: "cursorRefused"),
+            Wording(field: "r", name: "revision"),
+            Wording(field: "g", name: "generation"),
+        ]
+    }
+
+    private var wordings: [Wording] {
+        switch self {
+        case .model:
+            [Wording(field: "model", name: "model")] + Self.state
+                + [Wording(field: "version", name: "schemaVersion")]
+        case .list:
+            [
+                Wording(field: "ids", name: "elements"),
+                Wording(field: "model", name: "modelName"),
+                Wording(field: "next", name: "nextPage"),
+                Wording(field: "offset", name: "nextOffset"),
+                Wording(field: "tags", name: "tags"),
+            ] + Self.state
+        case .bookkeeping:
+            [
+                Wording(field: "generation", name: "generation"),
+                Wording(field: "reserved", name: "reservedRevisions"),
+                Wording(field: "invalidations", name: "invalidatedBefore", write: Self.invalidations),
+            ]
+        }
+    }
+
+    /// The entry's content first, then its age, in words.
+    func inWords(_ stored: Record) -> Record {
+        Self.inWords(stored, wordings)
+    }
+
+    private static func inWords(_ stored: Record, _ wordings: [Wording]) -> Record {
+        var record = Record()
+        for wording in wordings {
+            guard let value = stored[wording.field] else { continue }
+            record.fields.append(RecordField(name: wording.name, value: wording.write(value)))
+        }
+        let known = Set(wordings.map(\.field))
+        record.fields += stored.fields.filter { !known.contains($0.name) }
+        return record
+    }
+
+    private static func date(_ value: RecordValue) -> RecordValue {
+        switch value {
+        case .double(let seconds): .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case .int(let seconds): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+        default: value
+        }
+    }
+
+    private static func validators(_ value: RecordValue) -> RecordValue {
+        guard case .object(let record) = value else { return value }
+        return .object(
+            inWords(
+                record,
+                [
+                    Wording(field: "e", name: "entityTag"),
+                    Wording(field: "m", name: "lastModified"),
+                    Wording(field: "u", name: "of"),
+                    Wording(field: "s", name: "freshSeconds"),
+                    Wording(field: "x", name: "freshUntil", write: date),
+                ]
+            )
+        )
+    }
+
+    /// A revision for each scope that was invalidated: `type user`, say.
+    private static func invalidations(_ value: RecordValue) -> RecordValue {
+        guard case .object(let stored) = value else { return value }
+        var record = Record()
+        if let floor = stored["f"] { record.fields.append(RecordField(name: "everything", value: floor)) }
+        guard case .object(let scopes)? = stored["s"] else { return .object(record) }
+        let kinds = ["t:": "type", "m:": "model", "l:": "list", "g:": "tag"]
+        record.fields += scopes.fields.map { scope in
+            let kind = kinds[String(scope.name.prefix(2))]
+            return RecordField(
+                name: kind.map { "\($0) \(scope.name.dropFirst(2))" } ?? scope.name,
+                value: scope.value
+            )
+        }
+        return .object(record)
+    }
+}

@@ -1,0 +1,196 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// The caches of this machine's disk.
+package struct TypedCacheBackend: CacheBackend {
+    /// The program name for the command's own caches, when neither `--root` nor `--app` is given.
+    private static let program = "typed-cache"
+
+    package init() {}
+
+    package func open(_ selection: CacheSelection) throws -> any CacheAccess {
+        DiskCacheAccess(inspector: try inspector(selection, creating: nil))
+    }
+
+    package func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
+        DiskCacheAccess(inspector: try inspector(selection, creating: disk))
+    }
+
+    package func sink(
+        for selection: CacheSelection,
+        disk: DiskSettings,
+        content: RecordContent
+    ) throws -> any RecordSink {
+        CacheSink(inspector: try inspector(selection, creating: disk), content: content)
+    }
+
+    package func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
+
+    package func dump(_ path: String) throws -> ArchiveOutline {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
+        }
+        let archive = try CacheEntryFile.archive(in: data, path: path) ?? data
+        do throws(ArchiveError) {
+            return ArchiveOutline(try ArchiveTree(sharing: archive))
+        } catch {
+            throw CommandFailure.unsoundArchive(path: path, error)
+        }
+    }
+
+    private static func systemNumber(of error: any Error) -> Int32 {
+        let error = error as NSError
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        for error in [underlying, error].compactMap({ $0 }) where error.domain == NSPOSIXErrorDomain {
+            return Int32(truncatingIfNeeded: error.code)
+        }
+        switch (error as? CocoaError)?.code {
+        case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
+        case .fileReadNoPermission: return EACCES
+        default: return EIO
+        }
+    }
+
+    /// An app with a name that differs from the selected one in case only.
+    private static func appAlike(_ selection: CacheSelection, _ directory: URL) -> String? {
+        guard case .app(let name) = selection.location else { return nil }
+        return CacheListing.folders(in: directory.deletingLastPathComponent()).first {
+            $0 != name && $0.lowercased() == name.lowercased()
+        }
+    }
+
+    /// - Parameter disk: the settings of a cache that may have to be made; `nil` if a missing one is an error.
+    private func inspector(_ selection: CacheSelection, creating disk: DiskSettings?) throws -> CacheInspector {
+        let root: URL? =
+            if case .root(let path) = selection.location {
+                URL(fileURLWithPath: path, isDirectory: true)
+            } else {
+                nil
+            }
+        var program = Self.program
+        if case .app(let name) = selection.location { program = name }
+        do throws(CacheError) {
+            return try CacheInspector(
+                name: selection.name,
+                root: root,
+                program: program,
+                create: disk != nil,
+                disk: disk ?? DiskSettings()
+            )
+        } catch {
+            if disk == nil, error.errorNumber == ENOENT, let path = error.path {
+                let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
+                throw CommandFailure.noCache(
+                    MissingCache(
+                        selection: selection,
+                        directory: directory.path,
+                        others: CacheListing.names(in: directory),
+                        app: Self.appAlike(selection, directory)
+                    )
+                )
+            }
+            throw error
+        }
+    }
+}
+
+/// One cache on disk, by way of the library's inspector.
+struct DiskCacheAccess: CacheAccess {
+    let inspector: CacheInspector
+
+    func entries() throws -> [EntryRow] {
+        var entries: [EntryRow] = []
+        try forEachEntry { entry, isExpired in
+            if !isExpired { entries.append(EntryRow(entry)) }
+        } damaged: {
+        }
+        return entries
+    }
+
+    func statistics() throws -> StatisticsReport {
+        var statistics = StatisticsReport()
+        try forEachEntry { entry, isExpired in
+            statistics.byteCount += entry.storedByteCount
+            if isExpired {
+                statistics.expiredCount += 1
+                return
+            }
+            statistics.entryCount += 1
+            statistics.archiveByteCount += entry.archiveByteCount
+            statistics.oldest = min(statistics.oldest ?? entry.storedAt, entry.storedAt)
+            statistics.newest = max(statistics.newest ?? entry.storedAt, entry.storedAt)
+        } damaged: {
+            statistics.damagedCount += 1
+        }
+        return statistics
+    }
+
+    func remove(_ key: String) throws -> Bool { try inspector.remove(forKey: key) }
+
+    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {
+        (try inspector.removeExpired(), try inspector.trim(toBytes: size.bytes))
+    }
+
+    func removeAll() throws -> Int {
+        var count = 0
+        try forEachEntry { _, _ in
+            count += 1
+        } damaged: {
+            count += 1
+        }
+        try inspector.removeAll()
+        return count
+    }
+
+    var partCount: Int { inspector.partCount }
+
+    func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>] {
+        try inspector.entries(inPart: part)
+    }
+
+    func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
+        try inspector.peek(forKey: key, pieces: body)
+    }
+
+    func remove(_ entry: EntryInformation) throws -> Bool { try inspector.remove(entry) }
+
+    func removeDamaged() throws -> Int { try inspector.removeDamagedEntries() }
+
+    func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        replaces: Bool
+    ) throws(CacheError) -> Bool {
+        try inspector.save(archive: archive, forKey: key, attributes: attributes, replaces: replaces)
+    }
+
+    func compact() throws -> CompactSummary {
+        let before = inspector.byteCountOfFiles()
+        let expired = try inspector.removeExpired()
+        _ = try inspector.compact()
+        return CompactSummary(expiredCount: expired, bytesBefore: before, bytesAfter: inspector.byteCountOfFiles())
+    }
+
+    /// Gives every readable entry to `body`, and calls `damaged` for each damaged one.
+    private func forEachEntry(
+        _ body: (EntryInformation, _ isExpired: Bool) -> Void,
+        damaged: () -> Void
+    ) throws {
+        let now = Date.now
+        var failure: CacheError?
+        try inspector.forEachEntry { result in
+            switch result {
+            case .success(let entry): body(entry, entry.isExpired(at: now))
+            case .failure(let error) where error.code == .corrupted: damaged()
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,90 @@
+import TypedCache
+
+/// The options that select the cache of a subcommand.
+struct CacheOptions: OptionGroup {
+    @Option(
+        required: "cache",
+        value: "NAME",
+        help: "Name of the cache",
+        parse: ArgumentText.nonEmpty("the name of a cache")
+    )
+    var name: String
+    let location = LocationOptions()
+
+    var selection: CacheSelection { CacheSelection(name: name, location: location.location) }
+}
+
+/// The options that tell where the cache is.
+struct LocationOptions: OptionGroup {
+    static let isExclusive = true
+
+    @Option(
+        "root",
+        value: "DIR",
+        help: "Directory that holds the app's caches",
+        parse: ArgumentText.nonEmpty("a directory")
+    )
+    var root: String?
+    @Option(
+        "app",
+        value: "NAME",
+        help: "App whose caches these are",
+        standard: "the command's own caches",
+        parse: ArgumentText.nonEmpty("the name of an app")
+    )
+    var app: String?
+
+    /// Whether one of them is given.
+    var isGiven: Bool { root != nil || app != nil }
+
+    var location: CacheLocation { root.map(CacheLocation.root) ?? app.map(CacheLocation.app) ?? .standard }
+}
+
+/// The option of subcommands that may make the cache.
+struct LayoutOptions: OptionGroup {
+    @Option(
+        "layout",
+        value: "LAYOUT",
+        help: "How the cache keeps its entries: packed in a few files, or files, one for each",
+        standard: "as it does already; packed for a new one",
+        parse: ArgumentText.word(["packed": .packed, "files": .files])
+    )
+    var layout: DiskSettings.Layout?
+
+    /// The settings of a cache that may have to be made.
+    func disk(byteLimit: SizeLimit? = nil) -> DiskSettings {
+        DiskSettings(layout: layout ?? .automatic, byteLimit: byteLimit?.bytes)
+    }
+}
+
+/// The cache that a command is about.
+package struct CacheSelection: Sendable, Equatable {
+    package let name: String
+    package let location: CacheLocation
+
+    package init(name: String, location: CacheLocation) {
+        self.name = name
+        self.location = location
+    }
+
+    /// The options that select it on a command line, to stand in messages.
+    var commandText: String {
+        let place =
+            switch location {
+            case .root(let path): " --root \(ShellText(path))"
+            case .app(let name): " --app \(ShellText(name))"
+            case .standard: ""
+            }
+        return "--cache \(ShellText(name))\(place)"
+    }
+}
+
+/// Where a cache's directory is.
+package enum CacheLocation: Sendable, Equatable {
+    /// In the directory that holds an app's caches.
+    case root(String)
+    /// Where an app of that name keeps its caches.
+    case app(String)
+    /// Where this command keeps its own.
+    case standard
+}

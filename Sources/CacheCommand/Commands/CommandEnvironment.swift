@@ -1,0 +1,51 @@
+import Foundation
+
+/// Everything outside the process that a command touches.
+package struct CommandEnvironment {
+    let output: any TextOutput
+    let errors: any ErrorOutput
+    let backend: any CacheBackend
+    /// Asks a person whether to go on; `nil` if there is no person to ask.
+    let confirm: ((String) -> Bool)?
+    /// The time since some moment in the past.
+    let now: () -> Duration
+    /// The moment by which entries have expired.
+    var date: () -> Date = { .now }
+    /// Begins to watch for signals.
+    let trapSignals: () -> any Interruption
+    /// Opens the input from which records are read.
+    let openInput: (SourceLocation, any Interruption) throws(SourceError) -> any ByteInput
+
+    /// The process's own: standard input, output and error, its signals and its clock.
+    package static func process(backend: any CacheBackend) -> CommandEnvironment {
+        let errors = StandardError()
+        let clock = ContinuousClock()
+        let start = clock.now
+        return CommandEnvironment(
+            output: StandardOutput(),
+            errors: errors,
+            backend: backend,
+            confirm: isatty(STDIN_FILENO) == 1 ? { ask($0, on: errors) } : nil,
+            now: { clock.now - start },
+            trapSignals: { SignalTrap() },
+            openInput: { location, interruption throws(SourceError) in
+                try FileInput(location, interruption: interruption)
+            }
+        )
+    }
+
+    /// Writes the result of a command: one line of JSON for programs, prose for people.
+    func write(_ json: Record, orProse prose: @autoclosure () -> String, asJSON: Bool) throws(OutputError) {
+        if asJSON { try write(json) } else { try output.write(prose() + "\n") }
+    }
+
+    /// Writes one line of JSON.
+    func write(_ json: Record) throws(OutputError) {
+        try JSONWriter.write(.object(json), isIndented: false, to: output)
+    }
+
+    private static func ask(_ question: String, on errors: StandardError) -> Bool {
+        errors.write("\(question) [y/N] ")
+        return ["y", "yes"].contains(readLine()?.lowercased())
+    }
+}

@@ -1,0 +1,137 @@
+import ArchiveStore
+import KeyedArchive
+import TypedCache
+
+/// Why a command that was understood could not be done: facts alone, the sentence is ``CommandFailureMessage``'s.
+enum CommandFailure: Error, Sendable {
+    case source(SourceError, SourceLocation)
+    case noEntry(key: String)
+    /// Clearing the cache needs a confirmation, and there is no person to ask.
+    case unconfirmed
+    case noCache(MissingCache)
+    /// The name of a type that records cannot be saved as.
+    case unusableType(String)
+    /// A file is no keyed archive, or a damaged one.
+    case unsoundArchive(path: String, ArchiveError)
+    /// A file cannot be read; the number is the system's.
+    case unreadable(path: String, errno: Int32)
+    /// A file or directory cannot be written; the number is the system's.
+    case unwritable(path: String, errno: Int32)
+    /// An export's directory holds something already.
+    case notEmpty(path: String)
+    /// Something that no export wrote has the name of an export's index.
+    case foreignIndex(path: String)
+    /// There is neither an index nor an archive in the directory that is to be imported.
+    case nothingToImport(path: String)
+    /// An export's index cannot be read.
+    case unreadableIndex(path: String, ExportIndex.Fault)
+    /// An entry's bytes are not those that were saved, or cannot be read.
+    case unreadableEntry(key: String, CacheError)
+    /// An entry is whole, and no keyed archive.
+    case unsoundEntry(key: String, ArchiveError)
+    /// An entry's archive refers to itself, or to the same parts so often that it cannot be written out.
+    case entangled(key: String, CacheSelection)
+}
+
+/// Writes the sentence for a command that could not be done: the fault and the remedy.
+struct CommandFailureMessage: CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        switch error {
+        case CommandFailure.source(let error, let location):
+            description = SourceErrorMessage(error: error, location: location).description
+        case CommandFailure.noEntry(let key):
+            let isEscaped = EscapedText.unescaped(key).map { !$0.utf8.elementsEqual(key.utf8) } ?? false
+            description =
+                "no entry for '\(EscapedText(key, limit: 200))'; "
+                + (isEscaped
+                    ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
+                    : "see typed-cache list")
+        case CommandFailure.unconfirmed:
+            description =
+                "clear asks first, and standard input is no terminal; give --yes to clear without asking"
+        case CommandFailure.noCache(let missing):
+            description = missing.description
+        case CommandFailure.unusableType(let name):
+            description =
+                "records cannot be saved as '\(EscapedText(name, limit: 200))'; give a type of the app's own"
+        case CommandFailure.unreadable(let path, let number):
+            description = "\(EscapedText(path)) cannot be read: \(SystemMessage(number))"
+        case CommandFailure.unwritable(let path, let number):
+            description = "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
+        case CommandFailure.notEmpty(let path):
+            description =
+                "\(EscapedText(path)) is not empty; give another directory, or --force to replace an export there"
+        case CommandFailure.foreignIndex(let path):
+            description = "\(EscapedText(path)) was not written by export and stays; give another directory"
+        case CommandFailure.nothingToImport(let path):
+            description =
+                "there is nothing to import in \(EscapedText(path)): no \(ExportIndex.fileName), no .plist and no .archive"
+        case CommandFailure.unreadableIndex(let path, let fault):
+            description = "\(EscapedText(path)) \(fault.phrase)"
+        case CommandFailure.unreadableEntry(let key, let error) where error.code == .corrupted:
+            let reason = (error.cause as? StoreError)?.reason ?? error.message
+            description =
+                "the entry for '\(EscapedText(key, limit: 200))' is damaged: \(EscapedText(reason, limit: 1_000)); "
+                + "typed-cache verify --repair removes damaged entries"
+        case CommandFailure.unreadableEntry(let key, let error):
+            description =
+                "the entry for '\(EscapedText(key, limit: 200))' cannot be read: \(EscapedText(error.message, limit: 1_000))"
+        case CommandFailure.unsoundEntry(let key, let error):
+            description =
+                "the entry for '\(EscapedText(key, limit: 200))' is no sound archive: "
+                + "\(EscapedText("\(error)", limit: 1_000)); typed-cache verify --repair removes such entries"
+        case CommandFailure.entangled(let key, let cache):
+            description =
+                "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
+                + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
+        case let error as CacheError:
+            description = EscapedText(error.message, limit: 1_000).description
+        case CommandFailure.unsoundArchive(let path, let error) where error.code == .unknownFormat:
+            description = "\(EscapedText(path)) is neither a keyed archive nor a cache entry"
+        case CommandFailure.unsoundArchive(let path, let error):
+            let place = error.offset.map { ", at byte \($0)" } ?? ""
+            description =
+                "\(EscapedText(path)) is no sound archive: \(EscapedText(error.message, limit: 1_000))\(place)"
+        case OutputError.failed(let errno):
+            description = "standard output cannot be written: \(SystemMessage(errno))"
+        default:
+            description = EscapedText("\(error)", limit: 1_000).description
+        }
+    }
+}
+
+/// A missing cache, and the caches that are in the directory.
+struct MissingCache: Sendable, CustomStringConvertible {
+    let selection: CacheSelection
+    /// Where it was looked for.
+    let directory: String
+    /// The names of caches that are there, in order; of many, the first that were found.
+    let others: [String]
+    /// The name of an app that differs in case only, and has caches.
+    let app: String?
+
+    /// How many names are told.
+    private static let mostNames = 10
+
+    /// The fault and the remedy, in one sentence.
+    var description: String {
+        "no cache '\(EscapedText(selection.name, limit: 200))' in \(EscapedText(directory)); \(advice)"
+    }
+
+    private var advice: String {
+        let name = selection.name.lowercased()
+        if let alike = others.first(where: { $0.lowercased() == name }) {
+            return "did you mean --cache \(ShellText(alike))?"
+        }
+        if let app { return "did you mean --app \(ShellText(app))?" }
+        if !others.isEmpty {
+            let names = others.prefix(Self.mostNames).map { "'\(EscapedText($0, limit: 80))'" }
+            let more = others.count > names.count ? ", …" : ""
+            return "there are \(names.joined(separator: ", "))\(more)"
+        }
+        if case .standard = selection.location { return "say where it is with --root or --app" }
+        return "there are no caches"
+    }
+}

@@ -1,0 +1,41 @@
+/// `compact`: gives back the space of removed entries.
+struct Compact: Subcommand {
+    static let name = "compact"
+    static let summary = "Give back the space of what is no longer in a cache"
+    static let discussion: String? =
+        "Removes entries that have expired, then gives back the bytes of entries that were removed or saved "
+        + "over, where the store keeps such. No entry that is in use goes: see trim for that."
+    static let examples = [
+        CommandExample(arguments: ["compact", "--cache", "cities"], meaning: "Make the cache's files small")
+    ]
+
+    let cache = CacheOptions()
+    @Flag(.json) var writesJSON: Bool
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let summary = try environment.backend.open(cache.selection).compact()
+        try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
+        return .success
+    }
+}
+
+/// The result of compacting a cache.
+package struct CompactSummary: Sendable, Equatable {
+    /// Expired entries that were removed.
+    package var expiredCount: Int
+    /// Bytes of all files before.
+    package var bytesBefore: Int
+    /// Bytes of all files afterwards.
+    package var bytesAfter: Int
+
+    /// For people, in one line.
+    var prose: String {
+        "\(CountText(expiredCount, "expired entry", plural: "expired entries")) removed, \(ByteText(bytesBefore)) before, "
+            + "\(ByteText(bytesAfter)) now"
+    }
+
+    /// For programs.
+    var json: Record {
+        ["expired": .count(expiredCount), "sizeBefore": .count(bytesBefore), "sizeAfter": .count(bytesAfter)]
+    }
+}

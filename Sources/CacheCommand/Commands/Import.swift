@@ -1,0 +1,233 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// `import`: saves plain files as the entries of a cache.
+struct Import: Subcommand {
+    static let name = "import"
+    static let summary = "Save the files of a directory that export wrote into a cache"
+    static let discussion: String? =
+        "Without an index.ndjson, every .plist and .archive in the directory is saved under its name, percent "
+        + "signs decoded. A file that is no keyed archive is reported and skipped; the exit code is then 1. "
+        + "After export, this moves a cache from one kind of store, or machine, to another."
+    static let examples = [
+        CommandExample(
+            arguments: ["import", "backup", "--cache", "cities"],
+            meaning: "Bring back what was exported"
+        ),
+        CommandExample(
+            arguments: ["import", "backup", "--cache", "cities", "--app", "Atlas", "--keep"],
+            meaning: "Add what the app does not have"
+        ),
+        CommandExample(
+            arguments: ["import", "backup", "--cache", "cities2", "--layout", "files"],
+            meaning: "Move to a cache with a file for each entry"
+        ),
+    ]
+
+    @Operand("DIR", help: "The directory to read") var path: String
+    let cache = CacheOptions()
+    let storage = LayoutOptions()
+    @Flag("keep", help: "Leave keys alone that have an entry already, which is replaced otherwise")
+    var keepsPresent: Bool
+    @Flag("dry-run", help: "Read and check every file, but save nothing and touch no cache") var isDryRun: Bool
+    @Flag(.json) var writesJSON: Bool
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let interruption = environment.trapSignals()
+        // First, so that no cache is made for a directory that is not there, or has nothing for it.
+        let folder = try ExchangeFolder(path: path, creating: false)
+        guard try Importer.holdsAny(folder) else { throw CommandFailure.nothingToImport(path: path) }
+        let importer = Importer(
+            folder: folder,
+            cache: isDryRun ? nil : try environment.backend.openOrCreate(cache.selection, disk: storage.disk()),
+            replaces: !keepsPresent,
+            interruption: interruption,
+            date: environment.date(),
+            now: environment.now
+        )
+        var reporter = EntryReporter(environment.errors)
+        defer { reporter.finish() }
+        let summary = try importer.run(reporter: &reporter)
+        reporter.finish()
+        try environment.write(summary.json, orProse: summary.prose(isDryRun: isDryRun), asJSON: writesJSON)
+        if let signal = summary.signal { return .signal(signal) }
+        return summary.invalid > 0 ? .failure : .success
+    }
+}
+
+/// Saves the files of a directory in a cache. Only plain files in the directory are read.
+struct Importer {
+    let folder: ExchangeFolder
+    /// `nil` checks only.
+    let cache: (any CacheAccess)?
+    /// Whether an existing entry is replaced.
+    let replaces: Bool
+    let interruption: any Interruption
+    /// The moment by which entries are of no use any more.
+    let date: Date
+    /// The time since some moment in the past.
+    let now: () -> Duration
+
+    /// Whether a directory has an index, be it one of no entries, or a file that is taken for an archive by its name.
+    static func holdsAny(_ folder: ExchangeFolder) throws -> Bool {
+        var holdsAny = folder.contains(ExportIndex.fileName)
+        if holdsAny { return true }
+        try folder.forEachName { name in
+            holdsAny = ArchiveFileName.isArchive(name)
+            return !holdsAny
+        }
+        return holdsAny
+    }
+
+    /// - Throws: the errors of reading the directory or saving in the cache; entries already saved stay.
+    func run(reporter: inout EntryReporter) throws -> ImportSummary {
+        var summary = ImportSummary()
+        do {
+            if let index = try ExportIndexReader(folder, interruption: interruption) {
+                try run(by: index, adding: &summary, reporter: &reporter)
+            } else {
+                try runWithoutIndex(&summary, &reporter)
+            }
+        } catch SourceError.interrupted {
+            // No failure: the summary has the signal.
+        } catch let error as SourceError {
+            throw CommandFailure.source(error, .file(folder.path(of: ExportIndex.fileName)))
+        }
+        summary.signal = interruption.signal
+        return summary
+    }
+
+    private func run(
+        by index: ExportIndexReader,
+        adding summary: inout ImportSummary,
+        reporter: inout EntryReporter
+    ) throws {
+        var index = index
+        let start = now()
+        while interruption.signal == nil, let (line, read) = try index.next() {
+            summary.read += 1
+            do {
+                try take(read.get(), &summary)
+            } catch let bad as BadRecord {
+                summary.invalid += 1
+                reporter.complain(BadRecordMessage(bad))
+            } catch let rejection as RejectedRecord {
+                summary.invalid += 1
+                reporter.complain(BadRecordMessage(BadRecord(line: line, reason: .rejected(rejection.reason))))
+            }
+            reporter.advanced(
+                progress(summary, bytes: index.bytesConsumed, size: index.byteCount, elapsed: now() - start)
+            )
+        }
+    }
+
+    private func runWithoutIndex(_ summary: inout ImportSummary, _ reporter: inout EntryReporter) throws {
+        let start = now()
+        try folder.forEachName { name in
+            guard interruption.signal == nil else { return false }
+            guard ArchiveFileName.isArchive(name) else { return true }
+            summary.read += 1
+            do {
+                let key = try ArchiveFileName.key(of: name)
+                let attributes = EntryAttributes(storedAt: date)
+                try take(ExportedEntry(file: name, key: key, attributes: attributes), &summary)
+            } catch let rejection as RejectedRecord {
+                summary.invalid += 1
+                reporter.complain("\(EscapedText(name, limit: 300)): \(EscapedText(rejection.reason, limit: 600))")
+            }
+            reporter.advanced(progress(summary, bytes: 0, size: nil, elapsed: now() - start))
+            return true
+        }
+    }
+
+    private func progress(_ summary: ImportSummary, bytes: Int, size: Int?, elapsed: Duration) -> Progress {
+        Progress(records: summary.read, noun: "entries", bytes: bytes, size: size, elapsed: elapsed)
+    }
+
+    /// Saves one entry.
+    ///
+    /// - Throws: ``RejectedRecord`` if this entry cannot be saved, but others may be.
+    private func take(_ entry: ExportedEntry, _ summary: inout ImportSummary) throws {
+        let keyCount = entry.key.utf8.count
+        guard (1...RecordKey.longest).contains(keyCount) else {
+            throw RejectedRecord(reason: "a key is 1 to \(RecordKey.longest) bytes of UTF-8, not \(keyCount)")
+        }
+        if entry.attributes.freshness(at: date) == .useless {
+            summary.expired += 1
+            return
+        }
+        let archive = try archive(in: entry.file)
+        do throws(CacheError) {
+            guard let cache else {
+                _ = try CacheInspector.checked(entry.attributes)
+                summary.imported += 1
+                return
+            }
+            let isSaved = try cache.save(
+                archive,
+                forKey: entry.key,
+                attributes: entry.attributes,
+                replaces: replaces
+            )
+            if isSaved { summary.imported += 1 } else { summary.kept += 1 }
+        } catch {
+            switch error.code {
+            case .invalidKey, .invalidTag, .tooLarge, .unsupportedVersion:
+                throw RejectedRecord(reason: error.message)
+            default: throw error
+            }
+        }
+    }
+
+    private func archive(in file: String) throws(RejectedRecord) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(FileFault) {
+            bytes = try folder.read(file, limit: StoreSettings().maximumArchiveByteCount)
+        } catch {
+            throw RejectedRecord(reason: "\(file) \(error.phrase)")
+        }
+        do throws(ArchiveError) {
+            try ArchiveTree.check(bytes)
+        } catch {
+            let place = error.offset.map { ", at byte \($0)" } ?? ""
+            throw RejectedRecord(reason: "\(file) is no keyed archive: \(error.message)\(place)")
+        }
+        return bytes
+    }
+}
+
+/// The result of importing a directory.
+struct ImportSummary: Sendable, Equatable {
+    /// Entries looked at: all of those below together.
+    var read = 0
+    /// Entries that were saved, or would be.
+    var imported = 0
+    /// Entries that have expired since they were exported.
+    var expired = 0
+    /// Entries that were left alone, for their keys had entries.
+    var kept = 0
+    var invalid = 0
+    /// The signal that ended it early, if one did.
+    var signal: Int32?
+
+    /// For people, in one line.
+    func prose(isDryRun: Bool) -> String {
+        "\(CountText(imported, "entry", plural: "entries")) \(isDryRun ? "valid" : "imported"), \(CountText(expired)) expired, "
+            + (kept > 0 ? "\(CountText(kept)) there already, " : "")
+            + "\(CountText(invalid)) invalid\(signal == nil ? "" : ", interrupted")"
+    }
+
+    /// For programs.
+    var json: Record {
+        [
+            "read": .count(read),
+            "imported": .count(imported),
+            "expired": .count(expired),
+            "present": .count(kept),
+            "invalid": .count(invalid),
+            "interrupted": .bool(signal != nil),
+        ]
+    }
+}

@@ -1,0 +1,104 @@
+/// `verify`: reads every entry whole, and removes the damaged ones if asked.
+struct Verify: Subcommand {
+    static let name = "verify"
+    static let summary = "Read every entry of a cache whole, and tell which are damaged"
+    static let discussion: String? =
+        "Checks each entry's checksum, inflates it, and reads its archive as dump does; of an archive above 16 MiB "
+        + "only the beginning. Nothing is changed without --repair. The exit code is 1 if an entry is damaged or cannot "
+        + "be read, repaired or not."
+    static let examples = [
+        CommandExample(
+            arguments: ["verify", "--cache", "cities"],
+            meaning: "See whether all entries are sound"
+        ),
+        CommandExample(
+            arguments: ["verify", "--cache", "cities", "--repair"],
+            meaning: "Remove the damaged ones"
+        ),
+    ]
+
+    let cache = CacheOptions()
+    @Flag("repair", help: "Remove the damaged entries") var repairs: Bool
+    @Flag(.json) var writesJSON: Bool
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let interruption = environment.trapSignals()
+        let cache = try environment.backend.open(self.cache.selection)
+        let walk = EntryWalk(cache: cache, interruption: interruption, now: environment.now)
+        let date = environment.date()
+        var reporter = EntryReporter(environment.errors)
+        var summary = VerifySummary()
+        defer { reporter.finish() }
+        try walk.run(reporter: &reporter) { listed, _ in
+            do {
+                guard let entry = try walk.read(listed) else { return }
+                if entry.isExpired(at: date) { summary.expired += 1 } else { summary.sound += 1 }
+            } catch let finding as EntryFinding {
+                summary.findings.append(finding)
+            }
+        }
+        reporter.finish()
+        summary.signal = interruption.signal
+        // Not after an interruption: the user has not seen every entry that would be removed.
+        if repairs, summary.signal == nil { summary.removed = try repair(cache, summary.findings) }
+        try show(summary, environment)
+        if let signal = summary.signal { return .signal(signal) }
+        return summary.findings.isEmpty ? .success : .failure
+    }
+
+    /// Removes the damaged entries. Those with the bytes that were saved, but no keyed archive in them, are removed one
+    /// by one; all others together.
+    private func repair(_ cache: any CacheAccess, _ findings: [EntryFinding]) throws -> Int {
+        var count = 0
+        for finding in findings where finding.isDamaged {
+            if let entry = finding.entry, try cache.remove(entry) { count += 1 }
+        }
+        return try count + cache.removeDamaged()
+    }
+
+    private func show(_ summary: VerifySummary, _ environment: CommandEnvironment) throws {
+        for finding in summary.findings where !writesJSON {
+            try environment.output.write("\(finding.isDamaged ? "damaged" : "not readable")  \(finding.prose)\n")
+        }
+        try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
+    }
+}
+
+/// The result of reading every entry of a cache.
+struct VerifySummary {
+    /// Entries that are whole and have not expired.
+    var sound = 0
+    /// Entries that are whole and have expired.
+    var expired = 0
+    /// The faults of all other entries.
+    var findings: [EntryFinding] = []
+    /// How many damaged entries were removed; `nil` if that was not asked for.
+    var removed: Int?
+    /// The signal that ended it early, if one did.
+    var signal: Int32?
+
+    var damaged: Int { findings.count { $0.isDamaged } }
+    /// Entries that may be whole: of a newer version, say, or on a device that fails.
+    var unreadable: Int { findings.count - damaged }
+
+    /// For people, in one line.
+    var prose: String {
+        let counts = "\(CountText(sound)) sound, \(CountText(expired)) expired, \(CountText(damaged)) damaged"
+        let others = unreadable > 0 ? ", \(CountText(unreadable)) not readable" : ""
+        let removal = removed.map { ", \(CountText($0)) removed" } ?? ""
+        return "\(counts)\(others)\(removal)\(signal == nil ? "" : ", interrupted")"
+    }
+
+    /// For programs.
+    var json: Record {
+        [
+            "sound": .count(sound),
+            "expired": .count(expired),
+            "damaged": .count(damaged),
+            "unreadable": .count(unreadable),
+            "removed": .count(removed ?? 0),
+            "interrupted": .bool(signal != nil),
+            "findings": .array(findings.map { .object($0.json) }),
+        ]
+    }
+}

@@ -1,0 +1,233 @@
+import KeyedArchive
+
+/// `warm`: saves records from a source into a cache.
+struct Warm: Subcommand {
+    static let name = "warm"
+    static let summary = "Save records from a file or from standard input into a cache"
+    static let discussion: String? =
+        "A record that cannot be taken is reported with its line and skipped; the exit code is then 1. "
+        + "Nulls are kept: an optional reads them as nil. A whole number of more than 64 bits is refused. "
+        + "Ctrl-C stops; what has been saved stays saved, and --resume goes on from there."
+    static let examples = [
+        CommandExample(
+            arguments: [
+                "warm", "cities.ndjson", "--cache", "cities", "--key", "geonameid", "--type", "atlas.City", "--ttl",
+                "7d",
+            ],
+            meaning: "Save a city per line for a week"
+        ),
+        CommandExample(
+            arguments: [
+                "warm", "-", "--format", "csv", "--cache", "prices", "--app", "Shop", "--key", "sku", "--fields",
+                "sku:string,price:double,until:date?",
+            ],
+            meaning: "Save typed columns from a pipe"
+        ),
+        CommandExample(
+            arguments: [
+                "warm", "cities.ndjson", "--cache", "cities", "--key", "geonameid", "--resume", "--max-size", "16M",
+            ],
+            meaning: "Go on where an interrupted run ended, in 16 MiB at most"
+        ),
+    ]
+
+    @Operand("SOURCE", help: "One JSON object per line, a JSON array, or CSV with a header; - is standard input")
+    var source: String
+    let cache = CacheOptions()
+    @Option(
+        required: "key",
+        value: "FIELD",
+        help: "Field whose value, a string or a whole number, becomes the key",
+        parse: ArgumentText.nonEmpty("the name of a field")
+    )
+    var keyField: String
+    @Option(
+        "type",
+        value: "NAME",
+        help: "Swift type that the app will fetch, with its module: atlas.City",
+        standard: "a dictionary",
+        parse: ArgumentText.nonEmpty("the name of a Swift type")
+    )
+    var typeName: String?
+    @Option(
+        "fields",
+        value: "LIST",
+        help: "Fields to save and their types, as in name:string,area:double? (types: "
+            + FieldType.allCases.map(\.rawValue).joined(separator: ", ")
+            + "; with ? the field may be missing)",
+        standard: "every field, as the source types it; columns of CSV are strings",
+        parse: FieldList.init(parsing:)
+    )
+    var fields: FieldList?
+    @Option(
+        "ttl",
+        value: "TIME",
+        help: "Time after which the records expire: 30s, 10m, 12h, 7d or 2w",
+        standard: "never",
+        parse: TimeToLive.init(parsing:)
+    )
+    var timeToLive: TimeToLive?
+    @Option(
+        "tag",
+        value: "NAME",
+        help: "Tag the records, so that the app can remove all of them at once",
+        parse: ArgumentText.nonEmpty("a tag")
+    )
+    var tag: String?
+    @Option(
+        "limit",
+        value: "N",
+        help: "Stop after N records have been saved",
+        standard: "all records",
+        parse: ArgumentText.count
+    )
+    var limit: Int?
+    @Option(
+        "max-size",
+        value: "SIZE",
+        help: "Most bytes of entries on disk (not index, journal), as in 64M; the least useful give way",
+        standard: "no limit",
+        parse: SizeLimit.init(parsing:)
+    )
+    var maxSize: SizeLimit?
+    let storage = LayoutOptions()
+    @Flag("resume", help: "Leave keys alone that have an entry already, as after an interruption") var resumes: Bool
+    @Option(
+        "format",
+        value: "FORMAT",
+        help: "Format of the source: ndjson, json or csv",
+        standard: "by its extension, then by its first character",
+        parse: ArgumentText.word(["ndjson": .ndjson, "json": .json, "csv": .csv])
+    )
+    var format: RecordFormat?
+    @Flag(
+        "dry-run",
+        help: "Read and check every record as without it, --max-size aside, but save nothing and touch no cache"
+    )
+    var isDryRun: Bool
+    @Flag("skip-invalid", help: "Succeed even if some records had to be skipped") var skipsInvalid: Bool
+    @Flag(
+        "print-keys",
+        help: "Print each key, escaped, on its own line once it has been saved (with --dry-run: checked)"
+    )
+    var printsKeys: Bool
+    @Flag("quiet", help: "Show neither progress nor summary") var isQuiet: Bool
+    @Flag(.json) var writesJSON: Bool
+
+    var location: SourceLocation { SourceLocation(source) }
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let interruption = environment.trapSignals()
+        var (source, size) = try openSource(environment, interruption)
+        let content = try RecordContent(typeName: typeName, timeToLive: timeToLive, tag: tag)
+        let sink =
+            isDryRun
+            ? environment.backend.checkingSink(for: content)
+            : try environment.backend.sink(
+                for: cache.selection,
+                disk: storage.disk(byteLimit: maxSize),
+                content: content
+            )
+        let warmer = Warmer(
+            key: RecordKey(field: keyField),
+            limit: limit ?? .max,
+            saver: BatchSaver(fields: fields, resumes: resumes, sink: sink, interruption: interruption),
+            now: environment.now
+        )
+        var reporter = WarmReporter(
+            output: environment.output,
+            errors: environment.errors,
+            printsKeys: printsKeys,
+            isQuiet: isQuiet
+        )
+        let result = warmer.run(&source, size: size, observer: &reporter)
+        reporter.finish()
+        return try conclude(result, environment)
+    }
+
+    private func openSource(
+        _ environment: CommandEnvironment,
+        _ interruption: any Interruption
+    ) throws -> (any RecordSource, size: Int?) {
+        do throws(SourceError) {
+            let input = try environment.openInput(location, interruption)
+            let source = try RecordSources.open(input, at: location, format: format)
+            return (source, input.size)
+        } catch .interrupted {
+            return (EmptySource(), nil)
+        } catch {
+            throw CommandFailure.source(error, location)
+        }
+    }
+
+    /// Shows the failure, if there is one, and the summary; returns how the process ends.
+    private func conclude(_ result: WarmResult, _ environment: CommandEnvironment) throws -> ExitStatus {
+        let summary = result.summary
+        if result.failure as? OutputError == .closed { throw OutputError.closed }
+        if let failure = result.failure {
+            let error = (failure as? SourceError).map { CommandFailure.source($0, location) } ?? failure
+            environment.errors.report(CommandFailureMessage(error))
+        }
+        if writesJSON {
+            try environment.write(summary.json)
+        } else if !isQuiet {
+            environment.errors.write(summary.prose(isDryRun: isDryRun) + "\n")
+        }
+        if result.failure != nil { return .failure }
+        if let signal = summary.signal { return .signal(signal) }
+        return summary.invalid > 0 && !skipsInvalid ? .failure : .success
+    }
+}
+
+/// Tells people and programs of the events while a cache is warmed.
+struct WarmReporter: WarmObserver {
+    /// How many bad records are told one by one.
+    static let longestList = 20
+    private static let flushInterval = Duration.milliseconds(100)
+
+    private let output: any TextOutput
+    private let errors: any ErrorOutput
+    private let printsKeys: Bool
+    private var bar: ProgressBar
+    private var skippedCount = 0
+    private var lastFlush = Duration.zero
+
+    init(output: any TextOutput, errors: any ErrorOutput, printsKeys: Bool, isQuiet: Bool) {
+        self.output = output
+        self.errors = errors
+        self.printsKeys = printsKeys
+        bar = ProgressBar(on: errors, isEnabled: !isQuiet)
+    }
+
+    mutating func saved(_ key: String) throws(OutputError) {
+        if printsKeys { try output.write("\(EscapedText(key))\n") }
+    }
+
+    mutating func skipped(_ badRecord: BadRecord) {
+        skippedCount += 1
+        guard skippedCount <= Self.longestList + 1 else { return }
+        bar.erase()
+        if skippedCount <= Self.longestList {
+            errors.report(BadRecordMessage(badRecord))
+        } else {
+            errors.report("further bad records are counted only")
+        }
+    }
+
+    mutating func waiting() throws(OutputError) {
+        if printsKeys { try output.flush() }
+    }
+
+    mutating func advanced(_ progress: Progress) throws(OutputError) {
+        bar.update(progress)
+        if printsKeys, progress.elapsed - lastFlush >= Self.flushInterval {
+            lastFlush = progress.elapsed
+            try output.flush()
+        }
+    }
+
+    /// Takes the progress bar away.
+    mutating func finish() {
+        bar.erase()
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import KeyedArchive
+
+/// Archives a record as an object of a class that this process does not have.
+///
+/// The archive is the one that the class itself, or a Codable type of its name, would write: numbers and
+/// Booleans inline, all else as objects. Nulls are kept: nil under the key of a field, `NSNull` in dictionaries and
+/// arrays, both of which an optional reads as nil.
+final class ArchivedRecord: NSObject, ArchiveNamed {
+    private let record: Record
+    /// The class that the record has in its archive; `nil` makes it a dictionary.
+    private let type: ArchivedClass?
+
+    private init(_ record: Record, as type: ArchivedClass?) {
+        self.record = record
+        self.type = type
+    }
+
+    /// Records are looked at as trees, never unarchived as records: always `nil`.
+    required init?(coder: NSCoder) { nil }
+
+    /// The archive of a record, with the checks that a cache makes before it saves one.
+    static func archive(_ record: Record, as type: ArchivedClass?) throws(ArchiveError) -> [UInt8] {
+        let archived = try KeyedArchiver.archive(ArchivedRecord(record, as: type))
+        if archived.mayBeRefused { try check(archived.bytes) }
+        return archived.bytes
+    }
+
+    /// Reads the archive as any program can, with the record's class unknown. The unarchiver refuses field names that
+    /// were made to share a hash.
+    private static func check(_ archive: [UInt8]) throws(ArchiveError) {
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: Data(archive))
+        unarchiver.keepsUnknownClasses = true
+        _ = unarchiver.decodeObject(forKey: KeyedArchiver.rootKey)
+        try unarchiver.finishDecoding()
+    }
+
+    var archivedForm: ArchivedForm {
+        guard let type else { return .replacement(Self.dictionary(record)) }
+        return .object(type)
+    }
+
+    func encode(with coder: NSCoder) {
+        for field in record.fields {
+            switch field.value {
+            case .null: coder.encode(nil as Any?, forKey: field.name)
+            case .bool(let value): coder.encode(value, forKey: field.name)
+            case .int(let value): coder.encode(value, forKey: field.name)
+            case .double(let value): coder.encode(value, forKey: field.name)
+            case .string(let value): coder.encode(value, forKey: field.name)
+            default: coder.encode(Self.object(field.value), forKey: field.name)
+            }
+        }
+    }
+
+    private static func dictionary(_ record: Record) -> [String: Any] {
+        var dictionary: [String: Any] = [:]
+        for field in record.fields { dictionary[field.name] = object(field.value) }
+        return dictionary
+    }
+
+    private static func object(_ value: RecordValue) -> Any {
+        switch value {
+        case .null: NSNull()
+        case .bool(let value): value
+        case .int(let value): value
+        case .uint(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(object)
+        case .object(let record): dictionary(record)
+        case .date(let value): value
+        case .data(let value): value
+        case .url(let value): value
+        case .uuid(let value): value
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+
+/// A cache on disk, seen by a tool that does not know the type of its values: keys, attributes and archives.
+///
+/// Shares the directory with the caches of this and other processes as a ``Cache`` does: the same locks, write path,
+/// statistics and errors. Keeps no entry in memory, and removes expired entries only when told to.
+package final class CacheInspector: Sendable {
+    private let core: CacheCore
+    private let directory: URL
+
+    /// Opens a cache that is there already, or makes it if `create` says so. Blocks on disk I/O.
+    ///
+    /// - Parameters:
+    ///   - root: the directory that holds the cache's own; `nil` for the one of the program named `program`.
+    ///   - disk: the limits and the layout; those of new caches by default.
+    /// - Throws: as the initializer of ``Cache``; `.io` with `ENOENT` if there is no such cache.
+    package init(
+        name: String,
+        root: URL?,
+        program: String,
+        create: Bool,
+        disk: DiskSettings = DiskSettings()
+    ) throws(CacheError) {
+        try CacheDirectory.check(name: program)
+        let root = root ?? CacheDirectory.standard(forProgram: program)
+        let (own, store) = try CacheDirectory.open(name, in: root, create: create, disk: disk)
+        directory = own
+        core = CacheCore(
+            name: name,
+            directory: own,
+            store: store,
+            memory: .none,
+            disk: disk,
+            sweeps: false,
+            clock: SystemClock(),
+            observer: nil
+        )
+    }
+
+    private func entryKey(_ key: String) throws(CacheError) -> EntryKey {
+        do throws(CacheError) {
+            return try EntryKey(key)
+        } catch {
+            throw error.named(cache: core.name)
+        }
+    }
+}
+
+// Reading. None of it counts as a fetch, moves an idle deadline or takes a damaged entry away, unless it says so.
+extension CacheInspector {
+    /// Gives every entry to `body`, expired or not, or why it cannot be read. Blocks on disk I/O.
+    package func forEachEntry(_ body: (Result<EntryInformation, CacheError>) -> Void) throws(CacheError) {
+        try core.wrapping { () throws(StoreError) in
+            try core.store.forEachEntry { entry in
+                body(entry.mapError { core.failure($0) })
+                return true
+            }
+        }
+    }
+
+    /// In how many parts ``entries(inPart:)`` gives the entries.
+    package var partCount: Int { core.store.partCount }
+
+    /// The entries of one part, expired or not, or why one cannot be read. Blocks on disk I/O.
+    package func entries(inPart part: Int) throws(CacheError) -> [Result<EntryInformation, CacheError>] {
+        try core.wrapping { () throws(StoreError) in
+            try core.store.entries(inPart: part).map { entry in entry.mapError { core.failure($0) } }
+        }
+    }
+
+    /// Whether there is an entry for `key` that has not expired. Takes a damaged or useless one away. May block on disk
+    /// I/O.
+    ///
+    /// - Throws: `.invalidKey`, `.unsupportedVersion`, `.io`.
+    package func contains(forKey key: String) throws(CacheError) -> Bool {
+        try core.freshInformation(entryKey(key)) != nil
+    }
+
+    /// Reads an entry, expired or not, and gives its archive to `body` in pieces, until that returns `false`. Blocks on
+    /// disk I/O.
+    ///
+    /// - Returns: `nil` if there is no entry.
+    /// - Throws: `.corrupted` for a damaged entry, which stays where it is, `.unsupportedVersion`, `.tooLarge`, `.io`;
+    ///   some pieces may have been given before.
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(CacheError) -> EntryInformation? {
+        let key = try entryKey(key)
+        return try core.wrapping(key) { () throws(StoreError) in try core.store.peek(forKey: key.text, pieces: body) }
+    }
+
+    /// How many bytes all files in the cache's directory hold, also those that hold no entries.
+    ///
+    /// - Complexity: O(*n*) in the number of files.
+    package func byteCountOfFiles() -> Int {
+        // No link is followed, and a file that is removed meanwhile counts as empty.
+        let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
+        var count = 0
+        while files?.nextObject() != nil {
+            guard let file = files?.fileAttributes, file[.type] as? FileAttributeType == .typeRegular else {
+                continue
+            }
+            count += (file[.size] as? NSNumber)?.intValue ?? 0
+        }
+        return count
+    }
+}
+
+// Saving.
+extension CacheInspector {
+    /// Saves the archive that `archive` makes, as ``Cache/save(_:forKey:expiration:tags:)`` saves that of a value. Blocks
+    /// on disk I/O.
+    ///
+    /// - Throws: as there. An error of `archive` is `.encodingFailed`, and the entry that `key` had before is gone then.
+    package func save(
+        forKey key: String,
+        expiration: Expiration,
+        tags: Set<String>,
+        archive: () throws(ArchiveError) -> [UInt8]
+    ) throws(CacheError) {
+        let key = try entryKey(key)
+        let attributes = try core.naming(key) { () throws(CacheError) in
+            try Self.attributes(expiration, tags: tags, savedAt: core.clock.now)
+        }
+        let bytes: [UInt8]
+        do throws(ArchiveError) {
+            bytes = try archive()
+        } catch {
+            core.failWrite(key)
+            throw CacheError(encoding: error).named(cache: core.name, key: key.text)
+        }
+        let entry = ArchiveEntry(
+            bytes,
+            key: key,
+            cost: bytes.count,
+            deadline: attributes.memoryDeadline,
+            timing: .of(attributes)
+        )
+        try core.write(NewEntry(archive: bytes, attributes: attributes, entry: entry))
+    }
+
+    /// Sees whether ``save(forKey:expiration:tags:archive:)`` would take an archive, limits of size aside. No disk I/O.
+    ///
+    /// - Throws: `.invalidKey`, `.invalidExpiration`, `.invalidTag`, `.encodingFailed`.
+    package static func check(
+        forKey key: String,
+        expiration: Expiration,
+        tags: Set<String>,
+        archive: () throws(ArchiveError) -> [UInt8]
+    ) throws(CacheError) {
+        _ = try EntryKey(key)
+        _ = try attributes(expiration, tags: tags, savedAt: .now)
+        do throws(ArchiveError) {
+            _ = try archive()
+        } catch {
+            throw CacheError(encoding: error)
+        }
+    }
+
+    private static func attributes(
+        _ expiration: Expiration,
+        tags: Set<String>,
+        savedAt date: Date
+    ) throws(CacheError) -> EntryAttributes {
+        var attributes = try expiration.attributes(savedAt: date)
+        attributes.tags = try EntryTags.check(tags)
+        return attributes
+    }
+
+    /// Saves an archive as it is, with its attributes. Blocks on disk I/O.
+    ///
+    /// - Parameters:
+    ///   - attributes: their tags in any order.
+    ///   - replaces: whether an entry that has not expired is replaced.
+    /// - Returns: whether it was saved.
+    /// - Throws: `.invalidKey`, `.invalidTag`, `.tooLarge`, `.io`; the entry that the key had before is then still
+    ///   there.
+    package func save(
+        archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes,
+        replaces: Bool
+    ) throws(CacheError) -> Bool {
+        let key = try entryKey(key)
+        let attributes = try Self.checked(attributes)
+        let now = core.clock.now
+        let isWanted = { (former: EntryInformation?) in former?.attributes.freshness(at: now) != .fresh }
+        let saved = try core.wrapping(key) { () throws(StoreError) in
+            try core.store.save(archive, forKey: key.text, attributes: attributes, if: replaces ? nil : isWanted)
+        }
+        guard saved != nil else { return false }
+        core.invalidate(key)
+        return true
+    }
+
+    /// Attributes as a cache takes them: with their tags in order, each once.
+    ///
+    /// - Throws: `.invalidTag`.
+    package static func checked(_ attributes: EntryAttributes) throws(CacheError) -> EntryAttributes {
+        var attributes = attributes
+        attributes.tags = try EntryTags.check(attributes.tags)
+        return attributes
+    }
+}
+
+// Removing. All of it blocks on disk I/O.
+extension CacheInspector {
+    /// Removes the entry for `key`, and says whether there was one, expired or not.
+    ///
+    /// - Throws: `.invalidKey`, `.io`.
+    package func remove(forKey key: String) throws(CacheError) -> Bool { try core.remove(entryKey(key)) }
+
+    /// Removes this very entry if it is still there, and says so.
+    package func remove(_ entry: EntryInformation) throws(CacheError) -> Bool {
+        try core.remove(EntryKey(entry.key), ifStill: entry)
+    }
+
+    /// Removes every entry that is there when the call starts.
+    package func removeAll() throws(CacheError) { try core.removeAll() }
+
+    /// Removes every entry that has expired and is in no stale window any more, and returns their number.
+    package func removeExpired() throws(CacheError) -> Int { try core.removeExpired() }
+
+    /// Removes every damaged entry, and returns their number.
+    package func removeDamagedEntries() throws(CacheError) -> Int {
+        try core.wrapping { () throws(StoreError) in try core.store.removeDamagedEntries() }
+    }
+
+    /// Gives up the least useful entries until those that are left take no more than `limit`, and returns the number of
+    /// entries given up.
+    package func trim(toBytes limit: ByteCount) throws(CacheError) -> Int {
+        try core.trimDisk(toByteCount: limit.bytes)
+    }
+
+    /// Gives back the space of entries that were removed or saved over, and returns how many bytes that was.
+    package func compact() throws(CacheError) -> Int {
+        try core.wrapping { () throws(StoreError) in try core.store.compact() }
+    }
+}
