@@ -96,7 +96,7 @@ extension FoundationForm {
         // The bits first: they need no knowledge of this system's own sets.
         if let data = try either("NSBitmap", "NSBitmapObject", Data.self, &fields) {
             guard let bitmap = CharacterBitmap(data) else { throw fields.malformed("with bits of another layout") }
-            try fields.unarchiver.spend(bytes: bitmap.data.count / 4)
+            try fields.unarchiver.budget.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)
         } else if let range = try fields.integer("NSRange") {
             let (location, length) = (range >> 32, range & 0xFFFF_FFFF)
@@ -108,7 +108,7 @@ extension FoundationForm {
             var bitmap = CharacterBitmap()
             for scalar in text.unicodeScalars { bitmap.insert(scalar.value) }
             // A few characters of high planes are 139 KB of bits.
-            try fields.unarchiver.spend(bytes: bitmap.data.count / 4)
+            try fields.unarchiver.budget.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)
         } else if let number = try fields.integer("NSBuiltinID"), number != 0 {
             set = try builtin(number, fields)

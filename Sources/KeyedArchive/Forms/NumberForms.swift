@@ -36,31 +36,6 @@ extension NSDecimalNumber: ArchiveCollection {
     }
 }
 
-extension KeyedUnarchiver {
-    /// The Decimal that an object in Apple's form, or any number, is; `nil` if it is neither, such as the object
-    /// with coding keys that Decimal's own `encode(to:)` makes.
-    func decimal(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Decimal? {
-        if let number = try number(at: reference) {
-            switch number {
-            case .bool: return nil
-            case .integer(let value): return Decimal(value)
-            case .unsigned(let value): return Decimal(value)
-            case .float, .double:
-                // Only numbers that a Decimal has room for, with the digits that the number is printed with.
-                guard let value = number.double, value == 0 || (1e-90...1e120).contains(value.magnitude) else {
-                    return nil
-                }
-                return NSNumber(value: value).decimalValue
-            }
-        }
-        guard let target = try resolve(reference),
-            case .dictionary(let fields) = try source.list.object(target),
-            case .form? = try intrinsic(of: classUID(of: fields, at: target))
-        else { return nil }
-        return try object(at: reference) as? Decimal
-    }
-}
-
 extension FoundationForm {
     static let numbers = [
         FoundationForm("NSDecimalNumberPlaceholder", decimal), FoundationForm("NSDecimalNumber", decimal),

@@ -212,7 +212,7 @@ extension FoundationForm {
         guard let size = NSValue.size(ofType: type) else {
             throw fields.unknown("of a type that there is not here")
         }
-        try fields.unarchiver.spend(size)
+        try fields.unarchiver.budget.spend(size)
         return NSValue.make(try fields.nextBytes(type, count: size), objCType: type)
     }
 }

@@ -10,25 +10,12 @@ extension KeyedUnarchiver {
         _ found: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ArchivedObject {
-        let description = try classDescription(classUID(of: found, at: reference))
+        let description = try classes.description(classes.uid(of: found, at: reference, in: source), in: source)
         let object = ArchivedObject(describedClass: description)
         // Known before its fields are, so that they may lead back to it.
-        objects.end(uid, .decoded(object, size: 1))
+        objects.note(object, in: uid)
         object.fields = try keptFields(found, depth: 0, without: "$class")
         return object
-    }
-
-    private func classDescription(_ uid: UInt32) throws(ArchiveError) -> ArchiveTree.ClassDescription {
-        if let known = unknownClasses[uid] { return known }
-        let place = try source.reference(ofObject: uid)
-        guard case .dictionary(let fields) = try source.list.object(place) else {
-            throw ArchiveError(.corrupted, "class without a name", offset: try source.list.offset(of: place))
-        }
-        let made = try source.classDescription(fields, at: place) { units throws(ArchiveError) in
-            try spend(units)
-        }
-        unknownClasses[uid] = made
-        return made
     }
 
     // MARK: Values
@@ -44,7 +31,7 @@ extension KeyedUnarchiver {
             guard let name = try source.list.string(key) else {
                 throw ArchiveError(.corrupted, "key that is no string", offset: try source.list.offset(of: key))
             }
-            try spend(name.utf8.count + 1)
+            try budget.spend(name.utf8.count + 1)
             if name == left { continue }
             do throws(ArchiveError) {
                 let value = try keptValue(source.list.value(found, index), depth: depth)
@@ -60,7 +47,7 @@ extension KeyedUnarchiver {
         _ reference: BinaryPropertyList.Reference,
         depth: Int
     ) throws(ArchiveError) -> ArchivedObject.Value {
-        try spend(1)
+        try budget.spend(1)
         guard depth < Self.depthLimit else {
             throw ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep")
         }
@@ -73,13 +60,13 @@ extension KeyedUnarchiver {
         case .double(let value): return .real(value)
         case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let range):
-            try spend(range.count)
+            try budget.spend(range.count)
             return .data(source.list.bytes.data(in: range))
         case .ascii(let range):
-            try spend(range.count)
+            try budget.spend(range.count)
             return .string(try source.list.string(ascii: range))
         case .utf16(let range):
-            try spend(range.count)
+            try budget.spend(range.count)
             return .string(try source.list.string(utf16: range))
         case .array(let run): return .array(try keptMembers(run, depth: depth))
         case .set(let run): return .set(try keptMembers(run, depth: depth))
@@ -103,7 +90,7 @@ extension KeyedUnarchiver {
         _ uid: UInt32,
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> Any? {
-        if try resolve(reference) == nil { return nil }
+        if try source.resolve(reference) == nil { return nil }
         if let object = try object(uid) { return object }
         // Kept as nil, it would be gone from the archive that this object is written to.
         if let error = error as? ArchiveError { throw error }

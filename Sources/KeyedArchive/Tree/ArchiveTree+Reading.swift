@@ -55,7 +55,7 @@ private struct ArchiveTreeReader {
 
     private let source: ArchiveSource
     private let list: BinaryPropertyList
-    private var budget: Int
+    private let budget = DecodingBudget()
     /// The archive that data values are slices of; `nil` if they are copied.
     private let shared: Data?
     /// Whether values are checked and not kept.
@@ -64,7 +64,7 @@ private struct ArchiveTreeReader {
     private init(_ source: ArchiveSource, shared: Data?, isTrial: Bool) {
         self.source = source
         list = source.list
-        budget = ArchiveLimits().references(in: source.list.bytes.count)
+        budget.grant(ArchiveLimits(), byteCount: source.list.bytes.count)
         self.shared = source.isBinary ? shared : nil
         self.isTrial = isTrial
     }
@@ -130,13 +130,6 @@ private struct ArchiveTreeReader {
         corrupted("object of something that is no class", list.element(source.objects, place))
     }
 
-    private mutating func spend(_ units: Int) throws(ArchiveError) {
-        budget -= units
-        if budget < 0 {
-            throw ArchiveError(.limitExceeded, "the archive holds far more than its size can justify")
-        }
-    }
-
     private func corrupted(_ message: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
         ArchiveError(.corrupted, message, offset: try? list.offset(of: reference))
     }
@@ -150,7 +143,7 @@ private struct ArchiveTreeReader {
             if try list.isString(reference, "$null") { return .empty }
             return .value(try value(reference, depth: 0))
         }
-        try spend(2 * found.count + 1)
+        try budget.spend(2 * found.count + 1)
         var scope = ArchiveScope(found)
         if let value = try scope.stored("$class", in: list) {
             guard let uid = try list.uid(value) else { throw corrupted("class that is no reference", value) }
@@ -159,7 +152,7 @@ private struct ArchiveTreeReader {
             return .instance(ArchiveTree.Instance(classPlace: Int(uid), fields: fields))
         }
         return .classDescription(
-            try source.classDescription(found, at: reference) { units throws(ArchiveError) in try spend(units) }
+            try source.classDescription(found, at: reference, budget)
         )
     }
 
@@ -171,12 +164,12 @@ private struct ArchiveTreeReader {
         without left: String? = nil
     ) throws(ArchiveError) -> [ArchiveTree.Field] {
         var made: [ArchiveTree.Field] = []
-        try spend(fields.count)
+        try budget.spend(fields.count)
         if !isTrial { made.reserveCapacity(fields.count) }
         for index in 0..<fields.count {
             let key = list.key(fields, index)
             guard let name = try list.string(key) else { throw corrupted("key that is no string", key) }
-            try spend(name.utf8.count + 1)
+            try budget.spend(name.utf8.count + 1)
             if name == left { continue }
             let value = try value(list.value(fields, index), depth: depth)
             if !isTrial { made.append(ArchiveTree.Field(key: name, value: value)) }
@@ -188,7 +181,7 @@ private struct ArchiveTreeReader {
         _ reference: BinaryPropertyList.Reference,
         depth: Int
     ) throws(ArchiveError) -> ArchiveTree.Value {
-        try spend(1)
+        try budget.spend(1)
         guard depth < Self.depthLimit else {
             throw ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep")
         }
@@ -201,16 +194,16 @@ private struct ArchiveTreeReader {
         case .double(let value): return .real(value)
         case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let range):
-            try spend(range.count)
+            try budget.spend(range.count)
             if isTrial { return .null }
             if let shared { return .data(shared[(shared.startIndex + range.lowerBound)...].prefix(range.count)) }
             return .data(list.bytes.data(in: range))
         case .ascii(let range):
-            try spend(range.count)
+            try budget.spend(range.count)
             let text = try list.string(ascii: range)
             return isTrial ? .null : .string(text)
         case .utf16(let range):
-            try spend(range.count)
+            try budget.spend(range.count)
             let text = try list.string(utf16: range)
             return isTrial ? .null : .string(text)
         case .uid(let uid):

@@ -24,7 +24,7 @@ import Testing
             }
             // What is read must survive being used, too.
             _ = try? KeyedArchiver.archivedData(withRootObject: object)
-            if !ArchiveHandler.for(type(of: object)).isCollection { _ = (object as? AnyHashable)?.hashValue }
+            if !FoundationClasses.isCollection(type(of: object)) { _ = (object as? AnyHashable)?.hashValue }
             return nil
         } catch {
             return error.code
