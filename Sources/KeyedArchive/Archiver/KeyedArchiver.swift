@@ -15,8 +15,6 @@ public final class KeyedArchiver: NSCoder {
     private var failure = FirstError()
     /// How deep objects and Codable values are being encoded, each inside the one before.
     private var nesting = NestingLimit(levels: NestingLimit.levels)
-    /// The places of classes that this process does not have.
-    var describedClasses: [ArchiveTree.ClassDescription: ArchiveWriter.UID] = [:]
     /// The archive, once it is finished.
     private var finished: Data?
     private var securely: Bool
@@ -187,7 +185,7 @@ public final class KeyedArchiver: NSCoder {
     func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
         let found = writer.identities.find(object)
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
-        return fill(object, found, body)
+        return fill(object, at: found, body)
     }
 
     /// The place of an object that is in the archive, or being encoded.
@@ -199,7 +197,7 @@ public final class KeyedArchiver: NSCoder {
     /// Gives a new object, or one that was met conditionally only, its place and contents.
     func fill(
         _ object: AnyObject,
-        _ reserved: Int?,
+        at reserved: Int?,
         _ body: (ArchiveWriter.UID) -> Void
     ) -> ArchiveWriter.UID {
         let uid: ArchiveWriter.UID
@@ -230,7 +228,7 @@ public final class KeyedArchiver: NSCoder {
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
         guard enter() else { return 0 }
         defer { leave() }
-        return fill(object, found) { uid in
+        return fill(object, at: found) { uid in
             writer.pushScope()
             body()
             if !hasFailed { writer.popObject(uid, class: info()) }

@@ -43,19 +43,19 @@ final class ArchiveEncoder: Encoder {
         case .scope(_, let serial):
             return KeyedEncodingContainer(ScopeContainer<Key>(self, serial))
         case .dictionary(let dictionary):
-            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, path))
+            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, at: path))
         default:
             let dictionary = ArchiveDictionary(archiver)
             if case .empty = state { state = .dictionary(dictionary) } else { refuse() }
-            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, path))
+            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, at: path))
         }
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if case .array(let array) = state { return ArrayContainer(self, array, path) }
+        if case .array(let array) = state { return ArrayContainer(self, array, at: path) }
         let array = ArchiveArray(archiver)
         if case .empty = state { state = .array(array) } else { refuse() }
-        return ArrayContainer(self, array, path)
+        return ArrayContainer(self, array, at: path)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleContainer(self) }
@@ -81,7 +81,7 @@ final class ArchiveEncoder: Encoder {
         switch state {
         case .empty:
             let uid = archiver.writer.reserveObject()
-            archiver.fillObject(uid, info, [])
+            archiver.fillObject(uid, as: info, [])
             return .object(uid)
         case .scope(let uid, let serial):
             guard archiver.writer.currentSerial == serial else { throw outOfTurn }
@@ -114,7 +114,7 @@ final class ArchiveArray {
     }
 
     func finish() -> ArchiveWriter.UID {
-        archiver.fillObject(uid, .of(NSArray.self), [("NS.objects", archiver.writer.array(members))])
+        archiver.fillObject(uid, as: .of(NSArray.self), [("NS.objects", archiver.writer.array(members))])
         return uid
     }
 }
@@ -146,7 +146,7 @@ final class ArchiveDictionary {
         let fields = [
             ("NS.keys", archiver.writer.array(keys)), ("NS.objects", archiver.writer.array(values)),
         ]
-        archiver.fillObject(uid, .of(NSDictionary.self), fields)
+        archiver.fillObject(uid, as: .of(NSDictionary.self), fields)
         return uid
     }
 }

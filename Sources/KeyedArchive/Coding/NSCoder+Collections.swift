@@ -45,7 +45,7 @@ extension NSCoder {
     func cast<T>(_ object: Any?, to type: T.Type, forKey key: String) -> T? {
         guard let object else { return nil }
         if let typed = object as? T { return typed }
-        failWithError(ArchiveError.mismatch(object, type, key))
+        failWithError(ArchiveError.mismatch(object, asked: type, forKey: key))
         return nil
     }
 }

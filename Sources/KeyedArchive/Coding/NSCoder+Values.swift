@@ -26,7 +26,7 @@ extension NSCoder {
         if let unarchiver = self as? KeyedUnarchiver { return try unarchiver.typedValue(type, forKey: key) }
         guard containsValue(forKey: key), let object = decodeObject(forKey: key) else { return nil }
         guard let typed = object as? T else {
-            throw ArchiveError.mismatch(object, T.self, key)
+            throw ArchiveError.mismatch(object, asked: T.self, forKey: key)
         }
         return typed
     }

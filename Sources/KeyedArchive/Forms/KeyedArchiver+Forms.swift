@@ -7,7 +7,7 @@ extension KeyedArchiver {
     func form(_ type: AnyClass, of object: AnyObject? = nil, _ body: () -> Void) -> ArchiveWriter.UID {
         // Readers have limits for some of these, but for numbers none.
         if type != NSDecimalNumber.self { mayBeRefused = true }
-        return container(.of(type), object, body)
+        return container(.of(type), of: object, body)
     }
 
     func encode(inline text: String, forKey key: String) { writer.set(key, writer.string(text)) }

@@ -15,7 +15,7 @@ extension Decimal: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archive(into: archiver, of: nil) }
 
     fileprivate func archive(into archiver: KeyedArchiver, of object: AnyObject?) -> ArchiveWriter.UID {
-        archiver.container(Self.placeholder, object) {
+        archiver.container(Self.placeholder, of: object) {
             let mantissa = isNaN ? 0 : UInt128(significand.magnitude.description) ?? 0
             let bytes = withUnsafeBytes(of: mantissa.littleEndian) { Data($0) }
             archiver.encode((128 - mantissa.leadingZeroBitCount + 15) / 16, forKey: "NS.length")

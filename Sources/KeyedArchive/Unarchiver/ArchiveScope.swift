@@ -25,7 +25,7 @@ struct ArchiveScope {
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         let last = cursor
         let guess = order.position(after: last, of: fields.count)
-        if guess < fields.count, list.isKey(fields, guess, key) {
+        if guess < fields.count, list.isKey(key, at: guess, of: fields) {
             cursor = guess + 1
             return list.value(fields, guess)
         }
@@ -39,7 +39,7 @@ struct ArchiveScope {
         of key: String,
         in list: BinaryPropertyList
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        if cursor < fields.count, list.isKey(fields, cursor, key) {
+        if cursor < fields.count, list.isKey(key, at: cursor, of: fields) {
             cursor += 1
             return list.value(fields, cursor - 1)
         }

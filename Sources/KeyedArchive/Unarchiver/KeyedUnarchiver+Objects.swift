@@ -94,7 +94,7 @@ extension KeyedUnarchiver {
             objects.forgetMembers()
         case .unknown:
             do throws(ArchiveError) {
-                value = try archivedObject(uid, fields, at: reference)
+                value = try UnknownObjectReader(self).object(in: uid, fields, at: reference)
             } catch {
                 // Other objects may refer to it already, without all its fields.
                 record(error)

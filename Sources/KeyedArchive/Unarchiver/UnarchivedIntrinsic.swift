@@ -52,21 +52,21 @@ enum UnarchivedIntrinsic {
         let unarchiver = fields.unarchiver
         switch self {
         case .null: return NSNull()
-        case .string: return try required(String.self, "NS.string", &fields)
-        case .mutableString: return NSMutableString(string: try required(String.self, "NS.string", &fields))
-        case .mutableData: return NSMutableData(data: try required(Data.self, "NS.data", &fields))
+        case .string: return try required(String.self, "NS.string", in: &fields)
+        case .mutableString: return NSMutableString(string: try required(String.self, "NS.string", in: &fields))
+        case .mutableData: return NSMutableData(data: try required(Data.self, "NS.data", in: &fields))
         case .date:
             guard let value = try fields.scope.value(of: "NS.time", in: unarchiver.source.list),
                 let seconds = try unarchiver.source.number(at: value)?.double
             else { throw fields.malformed() }
             return Date(timeIntervalSinceReferenceDate: seconds)
         case .url:
-            let relative = try required(String.self, "NS.relative", &fields)
-            let base = try optional("NS.base", &fields) as? URL
+            let relative = try required(String.self, "NS.relative", in: &fields)
+            let base = try optional("NS.base", in: &fields) as? URL
             guard let url = URL(string: relative, relativeTo: base) else { throw fields.malformed() }
             return url
         case .uuid:
-            let data = try required(Data.self, "NS.uuidbytes", &fields)
+            let data = try required(Data.self, "NS.uuidbytes", in: &fields)
             guard data.count == 16 else { throw fields.malformed() }
             return data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         case .array: return try fields.members()
@@ -107,7 +107,7 @@ enum UnarchivedIntrinsic {
         }
     }
 
-    private func optional(_ key: String, _ fields: inout FormFields) throws(ArchiveError) -> Any? {
+    private func optional(_ key: String, in fields: inout FormFields) throws(ArchiveError) -> Any? {
         guard let value = try fields.scope.value(of: key, in: fields.unarchiver.source.list) else { return nil }
         return try fields.unarchiver.object(at: value)
     }
@@ -115,9 +115,9 @@ enum UnarchivedIntrinsic {
     private func required<T>(
         _ type: T.Type,
         _ key: String,
-        _ fields: inout FormFields
+        in fields: inout FormFields
     ) throws(ArchiveError) -> T {
-        guard let value = try optional(key, &fields) as? T else {
+        guard let value = try optional(key, in: &fields) as? T else {
             throw ArchiveError(
                 .corrupted,
                 "a Foundation object without a value that it needs",
