@@ -68,13 +68,18 @@ public struct ArchiveError: Error, Sendable {
     }
 
     /// The error for an object of another type than the one asked for.
-    static func mismatch(_ object: Any, _ type: Any.Type, _ key: String) -> ArchiveError {
+    static func mismatch(_ object: Any, asked type: Any.Type, forKey key: String) -> ArchiveError {
         let found = ClassNames.name(of: Swift.type(of: object))
         return ArchiveError(
             .typeMismatch,
             "\(found), where \(ClassNames.name(of: type)) is asked for",
             keyPath: [key]
         )
+    }
+
+    /// The same error in another place.
+    func at(_ offset: Int?) -> ArchiveError {
+        ArchiveError(code, message, offset: offset, keyPath: keyPath, cause: cause)
     }
 
     /// The same error, seen from one key further out.

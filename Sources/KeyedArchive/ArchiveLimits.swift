@@ -32,17 +32,17 @@ public struct ArchiveLimits: Sendable {
     /// The budget that every archive has, however small it is.
     private static let free = 1 << 16
 
-    func references(in byteCount: Int) -> Int { Self.budget(referencesPerByte, byteCount, Self.free) }
-    func decodedBytes(in byteCount: Int) -> Int { Self.budget(decodedBytesPerByte, byteCount, Self.free) }
+    func references(in byteCount: Int) -> Int { Self.budget(of: referencesPerByte, for: byteCount) }
+    func decodedBytes(in byteCount: Int) -> Int { Self.budget(of: decodedBytesPerByte, for: byteCount) }
 
     /// How many members a collection may hold, those of its members included: a cast to `NSArray` takes a
     /// microsecond and 100 bytes for each of them.
     func heldMembers(in byteCount: Int) -> Int {
         // Sums of two of these must fit.
-        min(Self.budget(referencesPerByte / 4, byteCount, Self.free), .max / 4)
+        min(Self.budget(of: referencesPerByte / 4, for: byteCount), .max / 4)
     }
 
-    private static func budget(_ perByte: Int, _ byteCount: Int, _ free: Int) -> Int {
+    private static func budget(of perByte: Int, for byteCount: Int) -> Int {
         let (product, overflow) = max(0, perByte).multipliedReportingOverflow(by: byteCount)
         return overflow || product > .max - free ? .max : product + free
     }

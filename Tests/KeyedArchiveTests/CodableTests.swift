@@ -74,7 +74,7 @@ enum Samples {
 
         func amount(_ value: (KeyedArchiver) -> Void) throws -> Decimal {
             let archiver = KeyedArchiver()
-            let root = archiver.container(.of(Price.self), nil) { value(archiver) }
+            let root = archiver.container(.of(Price.self), of: nil) { value(archiver) }
             archiver.writer.set("root", archiver.writer.reference(to: root))
             let data = try archiver.encodedData
             return try KeyedUnarchiver.unarchivedValue(of: Price.self, from: data).amount
@@ -84,7 +84,7 @@ enum Samples {
         #expect(try amount { $0.encode(0.1, forKey: "amount") } == Decimal(string: "0.1"))
         #expect(try amount { $0.encode(UInt64.max as Any, forKey: "amount") } == Decimal(UInt64.max))
         let own = try amount { archiver in
-            let uid = archiver.container(.of(Decimal.self), nil) {
+            let uid = archiver.container(.of(Decimal.self), of: nil) {
                 archiver.encode(-1, forKey: "exponent")
                 archiver.encode(1, forKey: "length")
                 archiver.encode(true, forKey: "isNegative")

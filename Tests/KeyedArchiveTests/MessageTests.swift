@@ -62,7 +62,9 @@ import Testing
                 throw ArchiveError(.missingValue, "the archive has no root")
             }
             return try error {
-                do { _ = try unarchiver.decode([Asked].self, at: root, nil) } catch let error as DecodingError {
+                do {
+                    _ = try ArchiveDecoder(unarchiver, at: root, path: nil).decode([Asked].self)
+                } catch let error as DecodingError {
                     throw ArchiveError(error)
                 }
             }
@@ -104,7 +106,7 @@ import Testing
                 let unarchiver = try KeyedUnarchiver(forReadingFrom: archive)
                 guard let root = try unarchiver.value(of: "root") else { return }
                 do {
-                    _ = try unarchiver.decode([Box<Asked>].self, at: root, nil)
+                    _ = try ArchiveDecoder(unarchiver, at: root, path: nil).decode([Box<Asked>].self)
                 } catch let error as DecodingError {
                     let error = ArchiveError(error)
                     #expect(!"\(error)".contains(secret) && !"\(error)".contains("424242"), "\(error)")

@@ -10,7 +10,6 @@ final class ArchiveHandler: @unchecked Sendable {
     let encode: (Any, KeyedArchiver) -> ArchiveWriter.UID
     /// Asks an object for the object to archive in its place; `nil` for types that cannot be asked.
     let replacement: ((Any, KeyedArchiver) -> Any?)?
-    let isCollection: Bool
 
     private init(
         _ type: Any.Type,
@@ -20,7 +19,6 @@ final class ArchiveHandler: @unchecked Sendable {
         self.type = ObjectIdentifier(type)
         self.encode = encode
         self.replacement = replacement
-        isCollection = type is any ArchiveCollection.Type
     }
 
     private static let known = Mutex<[ObjectIdentifier: ArchiveHandler]>([:])
@@ -36,21 +34,11 @@ final class ArchiveHandler: @unchecked Sendable {
         if let intrinsic = type as? any ArchiveIntrinsic.Type { return make(intrinsic: intrinsic) }
         if let representing = type as? any CodableRepresenting.Type { return make(representing: representing) }
         if let named = type as? any ArchiveNamed.Type { return make(named: named) }
-        if type is AnyClass, !isFoundations(type) {
+        if type is AnyClass, !FoundationClasses.areCodedHere(type) {
             if let object = type as? any (NSObject & NSCoding).Type { return make(object: object) }
             if let coding = type as? any NSCoding.Type { return make(coding: coding) }
         }
         return ArchiveHandler(type) { _, archiver in unsupported(type, archiver) }
-    }
-
-    /// Whether a class is Foundation's own. Those that are no intrinsics insist on Foundation's own archiver
-    /// inside their coding methods and end the process when they meet another.
-    static func isFoundations(_ type: Any.Type) -> Bool {
-        #if canImport(Darwin)
-            return false
-        #else
-            return ArchivedClass.of(type).isFoundations
-        #endif
     }
 
     private static func unsupported(_ type: Any.Type, _ archiver: KeyedArchiver) -> ArchiveWriter.UID {

@@ -23,7 +23,7 @@ extension NSString: ArchiveIntrinsic {
         let text = String(self)
         guard isMutable(self, NSMutableString.self) else { return archiver.string(text) }
         return archiver.place(of: self) { uid in
-            archiver.fillObject(uid, .of(NSMutableString.self), [("NS.string", archiver.writer.string(text))])
+            archiver.fillObject(uid, as: .of(NSMutableString.self), [("NS.string", archiver.writer.string(text))])
         }
     }
 }
@@ -109,7 +109,7 @@ extension NSData: ArchiveIntrinsic {
         guard isMutable(self, NSMutableData.self) else { return Data(referencing: self).archive(into: archiver) }
         return archiver.place(of: self) { uid in
             let bytes = UnsafeRawBufferPointer(start: bytes, count: length)
-            archiver.fillObject(uid, .of(NSMutableData.self), [("NS.data", archiver.writer.scalar(bytes))])
+            archiver.fillObject(uid, as: .of(NSMutableData.self), [("NS.data", archiver.writer.scalar(bytes))])
         }
     }
 }
@@ -149,7 +149,7 @@ extension URL: ArchiveIntrinsic {
 
 extension NSNull: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.place(of: self) { archiver.fillObject($0, .of(NSNull.self), []) }
+        archiver.place(of: self) { archiver.fillObject($0, as: .of(NSNull.self), []) }
     }
 }
 
@@ -157,7 +157,7 @@ extension NSDate: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.place(of: self) { uid in
             let time = archiver.writer.scalar(timeIntervalSinceReferenceDate)
-            archiver.fillObject(uid, .of(NSDate.self), [("NS.time", time)])
+            archiver.fillObject(uid, as: .of(NSDate.self), [("NS.time", time)])
         }
     }
 }
@@ -193,43 +193,4 @@ func isMutable<Mutable: NSObject>(_ object: NSObject, _ mutable: Mutable.Type) -
     #else
         return object is Mutable
     #endif
-}
-
-extension KeyedArchiver {
-    /// Fills an object's place with fields that need no scope.
-    func fillObject(
-        _ uid: ArchiveWriter.UID,
-        _ info: ArchivedClass,
-        _ fields: [(String, ArchiveWriter.Reference)]
-    ) {
-        writer.pushScope()
-        for (key, value) in fields { writer.set(key, value) }
-        writer.popObject(uid, class: info)
-    }
-
-    /// Writes a value that is an object in the archive and has no identity here.
-    func newObject(
-        _ info: ArchivedClass,
-        _ fields: (ArchiveWriter) -> [(String, ArchiveWriter.Reference)]
-    ) -> ArchiveWriter.UID {
-        let uid = writer.reserveObject()
-        fillObject(uid, info, fields(writer))
-        return uid
-    }
-
-    /// Writes an immutable object through the value that it stands for, once.
-    func shared<T: AnyObject>(_ object: T, _ body: (T) -> ArchiveWriter.UID) -> ArchiveWriter.UID {
-        guard let position = writer.identities.find(object) else {
-            let uid = body(object)
-            writer.identities.add(object, uid: uid, isReserved: false)
-            return uid
-        }
-        let place = writer.identities[position].uid
-        if writer.identities[position].isReserved {
-            // Referred to only conditionally before: the place reserved then gets the object that is written now.
-            writer.identities[position].isReserved = false
-            writer.fill(place, asIn: body(object))
-        }
-        return place
-    }
 }

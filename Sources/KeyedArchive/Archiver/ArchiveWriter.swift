@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Builds the object table, the scopes and the class dictionaries of one keyed archive.
 ///
@@ -42,6 +41,8 @@ final class ArchiveWriter: @unchecked Sendable {
     @exclusivity(unchecked) private var nextSerial: UInt32 = 0
     @exclusivity(unchecked) private var classes: [(info: ArchivedClass, uid: UID)] = []
     @exclusivity(unchecked) private var classIndex: [ObjectIdentifier: UID] = [:]
+    /// The places of classes that this process does not have.
+    @exclusivity(unchecked) private var describedClasses: [ArchiveTree.ClassDescription: UID] = [:]
     /// The entry of the key that was written last.
     @exclusivity(unchecked) private var lastKey: Int?
     @exclusivity(unchecked) var handlers = HandlerCache()
@@ -75,6 +76,7 @@ final class ArchiveWriter: @unchecked Sendable {
         nextSerial = 0
         classes.removeAll(keepingCapacity: true)
         if !classIndex.isEmpty { classIndex = [:] }
+        if !describedClasses.isEmpty { describedClasses = [:] }
         identities.removeAll()
         givenNames = GivenClassNames()
         begin()
@@ -111,9 +113,7 @@ final class ArchiveWriter: @unchecked Sendable {
         // The class dictionary comes after the contents and before `$class`, which refers to it.
         let classReference = reference(to: classUID(info))
         pairs.append(KeyedReference(key: Self.classKey, value: classReference))
-        let scope = popScope()
-        list.fillDictionary(objects[Int(uid)], pairs, from: scope.base)
-        pairs.truncate(to: scope.base)
+        popDictionary(uid)
     }
 
     /// Gives up every scope above `depth`: their pairs are not in the archive, and references to their objects lead to
@@ -364,6 +364,20 @@ extension ArchiveWriter {
         pairs.truncate(to: scope.base)
     }
 
+    /// The place of a class that is described, not known; equal descriptions share one.
+    func classUID(_ description: ArchiveTree.ClassDescription) -> UID {
+        if let known = describedClasses[description] { return known }
+        let uid = reserveObject()
+        pushScope()
+        set(stored: "$classname", string(description.name))
+        for (key, names) in [("$classes", description.chain), ("$classhints", description.hints)] {
+            if !names.isEmpty { set(stored: key, array(of: names.map { string($0) })) }
+        }
+        popDictionary(uid)
+        describedClasses[description] = uid
+        return uid
+    }
+
     func array(of members: [Reference]) -> Reference {
         let made = list.reserveContainer()
         list.fillArray(made, count: members.count)
@@ -389,23 +403,4 @@ extension ArchiveWriter {
 
     func scalar(date seconds: Double) -> Reference { list.add(date: seconds) }
     func null() -> Reference { list.addNull() }
-}
-
-/// Idle writers, kept to use their memory again: a fresh writer costs ten allocations.
-enum ArchiveWriterPool {
-    private static let countLimit = 8
-    private static let footprintLimit = 1 << 20
-    private static let idle = Mutex<[ArchiveWriter]>([])
-
-    static func take() -> ArchiveWriter { idle.withLock { $0.popLast() } ?? ArchiveWriter() }
-
-    /// Whether a writer's memory is used again.
-    static func keeps(_ writer: ArchiveWriter) -> Bool { writer.footprint <= footprintLimit }
-
-    static func giveBack(_ writer: ArchiveWriter) {
-        guard keeps(writer) else { return }
-        // Drops the archived objects before the lock is taken: their deinitializers must not run under it.
-        writer.reset()
-        idle.withLock { if $0.count < countLimit { $0.append(writer) } }
-    }
 }

@@ -1,6 +1,9 @@
 /// Which objects have a place in the archive already, by identity and never by equality.
 ///
 /// Keeps each object alive, so that an address stands for one object as long as the table lives.
+///
+/// A table of its own: a dictionary would hash the address with SipHash, and hold a second reference to each object.
+/// Most archives have fewer objects than a scan finds faster than any hash.
 struct IdentityTable: ~Copyable {
     struct Entry {
         let object: AnyObject
@@ -64,6 +67,16 @@ struct IdentityTable: ~Copyable {
         var at = Self.hash(entries[index].object) & mask
         while buckets[at] != 0 { at = (at &+ 1) & mask }
         buckets[at] = UInt32(index + 1)
+    }
+
+    /// Checks the table: a search finds each object at its position, and ends for every other object.
+    func holdsTogether() -> Bool {
+        for index in entries.indices where find(entries[index].object) != index { return false }
+        if buckets.isEmpty { return entries.count <= Self.scanLimit }
+        var usedCount = 0
+        for at in 0..<buckets.count where buckets[at] != 0 { usedCount += 1 }
+        return usedCount == entries.count && buckets.count & (buckets.count - 1) == 0
+            && buckets.count >= 2 * entries.count
     }
 
     /// Input cannot choose addresses, so the hash needs no seed. The low bits of addresses are all alike.

@@ -16,12 +16,12 @@ extension KeyedArchiver {
             guard let replacement = object.replacementObject(for: self) else { return 0 }
             if !isSame(replacement, object) {
                 replacing = type(of: replacement) is AnyClass ? replacement as AnyObject : nil
-                return encode(replacement, for: object, found) { uid(of: replacement) }
+                return encode(replacement, for: object, at: found) { uid(of: replacement) }
             }
         }
         guard enter() else { return 0 }
         defer { leave() }
-        return fill(object, found) { uid in
+        return fill(object, at: found) { uid in
             writer.pushScope()
             encodeFields(of: object)
             if hasFailed { return }
@@ -34,7 +34,7 @@ extension KeyedArchiver {
     private func encode(
         _ replacement: Any,
         for object: AnyObject,
-        _ reserved: Int?,
+        at reserved: Int?,
         _ body: () -> ArchiveWriter.UID
     ) -> ArchiveWriter.UID {
         guard let reserved else {
@@ -79,7 +79,9 @@ extension KeyedArchiver {
         let uid: ArchiveWriter.UID
         if isReplaced, let instance {
             delegate.archiver(self, willReplace: value, withObject: chosen)
-            uid = encode(chosen, for: instance, found) { ArchiveHandler.for(type(of: chosen)).encode(chosen, self) }
+            uid = encode(chosen, for: instance, at: found) {
+                ArchiveHandler.for(type(of: chosen)).encode(chosen, self)
+            }
         } else {
             uid = ArchiveHandler.for(type(of: chosen)).encode(chosen, self)
         }

@@ -12,12 +12,9 @@ import Foundation
 /// kept and thrown at the end: the first error wins.
 public final class KeyedArchiver: NSCoder {
     let writer = ArchiveWriterPool.take()
-    private var failure: ArchiveError?
-    /// How many objects and Codable values are being encoded, each inside the one before.
-    var depth = 0
-    private var nesting = NestingLimit()
-    /// The places of classes that this process does not have.
-    var describedClasses: [ArchiveTree.ClassDescription: ArchiveWriter.UID] = [:]
+    private var failure = FirstError()
+    /// How deep objects and Codable values are being encoded, each inside the one before.
+    private var nesting = NestingLimit(levels: NestingLimit.levels)
     /// The archive, once it is finished.
     private var finished: Data?
     private var securely: Bool
@@ -84,7 +81,7 @@ public final class KeyedArchiver: NSCoder {
     ///   for one that is not written, and `.unsupportedType` for values that XML cannot hold.
     public var encodedData: Data {
         get throws(ArchiveError) {
-            if let failure { throw failure }
+            if let error = failure.error { throw error }
             if let finished { return finished }
             delegate?.archiverWillFinish(self)
             let binary = try finish { $0.finishedData() }
@@ -103,7 +100,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     func finish<Result>(_ body: (ArchiveWriter) -> Result) throws(ArchiveError) -> Result {
-        if let failure { throw failure }
+        if let error = failure.error { throw error }
         finished = Data()
         return body(writer)
     }
@@ -111,16 +108,9 @@ public final class KeyedArchiver: NSCoder {
     // MARK: Errors
 
     /// Whether an error was recorded: from then on nothing is encoded any more.
-    var hasFailed: Bool { failure != nil }
+    var hasFailed: Bool { failure.isSet }
 
-    func record(_ error: ArchiveError) {
-        if failure == nil { failure = error }
-    }
-
-    /// Names the key under which an error came up, from the inside out.
-    private func locate(_ key: String) {
-        if let found = failure { failure = found.within(key) }
-    }
+    func record(_ error: ArchiveError) { failure.record(error) }
 
     /// Records an error from inside an object's `encode(with:)`.
     public override func failWithError(_ error: any Error) {
@@ -128,7 +118,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     /// The first error, or `nil`.
-    public override var error: (any Error)? { failure }
+    public override var error: (any Error)? { failure.error }
 
     public override var allowsKeyedCoding: Bool { true }
     public override var systemVersion: UInt32 { 2_000 }
@@ -140,7 +130,7 @@ public final class KeyedArchiver: NSCoder {
     }
 
     private var isOpen: Bool {
-        if failure != nil { return false }
+        if hasFailed { return false }
         if finished != nil {
             record(ArchiveError(.encodingFailed, "encoding after the archive was finished"))
             return false
@@ -172,7 +162,7 @@ public final class KeyedArchiver: NSCoder {
     /// Collections are refused: an archive from elsewhere could hold some that take for ever to compare.
     func hashed(_ value: Any) -> ArchiveWriter.UID {
         let base = (value as? AnyHashable)?.base ?? value
-        if ArchiveHandler.for(type(of: base)).isCollection {
+        if FoundationClasses.isCollection(type(of: base)) {
             record(
                 ArchiveError(
                     .unsupportedType,
@@ -195,7 +185,7 @@ public final class KeyedArchiver: NSCoder {
     func place(of object: AnyObject, _ body: (ArchiveWriter.UID) -> Void) -> ArchiveWriter.UID {
         let found = writer.identities.find(object)
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
-        return fill(object, found, body)
+        return fill(object, at: found, body)
     }
 
     /// The place of an object that is in the archive, or being encoded.
@@ -207,7 +197,7 @@ public final class KeyedArchiver: NSCoder {
     /// Gives a new object, or one that was met conditionally only, its place and contents.
     func fill(
         _ object: AnyObject,
-        _ reserved: Int?,
+        at reserved: Int?,
         _ body: (ArchiveWriter.UID) -> Void
     ) -> ArchiveWriter.UID {
         let uid: ArchiveWriter.UID
@@ -238,7 +228,7 @@ public final class KeyedArchiver: NSCoder {
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
         guard enter() else { return 0 }
         defer { leave() }
-        return fill(object, found) { uid in
+        return fill(object, at: found) { uid in
             writer.pushScope()
             body()
             if !hasFailed { writer.popObject(uid, class: info()) }
@@ -249,16 +239,15 @@ public final class KeyedArchiver: NSCoder {
     func enter() -> Bool {
         if hasFailed { return false }
         do throws(ArchiveError) {
-            try nesting.check(depth, below: NestingLimit.levels)
+            try nesting.enter()
         } catch {
             record(error)
             return false
         }
-        depth += 1
         return true
     }
 
-    func leave() { depth -= 1 }
+    func leave() { nesting.leave() }
 
     public override func encode(_ object: Any?, forKey key: String) {
         setReference(forKey: key) {
@@ -273,7 +262,7 @@ public final class KeyedArchiver: NSCoder {
     func setReference(forKey key: String, _ body: () -> ArchiveWriter.Reference) {
         guard isOpen else { return }
         let reference = body()
-        if hasFailed { return locate(key) }
+        if hasFailed { return failure.locate(within: key) }
         writer.set(key, reference)
     }
 

@@ -1,172 +1,5 @@
 import Foundation
 
-/// An encoded Codable value: a scalar that can stand inline, or an object.
-enum ArchivedSlot {
-    case inline(ArchiveWriter.Reference)
-    case object(ArchiveWriter.UID)
-}
-
-extension KeyedArchiver {
-    /// Archives a Codable value under the key `root`.
-    ///
-    /// The archive looks like that of an `NSCoding` class with the same fields: the value's type is its class,
-    /// its coding keys are its keys, numbers and Booleans stand inline, arrays are `NSArray` and dictionaries
-    /// with string or integer keys `NSDictionary`.
-    ///
-    /// - Throws: ``ArchiveError`` with code `.encodingFailed` and the cause if the value's `encode(to:)` throws,
-    ///   `.limitExceeded` if it nests more than 1,000 deep.
-    /// - Complexity: O(*n*) in the values that are archived.
-    public static func archivedData(encoding value: some Encodable) throws(ArchiveError) -> Data {
-        try archive(encoding: value) { $0.finishedData() }
-    }
-
-    package static func archive(encoding value: some Encodable) throws(ArchiveError) -> [UInt8] {
-        try archive(encoding: value) { $0.finishedBytes() }
-    }
-
-    private static func archive<Result>(
-        encoding value: some Encodable,
-        _ body: (ArchiveWriter) -> Result
-    ) throws(ArchiveError) -> Result {
-        let archiver = KeyedArchiver()
-        let uid = archiver.object(codable: value)
-        if !archiver.hasFailed { archiver.writer.set(rootKey, archiver.writer.reference(to: uid)) }
-        return try archiver.finish(body)
-    }
-
-    /// The place of a Codable value in `$objects`; 0 for nil and after an error, which is recorded.
-    func object(codable value: some Encodable) -> ArchiveWriter.UID {
-        recorded(type(of: value)) { object(try slot(of: value, at: nil)) } ?? 0
-    }
-
-    /// Archives a Codable value under a key of the innermost scope. Errors are recorded.
-    func encode(codable value: some Encodable, forKey key: String) {
-        setReference(forKey: key) { recorded(type(of: value)) { reference(try slot(of: value, at: nil)) } ?? 0 }
-    }
-
-    /// Runs `body`, and records its error.
-    private func recorded<Result>(_ type: Any.Type, _ body: () throws -> Result) -> Result? {
-        do {
-            return try body()
-        } catch let error as ArchiveError {
-            record(error)
-        } catch let EncodingError.invalidValue(_, context) {
-            record(
-                ArchiveError(
-                    .encodingFailed,
-                    context.debugDescription,
-                    keyPath: context.codingPath.map(\.stringValue),
-                    cause: context.underlyingError
-                )
-            )
-        } catch {
-            let thrown = ClassNames.name(of: Swift.type(of: error))
-            let name = ClassNames.name(of: type)
-            record(ArchiveError(.encodingFailed, "the encode(to:) of \(name) threw a \(thrown)", cause: error))
-        }
-        return nil
-    }
-
-    func object(_ slot: ArchivedSlot) -> ArchiveWriter.UID {
-        switch slot {
-        case .inline(let reference): writer.addObject(reference)
-        case .object(let uid): uid
-        }
-    }
-
-    /// The place of a collection's member: nil has none, and is `NSNull` as in Foundation.
-    func member(_ slot: ArchivedSlot) -> ArchiveWriter.UID {
-        if case .object(0) = slot { return NSNull().archive(into: self) }
-        return object(slot)
-    }
-
-    func reference(_ slot: ArchivedSlot) -> ArchiveWriter.Reference {
-        switch slot {
-        case .inline(let reference): reference
-        case .object(let uid): writer.reference(to: uid)
-        }
-    }
-
-    /// Encodes a value of any Codable type.
-    func slot<T: Encodable>(of value: T, at path: CodingPath?) throws -> ArchivedSlot {
-        if let known = intrinsicSlot(of: value) { return known }
-        guard enter() else { throw failure(path) }
-        defer { leave() }
-        if let dictionary = value as? any ArchivableDictionary, let uid = try dictionary.slot(self, path) {
-            return .object(uid)
-        }
-        let depth = writer.depth
-        let encoder = ArchiveEncoder(self, path, nested: false)
-        do {
-            try value.encode(to: encoder)
-            return try encoder.finish(as: .of(T.self))
-        } catch {
-            // A caller that catches this error may go on with other values.
-            writer.abandonScopes(above: depth)
-            throw error
-        }
-    }
-
-    private func failure(_ path: CodingPath?) -> ArchiveError {
-        error as? ArchiveError ?? ArchiveError(.encodingFailed, "the archive is finished already")
-    }
-
-    private func intrinsicSlot<T>(of value: T) -> ArchivedSlot? {
-        // Types first: comparing them costs less than a cast that fails.
-        if T.self == String.self, let value = value as? String { return .object(string(value)) }
-        if T.self == Date.self, let value = value as? Date { return .object(value.archive(into: self)) }
-        if T.self == Data.self, let value = value as? Data { return .object(value.archive(into: self)) }
-        if T.self == URL.self, let value = value as? URL { return .object(value.archive(into: self)) }
-        if T.self == UUID.self, let value = value as? UUID { return .object(value.archive(into: self)) }
-        if T.self == Decimal.self, let value = value as? Decimal { return .object(value.archive(into: self)) }
-        return nil
-    }
-}
-
-/// The way from the root to a value, kept as links: it is needed for errors only.
-final class CodingPath {
-    let parent: CodingPath?
-    let key: any CodingKey
-
-    init(_ parent: CodingPath?, _ key: any CodingKey) {
-        self.parent = parent
-        self.key = key
-    }
-
-    static func keys(_ path: CodingPath?) -> [any CodingKey] {
-        var keys: [any CodingKey] = []
-        var next = path
-        while let current = next {
-            keys.append(current.key)
-            next = current.parent
-        }
-        return keys.reversed()
-    }
-}
-
-/// A position in an array, or the key `super`.
-struct ArchiveKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(index: Int) {
-        stringValue = "Index \(index)"
-        intValue = index
-    }
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
-    init(intValue: Int) {
-        stringValue = String(intValue)
-        self.intValue = intValue
-    }
-
-    static let superKey = ArchiveKey(stringValue: "super")
-}
-
 /// Encodes one Codable value into an archiver.
 final class ArchiveEncoder: Encoder {
     private enum State {
@@ -210,19 +43,19 @@ final class ArchiveEncoder: Encoder {
         case .scope(_, let serial):
             return KeyedEncodingContainer(ScopeContainer<Key>(self, serial))
         case .dictionary(let dictionary):
-            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, path))
+            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, at: path))
         default:
             let dictionary = ArchiveDictionary(archiver)
             if case .empty = state { state = .dictionary(dictionary) } else { refuse() }
-            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, path))
+            return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, at: path))
         }
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if case .array(let array) = state { return ArrayContainer(self, array, path) }
+        if case .array(let array) = state { return ArrayContainer(self, array, at: path) }
         let array = ArchiveArray(archiver)
         if case .empty = state { state = .array(array) } else { refuse() }
-        return ArrayContainer(self, array, path)
+        return ArrayContainer(self, array, at: path)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleContainer(self) }
@@ -248,7 +81,7 @@ final class ArchiveEncoder: Encoder {
         switch state {
         case .empty:
             let uid = archiver.writer.reserveObject()
-            archiver.fillObject(uid, info, [])
+            archiver.fillObject(uid, as: info, [])
             return .object(uid)
         case .scope(let uid, let serial):
             guard archiver.writer.currentSerial == serial else { throw outOfTurn }
@@ -281,7 +114,7 @@ final class ArchiveArray {
     }
 
     func finish() -> ArchiveWriter.UID {
-        archiver.fillObject(uid, .of(NSArray.self), [("NS.objects", archiver.writer.array(members))])
+        archiver.fillObject(uid, as: .of(NSArray.self), [("NS.objects", archiver.writer.array(members))])
         return uid
     }
 }
@@ -313,7 +146,7 @@ final class ArchiveDictionary {
         let fields = [
             ("NS.keys", archiver.writer.array(keys)), ("NS.objects", archiver.writer.array(values)),
         ]
-        archiver.fillObject(uid, .of(NSDictionary.self), fields)
+        archiver.fillObject(uid, as: .of(NSDictionary.self), fields)
         return uid
     }
 }

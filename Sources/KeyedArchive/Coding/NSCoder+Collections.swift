@@ -38,25 +38,14 @@ import Foundation
         }
 
     }
-#else
-    // Apple's own calls for collections end in two methods, and those end here.
-    extension KeyedUnarchiver {
-        func array(amongClasses classes: [AnyClass], forKey key: String) -> [Any]? {
-            cast(decodeObject(amongClasses: [NSArray.self] + classes, forKey: key), to: [Any].self, forKey: key)
-        }
-
-        func dictionary(amongClasses classes: [AnyClass], forKey key: String) -> [AnyHashable: Any]? {
-            let object = decodeObject(amongClasses: [NSDictionary.self] + classes, forKey: key)
-            return cast(object, to: [AnyHashable: Any].self, forKey: key)
-        }
-    }
 #endif
 
 extension NSCoder {
-    fileprivate func cast<T>(_ object: Any?, to type: T.Type, forKey key: String) -> T? {
+    /// An object as a value of a type, or `nil` and an error that is recorded.
+    func cast<T>(_ object: Any?, to type: T.Type, forKey key: String) -> T? {
         guard let object else { return nil }
         if let typed = object as? T { return typed }
-        failWithError(ArchiveError.mismatch(object, type, key))
+        failWithError(ArchiveError.mismatch(object, asked: type, forKey: key))
         return nil
     }
 }

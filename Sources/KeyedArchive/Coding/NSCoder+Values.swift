@@ -15,7 +15,7 @@ extension NSCoder {
     public func decode<T>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
         if let value = try decodeIfPresent(type, forKey: key) { return value }
         let error = ArchiveError(.missingValue, "no value, where \(T.self) is asked for", keyPath: [key])
-        (self as? KeyedUnarchiver)?.thrown = error
+        (self as? KeyedUnarchiver)?.frame.thrown = error
         throw error
     }
 
@@ -26,7 +26,7 @@ extension NSCoder {
         if let unarchiver = self as? KeyedUnarchiver { return try unarchiver.typedValue(type, forKey: key) }
         guard containsValue(forKey: key), let object = decodeObject(forKey: key) else { return nil }
         guard let typed = object as? T else {
-            throw ArchiveError.mismatch(object, T.self, key)
+            throw ArchiveError.mismatch(object, asked: T.self, forKey: key)
         }
         return typed
     }
@@ -62,57 +62,5 @@ extension NSCoder {
         forKey key: String
     ) throws(ArchiveError) -> T? {
         try decodeIfPresent(type, forKey: key)
-    }
-}
-
-extension KeyedUnarchiver {
-    /// A value of any type that can be decoded; `nil` if there is none or it is nil.
-    fileprivate func typedValue<T>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
-        do throws(ArchiveError) {
-            if let error = error as? ArchiveError { throw error }
-            guard let reference = try value(of: key), try resolve(reference) != nil else { return nil }
-            let value =
-                type is AnyClass || !(type is any Decodable.Type)
-                ? try object(type, at: reference) : try decodedValue(type, at: reference)
-            if cycles.isWaiting { deliverReferences() }
-            if let error = error as? ArchiveError { throw error }
-            return value
-        } catch {
-            let error = error.within(key)
-            thrown = error
-            throw error
-        }
-    }
-
-    private func object<T>(_ type: T.Type, at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> T? {
-        let outer = expected
-        if let cls = type as? AnyClass { expected.add(cls) }
-        defer { expected = outer }
-        let object = try object(at: reference)
-        if let error = error as? ArchiveError { throw error }
-        guard let object else {
-            throw refusal(of: "what is asked for as \(ClassNames.name(of: T.self))", reference)
-        }
-        guard let typed = object as? T else { throw mismatch(ClassNames.name(of: T.self), reference) }
-        return typed
-    }
-
-    private func decodedValue<T>(_ type: T.Type, at reference: BinaryPropertyList.Reference) throws(ArchiveError)
-        -> T?
-    {
-        func decoded<Value: Decodable>(_ type: Value.Type) throws -> Any {
-            try decode(type, at: reference, nil)
-        }
-        guard let decodable = type as? any Decodable.Type else { return nil }
-        do {
-            return try decoded(decodable) as? T
-        } catch let error as ArchiveError {
-            throw error
-        } catch let error as DecodingError {
-            throw ArchiveError(error)
-        } catch {
-            let thrown = ClassNames.name(of: Swift.type(of: error))
-            throw ArchiveError(.decodingFailed, "the init(from:) of \(T.self) threw a \(thrown)", cause: error)
-        }
     }
 }

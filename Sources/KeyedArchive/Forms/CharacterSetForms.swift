@@ -94,9 +94,9 @@ extension FoundationForm {
         var isInvertedToo = false
         let set: CharacterSet
         // The bits first: they need no knowledge of this system's own sets.
-        if let data = try either("NSBitmap", "NSBitmapObject", Data.self, &fields) {
+        if let data = try optional(Data.self, "NSBitmap", or: "NSBitmapObject", in: &fields) {
             guard let bitmap = CharacterBitmap(data) else { throw fields.malformed("with bits of another layout") }
-            try fields.unarchiver.spend(bytes: bitmap.data.count / 4)
+            try fields.unarchiver.budget.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)
         } else if let range = try fields.integer("NSRange") {
             let (location, length) = (range >> 32, range & 0xFFFF_FFFF)
@@ -104,11 +104,11 @@ extension FoundationForm {
                 throw fields.malformed("with a range outside Unicode")
             }
             set = NSCharacterSet(range: NSRange(location: location, length: length)) as CharacterSet
-        } else if let text = try either("NSString", "NSStringObject", String.self, &fields) {
+        } else if let text = try optional(String.self, "NSString", or: "NSStringObject", in: &fields) {
             var bitmap = CharacterBitmap()
             for scalar in text.unicodeScalars { bitmap.insert(scalar.value) }
             // A few characters of high planes are 139 KB of bits.
-            try fields.unarchiver.spend(bytes: bitmap.data.count / 4)
+            try fields.unarchiver.budget.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)
         } else if let number = try fields.integer("NSBuiltinID"), number != 0 {
             set = try builtin(number, fields)
@@ -121,11 +121,11 @@ extension FoundationForm {
         return isInverted || isInvertedToo ? set.inverted : set
     }
 
-    private static func either<T>(
-        _ key: String,
-        _ other: String,
+    private static func optional<T>(
         _ type: T.Type,
-        _ fields: inout FormFields
+        _ key: String,
+        or other: String,
+        in fields: inout FormFields
     ) throws(ArchiveError) -> T? {
         if let value = try fields.optional(type, key) { return value }
         return try fields.optional(type, other)

@@ -14,7 +14,7 @@ extension DateComponents: ArchiveIntrinsic {
             for (key, component) in Self.archivedNumbers {
                 archiver.encode(self[keyPath: component] ?? Self.undefined, forKey: key)
             }
-            // Whoever does not know the key gets what was meant.
+            // Written only where they are set: not every Foundation knows these keys.
             if let dayOfYear { archiver.encode(dayOfYear, forKey: "NS.dayOfYear") }
             if let isLeapMonth {
                 archiver.encode(isLeapMonth ? 1 : 0, forKey: "NS.leapMonth")

@@ -127,7 +127,7 @@ extension FoundationForm {
         guard let numbers = PackedIntegers.numbers(in: try fields.required(Data.self, key)) else {
             throw fields.malformed("with numbers that are cut off or too wide")
         }
-        try fields.unarchiver.spend(numbers.count)
+        try fields.unarchiver.budget.spend(numbers.count)
         return numbers
     }
 }

@@ -15,7 +15,7 @@ extension Decimal: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archive(into: archiver, of: nil) }
 
     fileprivate func archive(into archiver: KeyedArchiver, of object: AnyObject?) -> ArchiveWriter.UID {
-        archiver.container(Self.placeholder, object) {
+        archiver.container(Self.placeholder, of: object) {
             let mantissa = isNaN ? 0 : UInt128(significand.magnitude.description) ?? 0
             let bytes = withUnsafeBytes(of: mantissa.littleEndian) { Data($0) }
             archiver.encode((128 - mantissa.leadingZeroBitCount + 15) / 16, forKey: "NS.length")
@@ -33,31 +33,6 @@ extension Decimal: ArchiveCollection {
 extension NSDecimalNumber: ArchiveCollection {
     func archiveDecimal(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         decimalValue.archive(into: archiver, of: self)
-    }
-}
-
-extension KeyedUnarchiver {
-    /// The Decimal that an object in Apple's form, or any number, is; `nil` if it is neither, such as the object
-    /// with coding keys that Decimal's own `encode(to:)` makes.
-    func decimal(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Decimal? {
-        if let number = try number(at: reference) {
-            switch number {
-            case .bool: return nil
-            case .integer(let value): return Decimal(value)
-            case .unsigned(let value): return Decimal(value)
-            case .float, .double:
-                // Only numbers that a Decimal has room for, with the digits that the number is printed with.
-                guard let value = number.double, value == 0 || (1e-90...1e120).contains(value.magnitude) else {
-                    return nil
-                }
-                return NSNumber(value: value).decimalValue
-            }
-        }
-        guard let target = try resolve(reference),
-            case .dictionary(let fields) = try source.list.object(target),
-            case .form? = try intrinsic(of: classUID(of: fields, at: target))
-        else { return nil }
-        return try object(at: reference) as? Decimal
     }
 }
 

@@ -72,7 +72,7 @@ extension FoundationForm {
     }
 
     private static func forEachMember(_ fields: inout FormFields, _ body: (Any) -> Void) throws(ArchiveError) {
-        try fields.unarchiver.forEachMember(of: &fields.scope, fields.className) { body($0.base) }
+        try fields.forEachHashedMember { body($0.base) }
     }
 
     private static func countedSet(_ fields: inout FormFields) throws(ArchiveError) -> Any {
@@ -86,14 +86,14 @@ extension FoundationForm {
         var crowd = HashCrowd(memberCount: count)
         for index in 0..<count {
             guard let object = try fields.object("NS.object\(index)") else { throw fields.malformed() }
-            let member = try fields.unarchiver.hashable(object, fields.scope)
+            let member = try fields.hashable(object)
             try crowd.admit(member)
             let times = try fields.requiredInteger("NS.count\(index)")
             guard times > 0 else { throw fields.malformed("with a count of 0 or less") }
             guard times <= NSCountedSet.countLimit else {
                 throw ArchiveError(.limitExceeded, "counted set with a count above \(NSCountedSet.countLimit)")
             }
-            try fields.unarchiver.spend(times)
+            try fields.unarchiver.budget.spend(times)
             for _ in 0..<times { set.add(member.base) }
         }
         return set

@@ -66,7 +66,7 @@ extension FoundationForm {
             throw ArchiveError(.limitExceeded, "a pattern of more than \(NSRegularExpression.longestPattern) bytes")
         }
         // Each object is compiled, even if all share one text.
-        try fields.unarchiver.spend(bytes: 16 * pattern.utf8.count)
+        try fields.unarchiver.budget.spend(bytes: 16 * pattern.utf8.count)
         do {
             return try NSRegularExpression(pattern: pattern, options: .init(rawValue: UInt(number)))
         } catch {

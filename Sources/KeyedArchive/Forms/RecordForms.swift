@@ -76,7 +76,7 @@ extension PersonNameComponents: ArchiveIntrinsic {
 
     fileprivate func archive(into archiver: KeyedArchiver, of object: AnyObject?) -> ArchiveWriter.UID {
         archiver.form(NSPersonNameComponents.self, of: object) {
-            let uid = archiver.container(Self.names, nil) {
+            let uid = archiver.container(Self.names, of: nil) {
                 for (key, name) in Self.archivedNames { archiver.encode(self[keyPath: name], forKey: key) }
                 archiver.encode(phoneticRepresentation, forKey: "NS.phoneticRepresentation")
             }

@@ -99,7 +99,7 @@ extension FoundationForm {
                 let position = Int(exactly: info[index + 1]), position < table.count
             else { throw fields.malformed("with runs that do not fit its text or attributes") }
             // Foundation compares the attributes of neighbours, to join the runs.
-            try fields.unarchiver.spend(table[position].weight)
+            try fields.unarchiver.budget.spend(table[position].weight)
             text.setAttributes(table[position].attributes, range: NSRange(location: at, length: length))
             at += length
         }
@@ -120,7 +120,7 @@ extension FoundationForm {
         // A list rather than recursion: an archive may nest values to any depth.
         while let next = rest.popLast() {
             weight += 1
-            try fields.unarchiver.spend(1)
+            try fields.unarchiver.budget.spend(1)
             switch next {
             case let members as [Any]: rest += members
             case let entries as [AnyHashable: Any]: rest += entries.values + entries.keys.map(\.base)

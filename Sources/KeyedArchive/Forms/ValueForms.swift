@@ -182,11 +182,11 @@ extension FoundationForm {
         guard let special = try fields.integer("NS.special") else { return try typedValue(&fields) }
         switch special {
         case 1:
-            return SpecialValue.point(CGPoint(try geometry("NS.pointval", 2, &fields))).value
+            return SpecialValue.point(CGPoint(try geometry("NS.pointval", count: 2, in: &fields))).value
         case 2:
-            return SpecialValue.size(CGSize(try geometry("NS.sizeval", 2, &fields))).value
+            return SpecialValue.size(CGSize(try geometry("NS.sizeval", count: 2, in: &fields))).value
         case 3:
-            return SpecialValue.rect(CGRect(try geometry("NS.rectval", 4, &fields))).value
+            return SpecialValue.rect(CGRect(try geometry("NS.rectval", count: 4, in: &fields))).value
         case 4:
             let location = try fields.requiredInteger("NS.rangeval.location")
             let length = try fields.requiredInteger("NS.rangeval.length")
@@ -201,8 +201,8 @@ extension FoundationForm {
 
     private static func geometry(
         _ key: String,
-        _ count: Int,
-        _ fields: inout FormFields
+        count: Int,
+        in fields: inout FormFields
     ) throws(ArchiveError) -> [Double] {
         GeometryText.numbers(in: try fields.required(String.self, key), count: count)
     }
@@ -212,7 +212,7 @@ extension FoundationForm {
         guard let size = NSValue.size(ofType: type) else {
             throw fields.unknown("of a type that there is not here")
         }
-        try fields.unarchiver.spend(size)
+        try fields.unarchiver.budget.spend(size)
         return NSValue.make(try fields.nextBytes(type, count: size), objCType: type)
     }
 }

@@ -10,6 +10,8 @@ package final class ArchivedClass: Sendable {
     package let hints: [String]
     /// Whether Foundation declares it.
     let isFoundations: Bool
+    /// Whether its values are collections, or compare and hash like those.
+    let isCollection: Bool
     /// The type that this describes; `nil` if the class is known by name only.
     let type: ObjectIdentifier?
 
@@ -18,13 +20,14 @@ package final class ArchivedClass: Sendable {
         chain: [String],
         hints: [String] = [],
         isFoundations: Bool = false,
-        type: ObjectIdentifier? = nil
+        type: Any.Type? = nil
     ) {
         self.name = name
         self.chain = chain
         self.hints = hints
         self.isFoundations = isFoundations
-        self.type = type
+        isCollection = type is any ArchiveCollection.Type
+        self.type = type.map(ObjectIdentifier.init)
     }
 
     /// A class, or a Codable value type, of this name directly under `NSObject`.
@@ -59,7 +62,7 @@ package final class ArchivedClass: Sendable {
                 chain: chain,
                 hints: (cls as? NSObject.Type)?.classFallbacksForKeyedArchiver() ?? [],
                 isFoundations: isFoundations,
-                type: ObjectIdentifier(type)
+                type: type
             )
         } else {
             let name = ClassNames.name(of: type)
@@ -67,7 +70,7 @@ package final class ArchivedClass: Sendable {
                 name: name,
                 chain: [name, "NSObject"],
                 isFoundations: isFoundations,
-                type: ObjectIdentifier(type)
+                type: type
             )
         }
         return known.withLock { table in

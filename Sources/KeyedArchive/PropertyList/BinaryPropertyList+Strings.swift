@@ -58,7 +58,7 @@ extension BinaryPropertyList {
     ///
     /// - Precondition: `index` is below the dictionary's count.
     @inline(__always)
-    func isKey(_ fields: Fields, _ index: Int, _ key: String) -> Bool {
+    func isKey(_ key: String, at index: Int, of fields: Fields) -> Bool {
         guard let offset = knownOffset(of: self.key(fields, index)) else { return false }
         let marker = bytes[offset]
         var start = offset &+ 1

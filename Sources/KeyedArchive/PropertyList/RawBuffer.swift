@@ -226,8 +226,8 @@ func haveSameBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPoin
     guard let start = UnsafeRawPointer(left.baseAddress), let other = UnsafeRawPointer(right.baseAddress)
     else { return true }
     if count > 16 { return memcmp(start, other, count) == 0 }
-    if count >= 8 { return haveSameEnds(start, other, count, UInt64.self) }
-    if count >= 4 { return haveSameEnds(start, other, count, UInt32.self) }
+    if count >= 8 { return haveSameEnds(start, other, count: count, by: UInt64.self) }
+    if count >= 4 { return haveSameEnds(start, other, count: count, by: UInt32.self) }
     for at in 0..<count
     where start.load(fromByteOffset: at, as: UInt8.self) != other.load(fromByteOffset: at, as: UInt8.self) {
         return false
@@ -239,8 +239,8 @@ func haveSameBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPoin
 private func haveSameEnds<Word: FixedWidthInteger & BitwiseCopyable>(
     _ left: UnsafeRawPointer,
     _ right: UnsafeRawPointer,
-    _ count: Int,
-    _ type: Word.Type
+    count: Int,
+    by type: Word.Type
 ) -> Bool {
     let last = count &- MemoryLayout<Word>.size
     let first = left.loadUnaligned(as: type) ^ right.loadUnaligned(as: type)

@@ -1,6 +1,9 @@
 /// The strings of an archive that is being written, each once.
 ///
 /// Compares UTF-8 bytes, never canonical equivalence: two keys that differ in a byte are two keys.
+///
+/// A table of its own: a dictionary would compare its keys as Swift's strings do, and copy each one; here the bytes
+/// stand in the property list that is being written, and a hash is computed in one pass that finds ASCII too.
 struct StringTable: ~Copyable {
     struct Entry: BitwiseCopyable {
         /// Where the string's bytes begin: in the property list if they are ASCII, else in `texts`.
@@ -104,6 +107,23 @@ struct StringTable: ~Copyable {
         larger.append(repeating: 0, count: 2 * buckets.count)
         swap(&larger, &buckets)
         for index in 0..<larger.count where larger[index] != 0 { insert(larger[index]) }
+    }
+
+    /// Checks the table: a search comes past each string's bucket, and ends for every other string.
+    func holdsTogether() -> Bool {
+        let mask = buckets.count - 1
+        guard buckets.count & mask == 0, buckets.count >= 2 * entries.count else { return false }
+        var seen: Set<Int> = []
+        for bucket in 0..<buckets.count where buckets[bucket] != 0 {
+            let index = Int(buckets[bucket] & 0xFFFF_FFFF) - 1
+            guard index >= 0, index < entries.count, seen.insert(index).inserted else { return false }
+            var at = Int(buckets[bucket] >> 32) & mask
+            while at != bucket {
+                if buckets[at] == 0 { return false }
+                at = (at + 1) & mask
+            }
+        }
+        return seen.count == entries.count
     }
 
     /// A hash of some text, and whether it is all ASCII.

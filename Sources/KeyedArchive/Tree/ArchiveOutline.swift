@@ -151,8 +151,3 @@ extension ArchiveOutline: CustomStringConvertible {
         return civil.text(milliseconds: Int(milliseconds - (milliseconds / 1_000).rounded(.down) * 1_000))
     }
 }
-
-extension ArchiveTree: CustomStringConvertible {
-    /// The tree as an outline: see ``ArchiveOutline``.
-    public var description: String { ArchiveOutline(self).description }
-}

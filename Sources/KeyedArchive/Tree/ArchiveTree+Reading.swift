@@ -34,7 +34,8 @@ extension ArchiveTree {
     ///
     /// - Throws: as ``init(_:)``.
     package static func check(_ bytes: [UInt8]) throws(ArchiveError) {
-        try ArchiveTreeReader.reading(bytes, isTrial: true) { reader throws(ArchiveError) in try reader.check() }
+        try ArchiveTreeReader.reading(bytes, keepsValues: false) { reader throws(ArchiveError) in try reader.check()
+        }
     }
 
     /// Whether an archive may begin with these bytes, at least one.
@@ -50,33 +51,31 @@ extension ArchiveTree {
     }
 }
 
-private struct ArchiveTreeReader {
-    private static let depthLimit = 200
+private struct ArchiveTreeReader: PropertyListValueReader {
+    static let depthLimit = 200
+    static let locatesErrors = false
 
-    private let source: ArchiveSource
-    private let list: BinaryPropertyList
-    private var budget: Int
+    let source: ArchiveSource
+    let budget = DecodingBudget()
     /// The archive that data values are slices of; `nil` if they are copied.
     private let shared: Data?
-    /// Whether values are checked and not kept.
-    private let isTrial: Bool
+    let keepsValues: Bool
 
-    private init(_ source: ArchiveSource, shared: Data?, isTrial: Bool) {
+    private init(_ source: ArchiveSource, shared: Data?, keepsValues: Bool) {
         self.source = source
-        list = source.list
-        budget = ArchiveLimits().references(in: source.list.bytes.count)
+        budget.grant(ArchiveLimits(), byteCount: source.list.bytes.count)
         self.shared = source.isBinary ? shared : nil
-        self.isTrial = isTrial
+        self.keepsValues = keepsValues
     }
 
     /// Has `body` read bytes where they are.
     static func reading<Result>(
         _ bytes: [UInt8],
-        isTrial: Bool = false,
-        _ body: (inout ArchiveTreeReader) throws(ArchiveError) -> Result
+        keepsValues: Bool = true,
+        _ body: (ArchiveTreeReader) throws(ArchiveError) -> Result
     ) throws(ArchiveError) -> Result {
         try bytes.withUnsafeBufferPointer { buffer throws(ArchiveError) in
-            try reading(buffer, isTrial: isTrial, body)
+            try reading(buffer, keepsValues: keepsValues, body)
         }
     }
 
@@ -84,23 +83,23 @@ private struct ArchiveTreeReader {
     static func reading<Result>(
         _ bytes: UnsafeBufferPointer<UInt8>,
         shared: Data? = nil,
-        isTrial: Bool = false,
-        _ body: (inout ArchiveTreeReader) throws(ArchiveError) -> Result
+        keepsValues: Bool = true,
+        _ body: (ArchiveTreeReader) throws(ArchiveError) -> Result
     ) throws(ArchiveError) -> Result {
         let source = try ArchiveSource(ArchiveBytes(borrowing: bytes) ?? ArchiveBytes(copying: []))
-        var reader = ArchiveTreeReader(source, shared: shared, isTrial: isTrial)
+        let reader = ArchiveTreeReader(source, shared: shared, keepsValues: keepsValues)
         do throws(ArchiveError) {
-            return try body(&reader)
+            return try body(reader)
         } catch {
             throw source.located(error)
         }
     }
 
-    mutating func read() throws(ArchiveError) -> ArchiveTree {
-        var tree = ArchiveTree(roots: try fields(source.top, depth: 0), objects: [])
+    func read() throws(ArchiveError) -> ArchiveTree {
+        var tree = ArchiveTree(roots: try fields(source.top), objects: [])
         tree.objects.reserveCapacity(source.objects.count)
         for index in 0..<source.objects.count {
-            tree.objects.append(try object(list.element(source.objects, index)))
+            tree.objects.append(try object(source.list.element(source.objects, index)))
         }
         for (place, object) in tree.objects.enumerated() {
             guard case .instance(let instance) = object else { continue }
@@ -109,13 +108,13 @@ private struct ArchiveTreeReader {
         return tree
     }
 
-    mutating func check() throws(ArchiveError) {
-        _ = try fields(source.top, depth: 0)
+    func check() throws(ArchiveError) {
+        _ = try fields(source.top)
         let (isClass, isValue) = (UInt32.max, UInt32.max - 1)
         var classPlaces: [UInt32] = []
         classPlaces.reserveCapacity(source.objects.count)
         for index in 0..<source.objects.count {
-            switch try object(list.element(source.objects, index)) {
+            switch try object(source.list.element(source.objects, index)) {
             case .instance(let instance): classPlaces.append(UInt32(instance.classPlace))
             case .classDescription: classPlaces.append(isClass)
             case .empty, .value: classPlaces.append(isValue)
@@ -127,110 +126,44 @@ private struct ArchiveTreeReader {
     }
 
     private func classless(_ place: Int) -> ArchiveError {
-        corrupted("object of something that is no class", list.element(source.objects, place))
-    }
-
-    private mutating func spend(_ units: Int) throws(ArchiveError) {
-        budget -= units
-        if budget < 0 {
-            throw ArchiveError(.limitExceeded, "the archive holds far more than its size can justify")
-        }
+        corrupted("object of something that is no class", source.list.element(source.objects, place))
     }
 
     private func corrupted(_ message: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
-        ArchiveError(.corrupted, message, offset: try? list.offset(of: reference))
+        ArchiveError(.corrupted, message, offset: try? source.list.offset(of: reference))
     }
 
     // MARK: Objects
 
-    private mutating func object(
+    private func object(
         _ reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ArchiveTree.Object {
-        guard case .dictionary(let found) = try list.object(reference) else {
-            if try list.isString(reference, "$null") { return .empty }
-            return .value(try value(reference, depth: 0))
+        guard case .dictionary(let found) = try source.list.object(reference) else {
+            if try source.list.isString(reference, "$null") { return .empty }
+            return .value(try value(reference))
         }
-        try spend(2 * found.count + 1)
+        try budget.spend(2 * found.count + 1)
         var scope = ArchiveScope(found)
-        if let value = try scope.stored("$class", in: list) {
-            guard let uid = try list.uid(value) else { throw corrupted("class that is no reference", value) }
+        if let value = try scope.stored("$class", in: source.list) {
+            guard let uid = try source.list.uid(value) else { throw corrupted("class that is no reference", value) }
             _ = try source.reference(ofObject: uid)
-            let fields = try fields(found, depth: 0, without: "$class")
+            let fields = try fields(found, without: "$class")
             return .instance(ArchiveTree.Instance(classPlace: Int(uid), fields: fields))
         }
         return .classDescription(
-            try source.classDescription(found, at: reference) { units throws(ArchiveError) in try spend(units) }
+            try source.classDescription(found, at: reference, budget)
         )
     }
 
     // MARK: Values
 
-    private mutating func fields(
-        _ fields: BinaryPropertyList.Fields,
-        depth: Int,
-        without left: String? = nil
-    ) throws(ArchiveError) -> [ArchiveTree.Field] {
-        var made: [ArchiveTree.Field] = []
-        try spend(fields.count)
-        if !isTrial { made.reserveCapacity(fields.count) }
-        for index in 0..<fields.count {
-            let key = list.key(fields, index)
-            guard let name = try list.string(key) else { throw corrupted("key that is no string", key) }
-            try spend(name.utf8.count + 1)
-            if name == left { continue }
-            let value = try value(list.value(fields, index), depth: depth)
-            if !isTrial { made.append(ArchiveTree.Field(key: name, value: value)) }
-        }
-        return made
+    func reference(to uid: UInt32, at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Int {
+        _ = try source.reference(ofObject: uid)
+        return Int(uid)
     }
 
-    private mutating func value(
-        _ reference: BinaryPropertyList.Reference,
-        depth: Int
-    ) throws(ArchiveError) -> ArchiveTree.Value {
-        try spend(1)
-        guard depth < Self.depthLimit else {
-            throw ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep")
-        }
-        switch try list.object(reference) {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .integer(let value): return .integer(value)
-        case .unsigned(let value): return .unsigned(value)
-        case .float(let value): return .float(value)
-        case .double(let value): return .real(value)
-        case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
-        case .data(let range):
-            try spend(range.count)
-            if isTrial { return .null }
-            if let shared { return .data(shared[(shared.startIndex + range.lowerBound)...].prefix(range.count)) }
-            return .data(list.bytes.data(in: range))
-        case .ascii(let range):
-            try spend(range.count)
-            let text = try list.string(ascii: range)
-            return isTrial ? .null : .string(text)
-        case .utf16(let range):
-            try spend(range.count)
-            let text = try list.string(utf16: range)
-            return isTrial ? .null : .string(text)
-        case .uid(let uid):
-            _ = try source.reference(ofObject: uid)
-            return .reference(Int(uid))
-        case .array(let run): return .array(try values(run, depth: depth))
-        case .set(let run): return .set(try values(run, depth: depth))
-        case .dictionary(let found): return .dictionary(try fields(found, depth: depth + 1))
-        }
-    }
-
-    private mutating func values(
-        _ run: BinaryPropertyList.References,
-        depth: Int
-    ) throws(ArchiveError) -> [ArchiveTree.Value] {
-        var members: [ArchiveTree.Value] = []
-        for index in 0..<run.count {
-            let member = try value(list.element(run, index), depth: depth + 1)
-            if !isTrial { members.append(member) }
-        }
-        return members
+    func data(in range: Range<Int>) -> Data {
+        if let shared { return shared[(shared.startIndex + range.lowerBound)...].prefix(range.count) }
+        return source.list.bytes.data(in: range)
     }
 }

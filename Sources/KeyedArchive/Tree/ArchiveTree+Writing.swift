@@ -3,8 +3,8 @@ import Foundation
 extension ArchiveTree {
     /// Writes the tree as an archive: the same places, classes and values that it has here.
     ///
-    /// - Parameter format: `.binary` or `.xml`. XML has no numbers of 4 bytes, so that ``Value/float(_:)`` is
-    ///   read from it as ``Value/real(_:)`` of the same value.
+    /// - Parameter format: `.binary` or `.xml`. XML has no numbers of 4 bytes, so that ``PropertyListValue/float(_:)`` is
+    ///   read from it as ``PropertyListValue/real(_:)`` of the same value.
     /// - Throws: ``ArchiveError`` with code `.corrupted` if the tree does not hold together: a reference to a
     ///   place that is not there, or an instance of something that is no class; `.unsupportedType` for a value that
     ///   cannot stand where it does, such as the text `$null` as an object, and for values that XML cannot hold;

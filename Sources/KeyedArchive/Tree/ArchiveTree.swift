@@ -16,49 +16,11 @@ import Foundation
 ///
 /// No class is looked up and none is instantiated, for any archive.
 public struct ArchiveTree: Sendable {
+    /// The value of a field. A reference is the place of an object; 0 is nil.
+    public typealias Value = PropertyListValue<Int>
+
     /// A named value of an object, of the outermost scope, or of a dictionary of the property list.
-    public struct Field: Sendable {
-        /// The key as it stands in the archive.
-        public var key: String
-        public var value: Value
-
-        /// - Parameters:
-        ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
-        ///   - value: the field's value.
-        public init(key: String, value: Value) {
-            self.key = key
-            self.value = value
-        }
-
-        /// The key as the class gave it; `$0`, `$1`, … for values without a key.
-        public var name: String { key.hasPrefix("$$") ? String(key.dropFirst()) : key }
-    }
-
-    /// The value of a field.
-    public enum Value: Sendable {
-        /// The property list's own null, which archives do not use: their nil is ``reference(_:)`` to an empty
-        /// place.
-        case null
-        case bool(Bool)
-        case integer(Int64)
-        /// An integer above `Int64.max`.
-        case unsigned(UInt64)
-        /// A real number of 4 bytes.
-        case float(Float)
-        /// A real number of 8 bytes.
-        case real(Double)
-        case string(String)
-        case data(Data)
-        /// A date of the property list itself. Apple's archives have objects of class `NSDate` instead.
-        case date(Date)
-        case array([Value])
-        /// A set of the property list itself, which archives hardly ever hold.
-        case set([Value])
-        /// A dictionary of the property list itself, which archives hardly ever hold.
-        case dictionary([Field])
-        /// The object in a place; 0 is nil.
-        case reference(Int)
-    }
+    public typealias Field = Value.Field
 
     /// An object with fields of its own.
     public struct Instance: Sendable {
@@ -114,4 +76,9 @@ public struct ArchiveTree: Sendable {
         self.roots = roots
         self.objects = objects
     }
+}
+
+extension ArchiveTree: CustomStringConvertible {
+    /// The tree as an outline: see ``ArchiveOutline``.
+    public var description: String { ArchiveOutline(self).description }
 }

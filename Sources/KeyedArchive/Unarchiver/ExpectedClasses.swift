@@ -3,13 +3,8 @@ import Foundation
 /// The classes that may be instantiated from an archive.
 struct ExpectedClasses {
     private(set) var classes: [AnyClass]
-    /// Whether strings, numbers, dates, collections, … are allowed without being named.
-    var intrinsicsToo: Bool
 
-    init(_ classes: [AnyClass], intrinsicsToo: Bool) {
-        self.classes = classes
-        self.intrinsicsToo = intrinsicsToo
-    }
+    init(_ classes: [AnyClass]) { self.classes = classes }
 
     /// Expects one class more.
     mutating func add(_ cls: AnyClass) {
@@ -41,7 +36,6 @@ struct ExpectedClasses {
 
     /// Whether a decoded object is of one of the classes, or bridges to one.
     func allows(_ object: Any) -> Bool {
-        if intrinsicsToo { return true }
         if let cls = type(of: object) as? AnyClass { return allows(cls) }
         let bridged: AnyClass? =
             switch object {

@@ -5,13 +5,44 @@ import Foundation
 #endif
 
 extension KeyedUnarchiver {
-    /// The object that a value refers to, `nil` if it refers to nothing.
-    func resolve(
-        _ reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        guard let uid = try source.list.uid(reference) else { return reference }
-        let target = try source.reference(ofObject: uid)
-        return try source.isNull(target) ? nil : target
+    /// Runs `body` while other classes are expected.
+    ///
+    /// - Parameter allowsFoundationValues: whether strings, numbers, dates, collections, … are allowed without being
+    ///   named.
+    @inline(__always)
+    func expecting<Result>(
+        _ expected: ExpectedClasses,
+        allowsFoundationValues: Bool,
+        _ body: () -> Result
+    ) -> Result {
+        let outer = (classes.expected, frame.allowsFoundationValues)
+        (classes.expected, frame.allowsFoundationValues) = (expected, allowsFoundationValues)
+        defer { (classes.expected, frame.allowsFoundationValues) = outer }
+        return body()
+    }
+
+    /// The object that a value is or refers to, if it is of one of the classes that are expected.
+    func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+        guard let object = try object(at: reference) else { return nil }
+        // If unknown classes are kept, their objects may be members of the object that was asked for.
+        guard classes.expected.allows(object) || object is ArchivedObject && nesting.depth > frame.depth else {
+            throw ArchiveError(
+                .typeMismatch,
+                "\(ClassNames.name(of: type(of: object))), where \(classes.expected.names) is asked for",
+                offset: try source.list.offset(of: source.resolve(reference) ?? reference)
+            )
+        }
+        return object
+    }
+
+    /// The way in which an object is decoded here, by its class.
+    func resolvedClass(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ResolvedClass {
+        try classes.resolve(fields, at: reference, in: source) { name, chain in
+            delegate?.unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain)
+        }
     }
 
     /// The value at a place in a scope: an object by reference, or a scalar inline, which is boxed.
@@ -25,28 +56,22 @@ extension KeyedUnarchiver {
         let reference = try source.reference(ofObject: uid)
         guard let fields = try source.list.fields(reference) else { return try leaf(uid, reference) }
         if let known = try known(uid, reference) { return known }
-        try spend(16)
-        try checkNesting()
-        depth += 1
-        defer { depth -= 1 }
-        objects.begin(uid, of: source.objects.count)
-        let outerSize = heldSize
-        heldSize = 0
+        try budget.spend(16)
+        try nesting.enter()
+        defer { nesting.leave() }
+        let outer = objects.begin(uid)
         do throws(ArchiveError) {
             guard let value = try decode(fields, uid, at: reference) else {
-                objects.end(uid, .decodedNil)
-                heldSize = outerSize
+                objects.end(nil: uid, around: outer)
                 return nil
             }
-            objects.end(uid, .decoded(value, size: heldSize + 1))
-            heldSize += outerSize + 1
+            objects.end(uid, value, around: outer)
             return value
         } catch {
             // A caller that catches this error may ask again, and must get the same error.
-            objects.forget(uid)
-            heldSize = outerSize
+            objects.fail(uid, around: outer)
             cycles.drop(uid)
-            // Other objects may hold its early instance, which stays empty: nothing of this graph may be used.
+            // Other objects may hold its placeholder, which stays empty: nothing of this graph may be used.
             if cycles.isHandedOut(uid) { record(error) }
             throw error
         }
@@ -60,24 +85,22 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> Any? {
         var value: Any?
         switch try resolvedClass(of: fields, at: reference) {
-        case .intrinsic(let intrinsic): value = try decode(intrinsic, fields, uid)
+        case .intrinsic(let intrinsic):
+            var fields = FormFields(fields, of: intrinsic.className, in: uid, self)
+            value = try intrinsic.read(&fields)
         case .coding(let type):
-            let outer = cycles.owner
-            cycles.owner = uid
             value = instance(of: type, fields, uid)
-            cycles.owner = outer
             if value == nil { cycles.drop(uid) }
-            // One object, however often it is referred to, is never taken for several.
-            heldSize = 0
+            objects.forgetMembers()
         case .unknown:
             do throws(ArchiveError) {
-                value = try archivedObject(uid, fields, at: reference)
+                value = try UnknownObjectReader(self).object(in: uid, fields, at: reference)
             } catch {
                 // Other objects may refer to it already, without all its fields.
                 record(error)
                 throw error
             }
-            heldSize = 0
+            objects.forgetMembers()
         }
         if asksDelegate { value = try askDelegate(about: value, uid) }
         if !cycles.isEmpty { try complete(uid, &value) }
@@ -96,8 +119,7 @@ extension KeyedUnarchiver {
             if let known = try known(uid, reference) { return known }
             guard var value = try scalar(at: reference) else { return nil }
             if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
-            objects.begin(uid, of: source.objects.count)
-            objects.end(uid, .decoded(value, size: 1))
+            objects.note(leaf: value, in: uid)
             return value
         case .ascii, .utf16:
             if try source.isNull(reference) { return nil }
@@ -120,22 +142,16 @@ extension KeyedUnarchiver {
         switch objects.state(of: uid) {
         case .unknown: return nil
         case .decodedNil: return .some(nil)
-        case .decoded(let value, let size):
-            // Capped, so that it does not grow without end outside collections, where it is not checked.
-            heldSize = min(heldSize + size, 2 * sizeLimit)
-            return .some(value)
-        case .inProgress: return .some(try early(uid, reference))
+        case .decoded(let value, _): return .some(value)
+        case .inProgress: return .some(try placeholder(uid, reference))
         }
     }
 
+    /// Has a class decode an object of its own; `nil` if its `init(coder:)` returned that.
     func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
-        let outer = (scope, thrown, expected.intrinsicsToo, cycles.objectDepth)
-        scope = ArchiveScope(fields)
-        cycles.objectDepth = depth
-        thrown = nil
-        // A value that the object asks for without naming a class may be of any kind.
-        expected.intrinsicsToo = true
-        defer { (scope, thrown, expected.intrinsicsToo, cycles.objectDepth) = outer }
+        let outer = frame
+        frame = DecodingFrame(fields, place: uid, depth: nesting.depth)
+        defer { frame = outer }
         #if canImport(Darwin)
             let made = guarded(type, uid)
         #else
@@ -143,7 +159,7 @@ extension KeyedUnarchiver {
         #endif
         guard let made else {
             // It refused, most likely because of the error that an accessor threw.
-            if let thrown { record(thrown) }
+            if let thrown = frame.thrown { record(thrown) }
             return nil
         }
         return made
@@ -154,12 +170,12 @@ extension KeyedUnarchiver {
         private func guarded(_ type: any NSCoding.Type, _ uid: UInt32) -> Any? {
             guard let cls = anyClass(type) else { return nil }
             var raised: NSException?
-            let outer = (depth, cycles.allocatedCount)
+            let outer = (depth: nesting.depth, allocatedCount: cycles.allocatedCount)
             let made = coding_decode(cls, self, { cycles.allocate($0, uid) }, &raised)
-            cycles.release(downTo: outer.1)
+            cycles.release(downTo: outer.allocatedCount)
             guard let raised else { return made }
-            // The exception left the calls inside before they could count `depth` down.
-            depth = outer.0
+            // The exception left the calls inside before they could leave their levels.
+            nesting.leave(downTo: outer.depth)
             let name = ClassNames.name(of: cls)
             record(ArchiveError(.decodingFailed, "the init(coder:) of \(name) raised \(raised.name.rawValue)"))
             return nil
@@ -186,7 +202,7 @@ extension KeyedUnarchiver {
 
     /// A scalar as an object.
     private func scalar(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
-        try spend(1)
+        try budget.spend(1)
         switch try source.list.object(reference) {
         case .double(let value):
             // `as? Double` is five times faster on a Double. But one that an integer or a Float could hold may
@@ -197,13 +213,13 @@ extension KeyedUnarchiver {
         case .unsigned(let value): return NSNumber(value: value)
         case .float(let value): return NSNumber(value: value)
         case .ascii(let range):
-            try spend(bytes: range.count)
+            try budget.spend(bytes: range.count)
             return try source.list.string(ascii: range)
         case .utf16(let range):
-            try spend(bytes: range.count)
+            try budget.spend(bytes: range.count)
             return try source.list.string(utf16: range)
         case .data(let range):
-            try spend(bytes: range.count)
+            try budget.spend(bytes: range.count)
             return source.list.bytes.data(in: range)
         case .date(let seconds):
             // GNUstep stores dates in this form.

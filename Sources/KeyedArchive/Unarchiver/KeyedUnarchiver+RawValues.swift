@@ -26,14 +26,15 @@ extension KeyedUnarchiver {
 
     private func decode(arrayOf element: RawValueType, count: Int, at address: UnsafeMutableRawPointer) {
         _ = nextUnkeyed { reference throws(ArchiveError) -> Void? in
-            guard let target = try resolve(reference) else { return nil }
+            guard let target = try source.resolve(reference) else { return nil }
             guard case .dictionary(let fields) = try source.list.object(target),
-                try className(classUID(of: fields, at: target)) == RawValueType.oldStyleArray.name
+                case let uid = try classes.uid(of: fields, at: target, in: source),
+                try classes.name(uid, in: source) == RawValueType.oldStyleArray.name
             else { throw mismatch("an array of numbers", target) }
-            try spend(fields.count)
+            try budget.spend(fields.count)
             var scope = ArchiveScope(fields)
             guard let stored = try scope.value(of: "NS.count", in: source.list),
-                try number(at: stored)?.integer(Int.self) == count
+                try source.number(at: stored)?.integer(Int.self) == count
             else { throw mismatch("an array of \(count) numbers", target) }
             for index in 0..<count {
                 guard let number = try scope.nextUnkeyed(in: source.list) else {
@@ -50,10 +51,10 @@ extension KeyedUnarchiver {
         as type: RawValueType,
         at address: UnsafeMutableRawPointer
     ) throws(ArchiveError) {
-        guard let number = try number(at: reference) else { throw mismatch("a number", reference) }
+        guard let number = try source.number(at: reference) else { throw mismatch("a number", reference) }
         // Signed and unsigned types of a width have the same bytes for the numbers that both hold.
         func put<T>(_ value: T?) throws(ArchiveError) {
-            guard let value else { throw misfit(number, T.self, reference) }
+            guard let value else { throw misfit(number, reference, asked: T.self) }
             address.storeBytes(of: value, as: T.self)
         }
         switch type {

@@ -37,7 +37,7 @@ extension KeyedUnarchiver {
             throw ArchiveError(.limitExceeded, "an archive of more than \(ArchiveLimits().byteCount) bytes")
         }
         return try withAutoreleasePool { () throws(ArchiveError) in
-            try KeyedUnarchiver(UnarchiverMemoryPool.take(copying: data), type, classes).root()
+            try KeyedUnarchiver(UnarchiverMemoryPool.take(copying: data), root: type, classes: classes).root()
         }
     }
 
@@ -57,7 +57,7 @@ extension KeyedUnarchiver {
     ) throws(ArchiveError) -> T {
         let found = try withAutoreleasePool { () throws(ArchiveError) in
             let memory = UnarchiverMemoryPool.take(copying: bytes)
-            let unarchiver = try KeyedUnarchiver(memory, type as? AnyClass, classes)
+            let unarchiver = try KeyedUnarchiver(memory, root: type as? AnyClass, classes: classes)
             unarchiver.cycles.isTrial = isTrial
             return try unarchiver.root()
         }
@@ -81,7 +81,7 @@ extension KeyedUnarchiver {
         guard let reference = try value(of: KeyedArchiver.rootKey) else {
             throw ArchiveError(.missingValue, "the archive has no root object")
         }
-        if try isNull(reference) { return nil }
+        if try source.isReferenceToNil(reference) { return nil }
         throw refusal(of: "the root", reference)
     }
 }
@@ -102,8 +102,8 @@ extension KeyedUnarchiver {
     /// Says which class a name stands for in this archive; `nil` takes that back.
     ///
     /// Which classes may be instantiated is not changed.
-    public func setClass(_ cls: AnyClass?, forClassName codedName: String) { givenClasses[codedName] = cls }
+    public func setClass(_ cls: AnyClass?, forClassName codedName: String) { classes.given[codedName] = cls }
 
     /// The class that `setClass(_:forClassName:)` gave to a name for this archive, or `nil`.
-    public func `class`(forClassName codedName: String) -> AnyClass? { givenClasses[codedName] }
+    public func `class`(forClassName codedName: String) -> AnyClass? { classes.given[codedName] }
 }

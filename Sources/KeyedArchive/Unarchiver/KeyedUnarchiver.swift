@@ -18,35 +18,17 @@ public final class KeyedUnarchiver: NSCoder {
     /// Borrows the bytes of `memory`, which is given back when this unarchiver is freed.
     let source: ArchiveSource
     let memory: UnarchiverMemory
-    private let limits: ArchiveLimits
 
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while
     // it changes one of these. The checks cost 10 % of a small archive.
-    @exclusivity(unchecked) private var failure: ArchiveError?
-    /// The error that an accessor threw inside the object that is being decoded.
-    @exclusivity(unchecked) var thrown: ArchiveError?
+    @exclusivity(unchecked) private var failure = FirstError()
+    @exclusivity(unchecked) var nesting: NestingLimit
     /// The object that is being decoded.
-    @exclusivity(unchecked) var scope: ArchiveScope
-    /// The classes that the user gave for class names in archives.
-    @exclusivity(unchecked) var givenClasses = GivenClasses()
-    /// The string object that the key `$class` was found to be.
-    @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
-    @exclusivity(unchecked) var depth = 0
-    @exclusivity(unchecked) private var nesting = NestingLimit()
-    /// Whether the class of a Codable root was compared with its type.
-    @exclusivity(unchecked) var rootIsChecked = false
-    /// More names that the root's class may have.
-    @exclusivity(unchecked) var formerNames: (any FormerlyNamed.Type)?
-    @exclusivity(unchecked) private var referenceBudget: Int
-    @exclusivity(unchecked) private var byteBudget: Int
-    /// The total size of the members of the innermost collection that were decoded so far, each counted as often as
-    /// it is a member.
-    @exclusivity(unchecked) var heldSize = 0
-    /// How much a collection may hold.
-    let sizeLimit: Int
+    @exclusivity(unchecked) var frame: DecodingFrame
     /// Objects that were referred to before they were complete, and references that wait until all are.
     @exclusivity(unchecked) var cycles = CyclicReferences()
-    @exclusivity(unchecked) private var securely = false
+    /// How far the class of a Codable root was compared with its type.
+    @exclusivity(unchecked) var codableRoot = CodableRoot()
     #if canImport(Darwin)
         private var keptBytes: [NSData] = []
     #endif
@@ -63,20 +45,27 @@ public final class KeyedUnarchiver: NSCoder {
     ///
     /// Unsafe with archives that another party may have written or changed: they choose which of the process's
     /// classes run their `init(coder:)`, and with which values.
-    public var allowsAnyClass = false
+    public var allowsAnyClass: Bool {
+        get { classes.policy.allowsAnyClass }
+        set { classes.policy.allowsAnyClass = newValue }
+    }
 
     /// Whether an object of an unknown class is decoded as an instance of the nearest superclass that is known and
     /// expected. `false` by default: the fields that the unknown class adds would be lost without an error.
-    public var substitutesSuperclasses = false
+    public var substitutesSuperclasses: Bool {
+        get { classes.policy.substitutesSuperclasses }
+        set { classes.policy.substitutesSuperclasses = newValue }
+    }
 
     /// Whether objects of classes that are not among those expected are decoded as ``ArchivedObject``, to be
     /// looked at and archived again. No, unless set: they are errors then.
     ///
     /// Nothing of such a class is instantiated, even if the process has it. A class that decodes its part of a
     /// circle through such an object may find fields of it missing: those that are still being decoded.
-    public var keepsUnknownClasses = false
-    /// The classes of those objects, by their places.
-    @exclusivity(unchecked) var unknownClasses: [UInt32: ArchiveTree.ClassDescription] = [:]
+    public var keepsUnknownClasses: Bool {
+        get { classes.policy.keepsUnknownClasses }
+        set { classes.policy.keepsUnknownClasses = newValue }
+    }
 
     /// Opens an archive.
     ///
@@ -97,11 +86,11 @@ public final class KeyedUnarchiver: NSCoder {
         guard data.count <= limits.byteCount else {
             throw ArchiveError(.limitExceeded, "an archive of more than \(limits.byteCount) bytes")
         }
-        try self.init(UnarchiverMemoryPool.take(copying: data), nil, classes, limits: limits)
+        try self.init(UnarchiverMemoryPool.take(copying: data), classes: classes, limits: limits)
     }
 
     package convenience init(_ bytes: [UInt8], classes: [AnyClass]) throws(ArchiveError) {
-        try self.init(UnarchiverMemoryPool.take(copying: bytes), nil, classes)
+        try self.init(UnarchiverMemoryPool.take(copying: bytes), classes: classes)
     }
 
     /// - Parameters:
@@ -109,8 +98,8 @@ public final class KeyedUnarchiver: NSCoder {
     ///   - root: one more class that may be instantiated.
     init(
         _ memory: UnarchiverMemory,
-        _ root: AnyClass?,
-        _ classes: [AnyClass],
+        root: AnyClass? = nil,
+        classes: [AnyClass] = [],
         limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) {
         source = try memory.source()
@@ -118,47 +107,28 @@ public final class KeyedUnarchiver: NSCoder {
         guard source.objects.count <= limits.objectCount else {
             throw ArchiveError(.limitExceeded, "an archive of more than \(limits.objectCount) objects")
         }
-        scope = ArchiveScope(source.top)
-        memory.expect(root, classes)
+        frame = DecodingFrame(source.top, place: nil, depth: 0)
+        nesting = NestingLimit(
+            levels: min(limits.depth, .max - NestingLimit.leafLevels) + NestingLimit.leafLevels
+        )
+        memory.classes.expect(root, classes)
+        memory.budget.grant(limits, byteCount: byteCount)
+        memory.objects.open(placeCount: source.objects.count, memberLimit: limits.heldMembers(in: byteCount))
         self.memory = memory
-        self.limits = limits
-        referenceBudget = limits.references(in: byteCount)
-        sizeLimit = limits.heldMembers(in: byteCount)
-        byteBudget = limits.decodedBytes(in: byteCount)
         super.init()
     }
 
     deinit { UnarchiverMemoryPool.giveBack(memory) }
 
-    /// The objects that were decoded, and those that are being decoded.
-    var objects: DecodedObjects {
-        @inline(__always) _read { yield memory.objects }
-        @inline(__always) _modify { yield &memory.objects }
-    }
-
-    var classes: ClassCache<ResolvedClass> {
-        @inline(__always) _read { yield memory.classes }
-        @inline(__always) _modify { yield &memory.classes }
-    }
-
-    /// The classes that may be instantiated just now; the innermost `decodeObject(of:)` decides.
-    var expected: ExpectedClasses {
-        @inline(__always) _read { yield memory.expected }
-        @inline(__always) _modify { yield &memory.expected }
-    }
+    var objects: ObjectTable { memory.objects }
+    var classes: ClassResolver { memory.classes }
+    var budget: DecodingBudget { memory.budget }
 
     // MARK: Errors
 
-    var hasFailed: Bool { failure != nil }
+    var hasFailed: Bool { failure.isSet }
 
-    func record(_ error: ArchiveError) {
-        if failure == nil { failure = source.located(error) }
-    }
-
-    /// Names the key under which an error came up, from the inside out.
-    private func locate(_ key: String) {
-        if let found = failure { failure = found.within(key) }
-    }
+    func record(_ error: ArchiveError) { failure.record(source.located(error)) }
 
     /// Records an error from inside an object's `init(coder:)`.
     public override func failWithError(_ error: any Error) {
@@ -166,7 +136,7 @@ public final class KeyedUnarchiver: NSCoder {
     }
 
     /// The first error, or `nil`.
-    public override var error: (any Error)? { failure }
+    public override var error: (any Error)? { failure.error }
 
     public override var allowsKeyedCoding: Bool { true }
     public override var systemVersion: UInt32 { 2_000 }
@@ -174,8 +144,8 @@ public final class KeyedUnarchiver: NSCoder {
     /// Whether classes must adopt `NSSecureCoding` too. `false` by default; which classes may be instantiated is
     /// limited in any case.
     public override var requiresSecureCoding: Bool {
-        get { securely }
-        set { securely = newValue }
+        get { classes.policy.requiresSecureCoding }
+        set { classes.policy.requiresSecureCoding = newValue }
     }
 
     /// Always `.setErrorAndReturn`; setting another policy has no effect. No archive ends the process.
@@ -189,52 +159,21 @@ public final class KeyedUnarchiver: NSCoder {
     /// - Throws: the first error of all that was decoded.
     public func finishDecoding() throws(ArchiveError) {
         delegate?.unarchiverWillFinish(self)
-        if let failure { throw failure }
+        if let error = failure.error { throw error }
         delegate?.unarchiverDidFinish(self)
-    }
-
-    /// Counts references that are followed, and keys that are searched, against the budget that the archive's size
-    /// allows.
-    func spend(_ references: Int) throws(ArchiveError) {
-        referenceBudget &-= references
-        if referenceBudget < 0 { throw Self.overspent }
-    }
-
-    /// Counts bytes of text and data that are decoded against the budget that the archive's size allows.
-    func spend(bytes: Int) throws(ArchiveError) {
-        byteBudget &-= bytes
-        if byteBudget < 0 { throw Self.overspent }
-    }
-
-    /// Checks that the innermost collection does not hold too much.
-    ///
-    /// Collections that share their parts take little memory as long as they are left alone. But to cast,
-    /// compare or archive them takes as much work as if nothing were shared, and that may be without end.
-    func checkHeldSize() throws(ArchiveError) {
-        if heldSize > sizeLimit { throw Self.overspent }
-    }
-
-    private static let overspent = ArchiveError(
-        .limitExceeded,
-        "the archive holds far more than its size can justify"
-    )
-
-    /// Checks that one more level of nesting is allowed.
-    func checkNesting() throws(ArchiveError) {
-        try nesting.check(depth, below: min(limits.depth, .max - NestingLimit.leafLevels) + NestingLimit.leafLevels)
     }
 
     /// Runs `body`, and records its error.
     func attempt<T>(_ key: String?, _ body: () throws(ArchiveError) -> T?) -> T? {
-        if failure != nil { return nil }
+        if hasFailed { return nil }
         do throws(ArchiveError) {
             let value = try body()
-            if failure == nil { return value }
+            if !hasFailed { return value }
         } catch {
             record(error)
         }
         // An object inside may have recorded an error, thrown or not.
-        if let key { locate(key) }
+        if let key { failure.locate(within: key) }
         return nil
     }
 
@@ -242,7 +181,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     /// The property-list object under a key of the innermost scope, or `nil`.
     func value(of key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        try scope.value(of: key, in: source.list, &memory.keyOrder)
+        try frame.scope.value(of: key, in: source.list, &memory.keyOrder)
     }
 
     public override func containsValue(forKey key: String) -> Bool {
@@ -259,7 +198,7 @@ public final class KeyedUnarchiver: NSCoder {
             return try self.object(at: reference)
         }
         if cycles.isWaiting { deliverReferences() }
-        return failure == nil ? object : nil
+        return hasFailed ? nil : object
     }
 
     #if canImport(Darwin)
@@ -289,7 +228,7 @@ public final class KeyedUnarchiver: NSCoder {
 
         public override var allowedClasses: Set<AnyHashable>? {
             // A class is an object there, and an `NSObject` if its instances are.
-            Set(expected.classes.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
+            Set(self.classes.expected.classes.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
         }
     #else
         /// The object under a key if it is of one of the classes, with the members of collections of these too;
@@ -302,44 +241,29 @@ public final class KeyedUnarchiver: NSCoder {
             decodeObject(of: [cls], forKey: key) as? T
         }
 
-        public override var allowedClasses: [AnyClass]? { expected.classes }
+        public override var allowedClasses: [AnyClass]? { classes.expected.classes }
     #endif
 
     func decodeObject(amongClasses classes: [AnyClass]?, forKey key: String) -> Any? {
         guard let classes else { return decodeObject(forKey: key) }
-        let outer = expected
-        expected = ExpectedClasses(classes, intrinsicsToo: false)
-        defer { expected = outer }
-        let object: Any? = attempt(key) { () throws(ArchiveError) -> Any? in
-            guard let reference = try value(of: key) else { return nil }
-            return try expectedObject(at: reference)
+        return expecting(ExpectedClasses(classes), allowsFoundationValues: false) {
+            let object: Any? = attempt(key) { () throws(ArchiveError) -> Any? in
+                guard let reference = try value(of: key) else { return nil }
+                return try expectedObject(at: reference)
+            }
+            if cycles.isWaiting { deliverReferences() }
+            return hasFailed ? nil : object
         }
-        if cycles.isWaiting { deliverReferences() }
-        return failure == nil ? object : nil
-    }
-
-    /// The object that a value is or refers to, if it is of one of the classes that are expected.
-    func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
-        guard let object = try object(at: reference) else { return nil }
-        // If unknown classes are kept, their objects may be members of the object that was asked for.
-        guard expected.allows(object) || object is ArchivedObject && depth > cycles.objectDepth else {
-            throw ArchiveError(
-                .typeMismatch,
-                "\(ClassNames.name(of: type(of: object))), where \(expected.names) is asked for",
-                offset: try source.list.offset(of: resolve(reference) ?? reference)
-            )
-        }
-        return object
     }
 
     // MARK: Scalars
 
-    public override func decodeBool(forKey key: String) -> Bool { number(key, false, \.bool) }
-    public override func decodeInteger(forKey key: String) -> Int { number(key, 0) { $0.integer(Int.self) } }
-    public override func decodeInt32(forKey key: String) -> Int32 { number(key, 0) { $0.integer(Int32.self) } }
-    public override func decodeInt64(forKey key: String) -> Int64 { number(key, 0) { $0.integer(Int64.self) } }
-    public override func decodeFloat(forKey key: String) -> Float { number(key, 0, \.float) }
-    public override func decodeDouble(forKey key: String) -> Double { number(key, 0, \.double) }
+    public override func decodeBool(forKey key: String) -> Bool { number(key, or: false, \.bool) }
+    public override func decodeInteger(forKey key: String) -> Int { number(key, or: 0) { $0.integer(Int.self) } }
+    public override func decodeInt32(forKey key: String) -> Int32 { number(key, or: 0) { $0.integer(Int32.self) } }
+    public override func decodeInt64(forKey key: String) -> Int64 { number(key, or: 0) { $0.integer(Int64.self) } }
+    public override func decodeFloat(forKey key: String) -> Float { number(key, or: 0, \.float) }
+    public override func decodeDouble(forKey key: String) -> Double { number(key, or: 0, \.double) }
 
     public override func decodeCInt(forKey key: String) -> Int32 { decodeInt32(forKey: key) }
 
@@ -361,7 +285,7 @@ public final class KeyedUnarchiver: NSCoder {
             withReturnedLength count: UnsafeMutablePointer<Int>
         ) -> UnsafeMutableRawPointer? {
             let data = nextUnkeyed { reference throws(ArchiveError) -> Data? in
-                guard let target = try resolve(reference) else { return nil }
+                guard let target = try source.resolve(reference) else { return nil }
                 guard case .data(let range) = try source.list.object(target) else {
                     throw mismatch("data", target)
                 }
@@ -416,7 +340,7 @@ public final class KeyedUnarchiver: NSCoder {
     /// Where the bytes of a key's data stand, or `nil`.
     private func bytes(of key: String) -> Range<Int>? {
         attempt(key) { () throws(ArchiveError) in
-            guard let reference = try value(of: key), let target = try resolve(reference) else { return nil }
+            guard let reference = try value(of: key), let target = try source.resolve(reference) else { return nil }
             guard case .data(let range) = try source.list.object(target) else { throw mismatch("data", target) }
             return range
         }
@@ -428,7 +352,7 @@ public final class KeyedUnarchiver: NSCoder {
         _ body: (BinaryPropertyList.Reference) throws(ArchiveError) -> T?
     ) -> T? {
         attempt(nil) { () throws(ArchiveError) in
-            guard let reference = try scope.nextUnkeyed(in: source.list) else { return nil }
+            guard let reference = try frame.scope.nextUnkeyed(in: source.list) else { return nil }
             return try body(reference)
         }
     }
@@ -436,7 +360,7 @@ public final class KeyedUnarchiver: NSCoder {
     public override func decodeObject() -> Any? {
         let object: Any? = nextUnkeyed { reference throws(ArchiveError) in try self.object(at: reference) }
         if cycles.isWaiting { deliverReferences() }
-        return failure == nil ? object : nil
+        return hasFailed ? nil : object
     }
 
     public override func decodeData() -> Data? { decodeObject() as? Data }

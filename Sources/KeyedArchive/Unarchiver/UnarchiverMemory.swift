@@ -7,13 +7,12 @@ import Synchronization
 final class UnarchiverMemory: @unchecked Sendable {
     // Unchecked exclusivity: as in `KeyedUnarchiver`.
     @exclusivity(unchecked) private var bytes = RawBuffer<UInt8>(capacity: 512)
-    @exclusivity(unchecked) var objects = DecodedObjects()
-    @exclusivity(unchecked) var classes = ClassCache<ResolvedClass>()
-    @exclusivity(unchecked) var intrinsics = ClassCache<UnarchivedIntrinsic?>()
+    let budget = DecodingBudget()
+    let objects = ObjectTable()
+    let classes: ClassResolver
     @exclusivity(unchecked) var keyOrder = KeyOrder()
-    @exclusivity(unchecked) var expected = ExpectedClasses([], intrinsicsToo: true)
-    @exclusivity(unchecked) private var candidates: [CandidateClass] = []
-    private static let candidateLimit = 16
+
+    init() { classes = ClassResolver(budget) }
 
     /// Copies an archive's bytes, over those that were there.
     func fill(with archive: UnsafeRawBufferPointer) {
@@ -24,49 +23,10 @@ final class UnarchiverMemory: @unchecked Sendable {
     /// The archive in this memory. It must not be used any more when the memory is given back.
     func source() throws(ArchiveError) -> ArchiveSource { try ArchiveSource(ArchiveBytes(borrowing: bytes)) }
 
-    /// Sets which classes an archive may hold; strings, numbers, collections, … may be there too.
-    ///
-    /// Mostly they are those of the archive before.
-    func expect(_ root: AnyClass?, _ others: [AnyClass]) {
-        expected.intrinsicsToo = true
-        let start = root == nil ? 0 : 1
-        if expected.classes.count == others.count + start, root == nil || expected.classes[0] == root,
-            others.indices.allSatisfy({ expected.classes[$0 + start] == others[$0] })
-        {
-            return
-        }
-        expected = ExpectedClasses([root].compactMap(\.self) + others, intrinsicsToo: true)
-    }
-
-    /// The first of the expected classes that decodes itself and has the name `name`, compared by its bytes.
-    func expectedClass(
-        named name: BinaryPropertyList.Reference,
-        in list: BinaryPropertyList
-    ) throws(ArchiveError) -> (any NSCoding.Type)? {
-        for index in expected.classes.indices {
-            let position = candidate(expected.classes[index])
-            if let type = candidates[position].coding,
-                try list.isString(name, equalTo: candidates[position].name)
-            {
-                return type
-            }
-        }
-        return nil
-    }
-
-    /// The position of a class in `candidates`. The entry of a class never changes.
-    private func candidate(_ cls: AnyClass) -> Int {
-        for index in candidates.indices where candidates[index].cls == cls { return index }
-        if candidates.count == Self.candidateLimit { candidates.removeAll(keepingCapacity: true) }
-        candidates.append(CandidateClass(cls))
-        return candidates.count - 1
-    }
-
     /// Forgets everything but the memory that is there.
     fileprivate func reset() {
         objects.removeAll()
-        classes.removeAll()
-        intrinsics.removeAll()
+        classes.reset()
         keyOrder = KeyOrder()
     }
 
@@ -74,20 +34,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     fileprivate var footprint: Int { bytes.capacity + objects.footprint }
 }
 
-/// A class that may be instantiated, and the name that names in an archive are compared with.
-private struct CandidateClass {
-    let cls: AnyClass
-    let name: String
-    /// The class as one that decodes itself; `nil` if it does not.
-    let coding: (any NSCoding.Type)?
-
-    init(_ cls: AnyClass) {
-        self.cls = cls
-        name = ArchivedClass.of(cls).name
-        coding = KeyedUnarchiver.decodable(cls)
-    }
-}
-
+/// The memory of unarchivers that are done.
 enum UnarchiverMemoryPool {
     private static let countLimit = 8
     private static let footprintLimit = 1 << 20

@@ -11,7 +11,7 @@ import Testing
     /// An archive whose root is an object of a class, with the fields that `body` encodes.
     private func archive(_ className: String, _ body: Fields) throws -> Data {
         let archiver = KeyedArchiver()
-        let root = archiver.container(ArchivedClass(name: className), nil) { body(archiver) }
+        let root = archiver.container(ArchivedClass(name: className), of: nil) { body(archiver) }
         archiver.writer.set("root", archiver.writer.reference(to: root))
         return try archiver.encodedData
     }
@@ -24,7 +24,7 @@ import Testing
             }
             // What is read must survive being used, too.
             _ = try? KeyedArchiver.archivedData(withRootObject: object)
-            if !ArchiveHandler.for(type(of: object)).isCollection { _ = (object as? AnyHashable)?.hashValue }
+            if !FoundationClasses.isCollection(type(of: object)) { _ = (object as? AnyHashable)?.hashValue }
             return nil
         } catch {
             return error.code
@@ -217,7 +217,7 @@ import Testing
             }
         }
         let table = archiver.collection(.of(NSArray.self)) { $0 = [entangled(), entangled()] }
-        let root = archiver.container(.of(NSAttributedString.self), nil) {
+        let root = archiver.container(.of(NSAttributedString.self), of: nil) {
             archiver.encode("ab", forKey: "NSString")
             archiver.writer.set("NSAttributes", archiver.writer.reference(to: table))
             archiver.encode(PackedIntegers.data([1, 0, 1, 1]), forKey: "NSAttributeInfo")
@@ -289,7 +289,7 @@ import Testing
         ] as [(Int, String, ArchiveError.Code)] {
             try expect(code, "NSValue") { archiver in
                 archiver.encode(type)
-                let array = archiver.container(RawValueType.oldStyleArray, nil) {
+                let array = archiver.container(RawValueType.oldStyleArray, of: nil) {
                     archiver.encode(said, forKey: "NS.count")
                     archiver.encodeRawValue("i", at: [1])
                 }

@@ -69,10 +69,3 @@ final class XMLOrigin: Sendable {
         return error.at(nearest.map { text?.place(of: places[$0.object]) ?? places[$0.object] })
     }
 }
-
-extension ArchiveError {
-    /// The same error in another place.
-    func at(_ offset: Int?) -> ArchiveError {
-        ArchiveError(code, message, offset: offset, keyPath: keyPath, cause: cause)
-    }
-}

@@ -53,21 +53,23 @@ private final class Document: NSObject, NSCoding {
                 .init(key: "NSRGB", value: .data(Data("0.5 0.5 1\0".utf8))),
                 .init(key: "bool", value: .bool(true)), .init(key: "large", value: .unsigned(.max)),
                 .init(key: "float", value: .float(0.1)), .init(key: "real", value: .real(2)),
-                .init(key: "inline", value: .string("$null")), .init(key: "nothing", value: .object(nil)),
-                .init(key: "$$dollar", value: .object("text")), .init(key: "$0", value: .object(5)),
-                .init(key: "$1", value: .integer(5)), .init(key: "number", value: .object(Float(0.1))),
+                .init(key: "inline", value: .string("$null")), .init(key: "nothing", value: .reference(nil)),
+                .init(key: "$$dollar", value: .reference("text")), .init(key: "$0", value: .reference(5)),
+                .init(key: "$1", value: .integer(5)), .init(key: "number", value: .reference(Float(0.1))),
                 .init(key: "date", value: .date(Date(timeIntervalSinceReferenceDate: 7))),
-                .init(key: "NSCustomColorSpace", value: .object(space)),
+                .init(key: "NSCustomColorSpace", value: .reference(space)),
                 .init(
                     key: "NS.objects",
-                    value: .array([.object(space), .object(nil), .integer(1), .array([.object(space)])])
+                    value: .array([.reference(space), .reference(nil), .integer(1), .array([.reference(space)])])
                 ),
-                .init(key: "table", value: .dictionary([.init(key: "$class", value: .object(space))])),
-                .init(key: "list", value: .object([1, space] as [Any])),
-                .init(key: "point", value: .object(Point(x: 1, y: 2))),
+                .init(key: "table", value: .dictionary([.init(key: "$class", value: .reference(space))])),
+                .init(key: "list", value: .reference([1, space] as [Any])),
+                .init(key: "point", value: .reference(Point(x: 1, y: 2))),
             ]
         )
-        space.fields = [.init(key: "owner", value: .object(object)), .init(key: "self", value: .object(space))]
+        space.fields = [
+            .init(key: "owner", value: .reference(object)), .init(key: "self", value: .reference(space)),
+        ]
         return object
     }
 
@@ -165,7 +167,7 @@ private final class Document: NSObject, NSCoding {
         let refusing = ArchivedObject(describedClass: .init(name: "KeyedArchiveTests.Base"))
         let outer = ArchivedObject(
             describedClass: Self.colour,
-            fields: [.init(key: "x", value: .object(refusing))]
+            fields: [.init(key: "x", value: .reference(refusing))]
         )
         let data = try KeyedArchiver.archivedData(withRootObject: outer)
         let error = #expect(throws: ArchiveError.self) { try unarchived(data, [Base.self]) }
@@ -179,7 +181,7 @@ private final class Document: NSObject, NSCoding {
             return KeyedArchiveTests.code { try KeyedArchiver.archivedData(withRootObject: object) }
         }
         #expect(code([.init(key: "$class", value: .integer(1))]) == .unsupportedType)
-        #expect(code([.init(key: "x", value: .object(Thread.current))]) == .unsupportedType)
+        #expect(code([.init(key: "x", value: .reference(Thread.current))]) == .unsupportedType)
         var deep = ArchivedObject.Value.null
         for _ in 0..<300 { deep = .array([deep]) }
         #expect(code([.init(key: "x", value: deep)]) == .limitExceeded)
@@ -187,7 +189,7 @@ private final class Document: NSObject, NSCoding {
         var chain = outer
         for _ in 0..<2_000 {
             let next = ArchivedObject(describedClass: Self.colour)
-            chain.fields = [.init(key: "next", value: .object(next))]
+            chain.fields = [.init(key: "next", value: .reference(next))]
             chain = next
         }
         #expect(KeyedArchiveTests.code { try KeyedArchiver.archivedData(withRootObject: outer) } == .limitExceeded)
@@ -260,6 +262,6 @@ private final class Document: NSObject, NSCoding {
     private func empty(_ object: ArchivedObject) {
         let fields = object.fields
         object.fields = []
-        for case .object(let inner as ArchivedObject) in fields.map(\.value) { empty(inner) }
+        for case .reference(let inner as ArchivedObject) in fields.map(\.value) { empty(inner) }
     }
 }

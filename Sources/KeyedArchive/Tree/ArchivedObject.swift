@@ -18,45 +18,12 @@ import Foundation
 /// each other in circles. Such a circle keeps itself alive: empty the ``fields`` of one of its objects when it is
 /// not needed any more.
 public final class ArchivedObject: NSObject {
+    /// The value of a field. A reference is the object that is referred to, as
+    /// ``KeyedUnarchiver/decodeObject(forKey:)`` gives it; `nil` for nil.
+    public typealias Value = PropertyListValue<Any?>
+
     /// A named value of an object.
-    public struct Field {
-        /// The key as it stands in the archive.
-        public var key: String
-        public var value: Value
-
-        /// - Parameters:
-        ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
-        ///   - value: the field's value.
-        public init(key: String, value: Value) {
-            self.key = key
-            self.value = value
-        }
-
-        /// The key as the class gave it; `$0`, `$1`, … for values without a key.
-        public var name: String { key.hasPrefix("$$") ? String(key.dropFirst()) : key }
-    }
-
-    /// The value of a field: an object by reference, or a value inline.
-    public enum Value {
-        /// The object that is referred to, as ``KeyedUnarchiver/decodeObject(forKey:)`` gives it; `nil` for nil.
-        case object(Any?)
-        case bool(Bool)
-        case integer(Int64)
-        /// An integer above `Int64.max`.
-        case unsigned(UInt64)
-        /// A real number of 4 bytes.
-        case float(Float)
-        /// A real number of 8 bytes.
-        case real(Double)
-        case string(String)
-        case data(Data)
-        case date(Date)
-        case array([Value])
-        case set([Value])
-        case dictionary([Field])
-        /// The property list's own null, which archives do not use.
-        case null
-    }
+    public typealias Field = Value.Field
 
     /// The class that the archive names for the object. (`classDescription` is a property of `NSObject` on macOS.)
     public let describedClass: ArchiveTree.ClassDescription
@@ -80,7 +47,7 @@ public final class ArchivedObject: NSObject {
     public subscript(name: String) -> Any? {
         guard let field = fields.first(where: { $0.name == name }) else { return nil }
         return switch field.value {
-        case .object(let object): object
+        case .reference(let object): object
         case .bool(let value): value
         case .integer(let value): value
         case .unsigned(let value): value

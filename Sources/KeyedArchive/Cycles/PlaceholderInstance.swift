@@ -9,41 +9,41 @@
     /// properties; when the initializer returns, the properties of its result are moved over.
     ///
     /// Why this is sound:
-    /// - The early instance is whole from the start: each stored property holds a valid value of its type (see
-    ///   `EarlyForm`), so another `init(coder:)` that reads it finds empty values, never garbage. All of these
+    /// - The placeholder is whole from the start: each stored property holds a valid value of its type (see
+    ///   `PlaceholderLayout`), so another `init(coder:)` that reads it finds empty values, never garbage. All of these
     ///   values are bits without an owner: overwriting them releases nothing.
     /// - The result has no other owner when it is moved: it is of exactly the same class, and its word of reference
     ///   counts is that of a new object, so there is no other strong, unowned or weak reference to it.
     /// - Swift's stored properties may be moved bit by bit where there is no Objective-C: none depends on its own
     ///   address. The emptied result is freed without its deinitializer.
-    /// - If the early instance was changed meanwhile, the move would lose the change; then, and in all other
+    /// - If the placeholder was changed meanwhile, the move would lose the change; then, and in all other
     ///   cases that this cannot serve, there is an error and nothing is moved.
-    struct EarlyInstance {
+    struct PlaceholderInstance {
         /// The instance that the parts of the object refer to, and that becomes the object.
         let object: AnyObject
-        private let form: EarlyForm
+        private let layout: PlaceholderLayout
         private let newCounts: UInt64
 
         /// - Throws: `.cyclicReference` if the class has a stored property without an empty value.
         init(of cls: AnyClass) throws(ArchiveError) {
-            form = try EarlyForm.of(cls)
-            guard let instance = instance_allocate(form.metadata) else {
+            layout = try PlaceholderLayout.of(cls)
+            guard let instance = instance_allocate(layout.metadata) else {
                 throw ArchiveError(.limitExceeded, "no memory for an object")
             }
             newCounts = instance_counts(instance)
-            // Everything behind the header, which `EarlyForm` has as many bytes of as the class's instances have.
-            form.properties.withUnsafeBytes { empty in
-                UnsafeMutableRawBufferPointer(start: instance + EarlyForm.headerSize, count: empty.count)
+            // Everything behind the header, which `PlaceholderLayout` has as many bytes of as the class's instances have.
+            layout.properties.withUnsafeBytes { empty in
+                UnsafeMutableRawBufferPointer(start: instance + PlaceholderLayout.headerSize, count: empty.count)
                     .copyMemory(from: empty)
             }
             object = Unmanaged<AnyObject>.fromOpaque(instance).takeRetainedValue()
         }
 
-        /// Moves the stored properties of the object that `init(coder:)` returned into the early instance.
+        /// Moves the stored properties of the object that `init(coder:)` returned into the placeholder.
         ///
         /// - Parameters:
         ///   - result: the initializer's result, of which the caller holds the one and only reference; then the
-        ///     early instance.
+        ///     placeholder.
         ///   - isTrial: whether everything is checked and nothing moved.
         /// - Throws: `.cyclicReference` if that cannot be done without losing something; nothing was moved then.
         func complete(from result: inout Any?, isTrial: Bool) throws(ArchiveError) {
@@ -51,9 +51,9 @@
             guard let temporary = Self.taken(&result) else { return }
             let instance = Unmanaged.passUnretained(object).toOpaque()
             let isUnshared = instance_counts(temporary) == newCounts
-            let isUnchanged = form.properties.withUnsafeBytes { empty in
+            let isUnchanged = layout.properties.withUnsafeBytes { empty in
                 empty.elementsEqual(
-                    UnsafeRawBufferPointer(start: instance + EarlyForm.headerSize, count: empty.count)
+                    UnsafeRawBufferPointer(start: instance + PlaceholderLayout.headerSize, count: empty.count)
                 )
             }
             guard isUnshared, isUnchanged else {
@@ -61,19 +61,19 @@
                 throw ArchiveError(
                     .cyclicReference,
                     isUnshared
-                        ? "a part of \(form.name) changed it before its init(coder:) had returned"
-                        : "\(form.name) hands itself out in its init(coder:), and its parts refer to it"
+                        ? "a part of \(layout.name) changed it before its init(coder:) had returned"
+                        : "\(layout.name) hands itself out in its init(coder:), and its parts refer to it"
                 )
             }
             if isTrial {
                 result = Unmanaged<AnyObject>.fromOpaque(temporary).takeRetainedValue()
                 return
             }
-            (instance + EarlyForm.headerSize).copyMemory(
-                from: temporary + EarlyForm.headerSize,
-                byteCount: form.properties.count
+            (instance + PlaceholderLayout.headerSize).copyMemory(
+                from: temporary + PlaceholderLayout.headerSize,
+                byteCount: layout.properties.count
             )
-            instance_discard(temporary, form.metadata)
+            instance_discard(temporary, layout.metadata)
             result = object
         }
 
@@ -81,7 +81,7 @@
             if let result, type(of: result) as? AnyClass == type(of: object) { return }
             throw ArchiveError(
                 .cyclicReference,
-                "the init(coder:) of \(form.name) refused or returned an object of another class, and its parts refer to it"
+                "the init(coder:) of \(layout.name) refused or returned an object of another class, and its parts refer to it"
             )
         }
 

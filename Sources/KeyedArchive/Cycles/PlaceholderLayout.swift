@@ -13,7 +13,7 @@
     /// closure inside is refused like the class that holds it.
     ///
     /// Unchecked: nothing changes after `init`.
-    final class EarlyForm: @unchecked Sendable {
+    final class PlaceholderLayout: @unchecked Sendable {
         /// The bytes in front of an instance's properties: its class and its reference counts.
         static let headerSize = 16
 
@@ -22,12 +22,12 @@
         /// The bytes of all properties of an empty instance.
         let properties: [UInt8]
 
-        private static let known = Mutex<[ObjectIdentifier: EarlyForm]>([:])
+        private static let known = Mutex<[ObjectIdentifier: PlaceholderLayout]>([:])
 
         /// - Throws: `.cyclicReference` if a property has no empty value.
-        static func of(_ cls: AnyClass) throws(ArchiveError) -> EarlyForm {
+        static func of(_ cls: AnyClass) throws(ArchiveError) -> PlaceholderLayout {
             if let found = known.withLock({ $0[ObjectIdentifier(cls)] }) { return found }
-            let made = try EarlyForm(cls)
+            let made = try PlaceholderLayout(cls)
             known.withLock { $0[ObjectIdentifier(cls)] = made }
             return made
         }
@@ -76,7 +76,7 @@
             func layout<T>(_ type: T.Type) -> (Int, Int) { (MemoryLayout<T>.size, MemoryLayout<T>.alignment) }
             let (size, alignment) = _openExistential(type, do: layout)
             let extent = offset..<offset + size
-            guard extent.lowerBound >= EarlyForm.headerSize, extent.upperBound <= bytes.count else {
+            guard extent.lowerBound >= PlaceholderLayout.headerSize, extent.upperBound <= bytes.count else {
                 throw ArchiveError(.cyclicReference, "\(path) lies outside its object")
             }
             if size == 0 { return }

@@ -1,0 +1,208 @@
+import Foundation
+
+/// How the class of a Codable root is compared with the root's type.
+struct CodableRoot {
+    /// Whether it was compared.
+    var isChecked = false
+    /// More names that the root's class may have.
+    var formerNames: (any FormerlyNamed.Type)?
+}
+
+extension KeyedUnarchiver {
+    /// Unarchives a Codable value from the key `root`.
+    ///
+    /// The archive may come from `KeyedArchiver.archivedData(encoding:)` or from an `NSCoding` class with the
+    /// same name and fields. The root's class must be the type's name; inside, an object of any class or a
+    /// dictionary gives its keys to any type that asks for them.
+    ///
+    /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type or a field of another
+    ///   kind, `.missingValue` if a field is missing, `.decodingFailed` with the cause if the type's
+    ///   `init(from:)` throws an error of its own, `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if
+    ///   the bytes are no sound archive, `.limitExceeded` if it nests more than 1,000 deep.
+    /// - Complexity: O(*n*) in the values that are decoded.
+    public static func unarchivedValue<T: Decodable>(
+        of type: T.Type,
+        from data: Data
+    ) throws(ArchiveError) -> T {
+        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: data))
+    }
+
+    /// - Parameter formerNames: more names that the root's class may have.
+    package static func unarchive<T: Decodable>(
+        decoding type: T.Type,
+        formerNames: (any FormerlyNamed.Type)? = nil,
+        from bytes: [UInt8]
+    ) throws(ArchiveError) -> T {
+        try unarchive(decoding: type, formerNames: formerNames, in: UnarchiverMemoryPool.take(copying: bytes))
+    }
+
+    private static func unarchive<T: Decodable>(
+        decoding type: T.Type,
+        formerNames: (any FormerlyNamed.Type)? = nil,
+        in memory: UnarchiverMemory
+    ) throws(ArchiveError) -> T {
+        let unarchiver = try KeyedUnarchiver(memory)
+        unarchiver.codableRoot.formerNames = formerNames
+        do {
+            guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
+                throw ArchiveError(.missingValue, "the archive has no root object")
+            }
+            let value = try ArchiveDecoder(unarchiver, at: root, path: nil, root: T.self).decode(T.self)
+            // A type that asks for no keys has not been compared with the archive's yet.
+            if !unarchiver.codableRoot.isChecked { try unarchiver.checkClass(at: root, is: T.self) }
+            if let error = unarchiver.error { throw error }
+            return value
+        } catch let error as ArchiveError {
+            // An error that was recorded inside has its place already.
+            throw unarchiver.error == nil ? unarchiver.source.located(error) : error
+        } catch let error as DecodingError {
+            // The root's class says more than the first value that was not there.
+            if !unarchiver.codableRoot.isChecked, let root = try unarchiver.value(of: KeyedArchiver.rootKey) {
+                do throws(ArchiveError) {
+                    try unarchiver.checkClass(at: root, is: T.self)
+                } catch {
+                    throw unarchiver.source.located(error)
+                }
+            }
+            throw ArchiveError(error)
+        } catch {
+            let name = ArchivedClass.of(T.self).name
+            let thrown = ClassNames.name(of: Swift.type(of: error))
+            throw ArchiveError(.decodingFailed, "the init(from:) of \(name) threw a \(thrown)", cause: error)
+        }
+    }
+
+    /// Throws if the root is an object of a class other than `type`'s; it may be one of Foundation's.
+    func checkClass(at reference: BinaryPropertyList.Reference, is type: Any.Type) throws(ArchiveError) {
+        codableRoot.isChecked = true
+        guard let target = try source.resolve(reference),
+            case .dictionary(let fields) = try source.list.object(target)
+        else { return }
+        let uid = try classes.uid(of: fields, at: target, in: source)
+        if let name = try classes.nameReference(uid, in: source),
+            try source.list.isString(name, equalTo: ArchivedClass.of(type).name)
+        {
+            return
+        }
+        let name = try classes.name(uid, in: source)
+        if try classes.intrinsic(uid, in: source) == nil, !isFormerName(name, of: type),
+            codableRoot.formerNames?.formerNames.contains(name) != true
+        {
+            throw ArchiveError(
+                .typeMismatch,
+                "the root is \(EscapedText.masked(name, prefix: ClassResolver.shownNameLength)), not \(ArchivedClass.of(type).name)",
+                offset: try source.list.offset(of: target)
+            )
+        }
+    }
+
+    // MARK: Values
+
+    /// Whether a value is nil, or the `NSNull` that stands for nil in a collection.
+    func isAbsent(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Bool {
+        guard let target = try source.resolve(reference) else { return true }
+        guard case .dictionary(let fields) = try source.list.object(target) else { return false }
+        if case .null? = try intrinsic(of: fields, at: target) { return true }
+        return false
+    }
+
+    /// The Decimal that an object in Apple's form, or any number, is; `nil` if it is neither, such as the object
+    /// with coding keys that Decimal's own `encode(to:)` makes.
+    func decimal(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Decimal? {
+        if let number = try source.number(at: reference) {
+            switch number {
+            case .bool: return nil
+            case .integer(let value): return Decimal(value)
+            case .unsigned(let value): return Decimal(value)
+            case .float, .double:
+                // Only numbers that a Decimal has room for, with the digits that the number is printed with.
+                guard let value = number.double, value == 0 || (1e-90...1e120).contains(value.magnitude) else {
+                    return nil
+                }
+                return NSNumber(value: value).decimalValue
+            }
+        }
+        guard let target = try source.resolve(reference),
+            case .dictionary(let fields) = try source.list.object(target),
+            case .form? = try intrinsic(of: fields, at: target)
+        else { return nil }
+        return try object(at: reference) as? Decimal
+    }
+
+    /// The text of a string that is no longer than those that are decoded anew each time; `nil` for anything
+    /// else, nil too.
+    func shortText(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> String? {
+        guard let uid = try source.list.uid(reference) else { return nil }
+        let target = try source.reference(ofObject: uid)
+        guard case .ascii(let range) = try source.list.object(target), range.count <= Self.sharedLength,
+            try !source.list.isString(target, "$null")
+        else { return nil }
+        try budget.spend(range.count + 1)
+        return try source.list.string(ascii: range)
+    }
+
+    /// The entries of an archived dictionary; `nil` if it is none.
+    func dictionaryEntries(
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ArchiveScope.Entries? {
+        guard let target = try source.resolve(reference),
+            case .dictionary(let fields) = try source.list.object(target)
+        else { return nil }
+        return try dictionaryEntries(of: fields, at: target)
+    }
+
+    /// The entries of an object that is an archived dictionary; `nil` if it is none.
+    func dictionaryEntries(
+        of fields: BinaryPropertyList.Fields,
+        at target: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ArchiveScope.Entries? {
+        switch try intrinsic(of: fields, at: target) {
+        case .dictionary, .mutableDictionary: break
+        default: return nil
+        }
+        var scope = ArchiveScope(fields)
+        return try scope.entries(of: target, in: source, budget)
+    }
+
+    /// The members of an archived array or set; `nil` if it is none.
+    func arrayMembers(
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> [BinaryPropertyList.Reference]? {
+        guard let target = try source.resolve(reference),
+            case .dictionary(let fields) = try source.list.object(target)
+        else { return nil }
+        switch try intrinsic(of: fields, at: target) {
+        case .array, .mutableArray, .set, .mutableSet: break
+        default: return nil
+        }
+        var scope = ArchiveScope(fields)
+        return try scope.members(of: "NSArray", in: source, budget)
+    }
+
+    /// The keys of an object as its class gave them.
+    func names(in fields: BinaryPropertyList.Fields) throws(ArchiveError) -> [String] {
+        var names: [String] = []
+        for index in 0..<fields.count {
+            let key = source.list.key(fields, index)
+            guard let name = try source.list.string(key) else {
+                throw ArchiveError(.corrupted, "key that is no string", offset: try source.list.offset(of: key))
+            }
+            try budget.spend(bytes: name.utf8.count)
+            // One `$` in front marks the archive's own keys, two a user's.
+            if !name.hasPrefix("$") {
+                names.append(name)
+            } else if name.hasPrefix("$$") {
+                names.append(String(name.dropFirst()))
+            }
+        }
+        return names
+    }
+
+    /// The built-in kind of an object's class.
+    private func intrinsic(
+        of fields: BinaryPropertyList.Fields,
+        at target: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> UnarchivedIntrinsic? {
+        try classes.intrinsic(classes.uid(of: fields, at: target, in: source), in: source)
+    }
+}

@@ -1,0 +1,21 @@
+/// What the coders must know of Foundation's own classes.
+enum FoundationClasses {
+    /// Whether a class is Foundation's own, so that its coding methods cannot be used: those insist on Foundation's own
+    /// coders and end the process when they meet another.
+    static func areCodedHere(_ type: Any.Type) -> Bool {
+        #if canImport(Darwin)
+            return false
+        #else
+            return ArchivedClass.of(type).isFoundations
+        #endif
+    }
+
+    /// Whether values of a type cannot be a set's member or a dictionary's key in an archive: see `ArchiveCollection`.
+    static func isCollection(_ type: Any.Type) -> Bool { ArchivedClass.of(type).isCollection }
+
+    /// Whether a name is one of those that Foundation gives to private classes of its own, which appear in archives
+    /// of other platforms.
+    static func isPrivate(_ name: String) -> Bool {
+        ["NSConcrete", "__NS", "_NS", "OC_"].contains { name.hasPrefix($0) }
+    }
+}

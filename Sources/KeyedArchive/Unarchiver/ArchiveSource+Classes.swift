@@ -1,0 +1,73 @@
+extension ArchiveSource {
+    /// Names of classes are shorter than this, in bytes.
+    static let classNameLimit = 4_096
+
+    /// The description of a class, read from its dictionary.
+    func classDescription(
+        _ found: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference,
+        _ budget: DecodingBudget
+    ) throws(ArchiveError) -> ArchiveTree.ClassDescription {
+        try budget.spend(3 * found.count)
+        var scope = ArchiveScope(found)
+        guard let name = try scope.stored("$classname", in: list) else {
+            throw corrupted("object without a class", reference)
+        }
+        return ArchiveTree.ClassDescription(
+            name: try className(name, budget),
+            chain: try classNames(scope.stored("$classes", in: list), budget),
+            hints: try classNames(scope.stored("$classhints", in: list), budget)
+        )
+    }
+
+    private func corrupted(_ message: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
+        ArchiveError(.corrupted, message, offset: try? list.offset(of: reference))
+    }
+
+    private func className(
+        _ reference: BinaryPropertyList.Reference,
+        _ budget: DecodingBudget
+    ) throws(ArchiveError) -> String {
+        guard let name = try list.shortString(reference, below: Self.classNameLimit) else {
+            throw corrupted("class without a name", reference)
+        }
+        try budget.spend(name.utf8.count + 1)
+        return name
+    }
+
+    private func classNames(
+        _ reference: BinaryPropertyList.Reference?,
+        _ budget: DecodingBudget
+    ) throws(ArchiveError) -> [String] {
+        guard let reference else { return [] }
+        guard case .array(let run) = try list.object(reference) else {
+            throw corrupted("names of classes that are no list", reference)
+        }
+        var names: [String] = []
+        for index in 0..<run.count { names.append(try className(list.element(run, index), budget)) }
+        return names
+    }
+
+    /// A list of names in a class dictionary, as far as it can be read; empty if there is none.
+    func classNames(
+        _ key: StaticString,
+        of uid: UInt32,
+        _ budget: DecodingBudget
+    ) throws(ArchiveError) -> [String] {
+        guard case .dictionary(let fields) = try list.object(reference(ofObject: uid)) else { return [] }
+        try budget.spend(fields.count)
+        var scope = ArchiveScope(fields)
+        guard let value = try scope.stored("\(key)", in: list), case .array(let run) = try list.object(value) else {
+            return []
+        }
+        try budget.spend(run.count)
+        var names: [String] = []
+        // Real chains have ten names at most.
+        for index in 0..<min(run.count, 256) {
+            if let name = try list.shortString(list.element(run, index), below: Self.classNameLimit) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+}
