@@ -33,8 +33,7 @@ final class EntrySweeper: Sendable {
             next = min(next, slot.deadline)
             return false
         } where: { entry in
-            guard let end = entry.attributes.usableUntil else { return false }
-            if end <= date { return true }
+            if entry.attributes.freshness(at: date) == .useless { return true }
             next = min(next, Record.deadline(entry.attributes))
             return false
         }

@@ -259,7 +259,7 @@ extension Reclaimer {
         now: Double?
     ) throws(StoreError) {
         let entry = reader.information(record, key: String(decoding: record.key, as: UTF8.self))
-        if let now, let end = record.attributes.usableUntil, end.timeIntervalSinceReferenceDate <= now {
+        if let now, record.attributes.freshness(at: Date(timeIntervalSinceReferenceDate: now)) == .useless {
             return plan.expire(slot, entry)
         }
         // Compressed anew, it may be longer than it was.
