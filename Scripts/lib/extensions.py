@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that a file extends only the type that it is named after.
 
-`Type.swift` and `Type+Topic.swift` may extend `Type`, types nested in it, types that the file itself declares, and types
-of other modules. A line "path: Type" of extensions-elsewhere.txt makes an error a warning.
+`Type.swift` and `Type+Topic.swift` may extend `Type`, types nested in it, types that the file itself declares, and
+types of other modules. A line "path: Type" of extensions-elsewhere.txt makes an error a warning.
 
     Scripts/lib/extensions.py [FOLDER]      Sources, unless another folder is given
 """
@@ -11,8 +11,10 @@ import pathlib
 import re
 import sys
 
-EXTENSION = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?extension\s+([\w.]+)")
-DECLARATION = re.compile(r"^[^/\"]*?\b(?:class|struct|enum|actor|protocol|typealias)\s+(?!func\b|var\b|let\b|subscript\b)(\w+)")
+ACCESS = r"(?:(?:public|package|internal|fileprivate|private)\s+)?"
+EXTENSION = re.compile(rf"^\s*(?:@\w+(?:\([^)]*\))?\s+)*{ACCESS}extension\s+([\w.]+)")
+KIND = r"(?:class|struct|enum|actor|protocol|typealias)"
+DECLARATION = re.compile(rf"^[^/\"]*?\b{KIND}\s+(?!func\b|var\b|let\b|subscript\b)(\w+)")
 EXCEPTIONS = pathlib.Path(__file__).with_name("extensions-elsewhere.txt")
 
 
