@@ -3,7 +3,8 @@
 
 Links between the repository's Markdown files, with the headings behind "#". On a page of docs/maps, each source file
 between backticks; and in the last column of a table "rule | where", each name in a place such as
-`Folder/File.swift`, `name`, which must occur in one of the place's files.
+`Folder/File.swift`, `name`, which must occur in one of the place's files. In CONTRIBUTING.md, each target of
+Package.swift, and the arrows of those in Sources.
 """
 
 import pathlib
@@ -70,6 +71,31 @@ def missing_places(page, sources):
                 yield f"{name} is not in {' or '.join(files)}"
 
 
+def targets():
+    """The targets of Package.swift, each with its dependencies in the package and whether it is in Sources."""
+    manifest = (ROOT / "Package.swift").read_text().split("    targets: [", 1)[1]
+    parts = re.split(r"^        \.\w+\(", manifest, flags=re.MULTILINE)
+    for part in parts[1:]:
+        name = re.search(r'name: "([\w-]+)"', part)[1]
+        found = re.search(r"dependencies: \[(.*?)\]", part, re.DOTALL)
+        yield name, set(re.findall(r'"([\w-]+)"', found[1])) if found else set(), (ROOT / "Sources" / name).exists()
+
+
+def wrong_arrows():
+    """The targets that CONTRIBUTING.md does not name, and its arrows that Package.swift does not have."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    arrows = {}
+    for line in re.findall(r"^.+ → .+$", text, re.MULTILINE):
+        names, arrow, others = re.sub(r" \([^)]*\)", "", line).partition("→")
+        for name in names.split(","):
+            arrows[name.strip()] = {other.strip() for other in others.split(",")} - {"nothing"}
+    for name, dependencies, is_source in targets():
+        if is_source and arrows.get(name) != dependencies:
+            yield f"{name} has the arrows {', '.join(sorted(dependencies)) or 'nothing'}"
+        elif not is_source and f"`{name}`" not in text:
+            yield f"it does not name {name}"
+
+
 def main():
     failures = []
     sources = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "Sources").rglob("*")
@@ -78,6 +104,8 @@ def main():
         found = list(broken_links(page))
         if page.parent.name == "maps":
             found += missing_places(page, sources)
+        if page.name == "CONTRIBUTING.md":
+            found += wrong_arrows()
         failures += [f"{page.relative_to(ROOT)}: {failure}" for failure in found]
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return 1 if failures else 0
