@@ -89,7 +89,8 @@ extension CacheInspector {
         pieces body: ([UInt8]) -> Bool
     ) throws(CacheError) -> EntryInformation? {
         let key = try entryKey(key)
-        return try core.wrapping(key) { () throws(StoreError) in try core.store.peek(forKey: key.text, pieces: body) }
+        return try core.wrapping(key) { () throws(StoreError) in try core.store.peek(forKey: key.text, pieces: body)
+        }
     }
 
     /// How many bytes all files in the cache's directory hold, also those that hold no entries.
