@@ -10,6 +10,7 @@ final class ArchiveHandler: @unchecked Sendable {
     let encode: (Any, KeyedArchiver) -> ArchiveWriter.UID
     /// Asks an object for the object to archive in its place; `nil` for types that cannot be asked.
     let replacement: ((Any, KeyedArchiver) -> Any?)?
+    let isCollection: Bool
 
     private init(
         _ type: Any.Type,
@@ -19,6 +20,7 @@ final class ArchiveHandler: @unchecked Sendable {
         self.type = ObjectIdentifier(type)
         self.encode = encode
         self.replacement = replacement
+        isCollection = type is any ArchiveCollection.Type
     }
 
     private static let known = Mutex<[ObjectIdentifier: ArchiveHandler]>([:])

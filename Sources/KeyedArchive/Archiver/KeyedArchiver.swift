@@ -12,9 +12,11 @@ import Foundation
 /// kept and thrown at the end: the first error wins.
 public final class KeyedArchiver: NSCoder {
     let writer = ArchiveWriterPool.take()
-    private var failure = FirstError()
+    // Unchecked exclusivity: an archiver is used from one thread, and nothing calls out to a user's code while it
+    // changes one of these.
+    @exclusivity(unchecked) private var failure = FirstError()
     /// How deep objects and Codable values are being encoded, each inside the one before.
-    private var nesting = NestingLimit(levels: NestingLimit.levels)
+    @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
     /// The archive, once it is finished.
     private var finished: Data?
     private var securely: Bool

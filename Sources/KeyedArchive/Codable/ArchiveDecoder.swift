@@ -91,7 +91,7 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
         guard let target = try source.resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return false }
-        let uid = try unarchiver.classes.uid(of: fields, at: target, in: source)
+        let uid = try unarchiver.classUID(of: fields, at: target)
         return try unarchiver.classes.intrinsic(uid, in: source) == nil
     }
 

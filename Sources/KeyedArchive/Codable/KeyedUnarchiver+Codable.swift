@@ -78,7 +78,7 @@ extension KeyedUnarchiver {
         guard let target = try source.resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return }
-        let uid = try classes.uid(of: fields, at: target, in: source)
+        let uid = try classUID(of: fields, at: target)
         if let name = try classes.nameReference(uid, in: source),
             try source.list.isString(name, equalTo: ArchivedClass.of(type).name)
         {
@@ -144,7 +144,7 @@ extension KeyedUnarchiver {
     /// The entries of an archived dictionary; `nil` if it is none.
     func dictionaryEntries(
         at reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> ArchiveScope.Entries? {
+    ) throws(ArchiveError) -> ArchiveSource.Entries? {
         guard let target = try source.resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return nil }
@@ -155,13 +155,13 @@ extension KeyedUnarchiver {
     func dictionaryEntries(
         of fields: BinaryPropertyList.Fields,
         at target: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> ArchiveScope.Entries? {
+    ) throws(ArchiveError) -> ArchiveSource.Entries? {
         switch try intrinsic(of: fields, at: target) {
         case .dictionary, .mutableDictionary: break
         default: return nil
         }
         var scope = ArchiveScope(fields)
-        return try scope.entries(of: target, in: source, budget)
+        return try source.entries(in: &scope, of: target, budget)
     }
 
     /// The members of an archived array or set; `nil` if it is none.
@@ -176,7 +176,7 @@ extension KeyedUnarchiver {
         default: return nil
         }
         var scope = ArchiveScope(fields)
-        return try scope.members(of: "NSArray", in: source, budget)
+        return try source.members(in: &scope, of: "NSArray", budget)
     }
 
     /// The keys of an object as its class gave them.
@@ -203,6 +203,6 @@ extension KeyedUnarchiver {
         of fields: BinaryPropertyList.Fields,
         at target: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> UnarchivedIntrinsic? {
-        try classes.intrinsic(classes.uid(of: fields, at: target, in: source), in: source)
+        try classes.intrinsic(classUID(of: fields, at: target), in: source)
     }
 }

@@ -1,7 +1,6 @@
 /// The fields of a Foundation object while it is read.
 struct FormFields {
-    // Not counted: the unarchiver is in the call that reads the object.
-    unowned(unsafe) let unarchiver: KeyedUnarchiver
+    let unarchiver: KeyedUnarchiver
     let className: String
     let uid: UInt32
     var scope: ArchiveScope
@@ -27,18 +26,18 @@ struct FormFields {
     // MARK: Values
 
     mutating func contains(_ key: String) throws(ArchiveError) -> Bool {
-        try scope.value(of: key, in: unarchiver.source.list) != nil
+        try unarchiver.value(of: key, in: &scope) != nil
     }
 
     /// The object under a key; `nil` if there is none or it is nil. Inline scalars are objects too.
     mutating func object(_ key: String) throws(ArchiveError) -> Any? {
-        guard let reference = try scope.value(of: key, in: unarchiver.source.list) else { return nil }
+        guard let reference = try unarchiver.value(of: key, in: &scope) else { return nil }
         return try object(at: reference)
     }
 
     /// The next value that was encoded without a key.
     mutating func next() throws(ArchiveError) -> Any? {
-        guard let reference = try scope.nextUnkeyed(in: unarchiver.source.list) else { return nil }
+        guard let reference = try unarchiver.nextUnkeyed(in: &scope) else { return nil }
         return try object(at: reference)
     }
 
@@ -62,7 +61,7 @@ struct FormFields {
     /// - Parameter count: how many bytes a value of the type has.
     mutating func nextBytes(_ type: String, count: Int) throws(ArchiveError) -> [UInt8] {
         var ahead = scope
-        guard try ahead.nextUnkeyed(in: unarchiver.source.list) != nil else { throw malformed() }
+        guard try unarchiver.nextUnkeyed(in: &ahead) != nil else { throw malformed() }
         var bytes = [UInt8](repeating: 0, count: count)
         let outer = unarchiver.frame.scope
         unarchiver.frame.scope = scope
@@ -114,8 +113,8 @@ struct FormFields {
         _ key: String,
         _ convert: (ArchivedNumber) -> T?
     ) throws(ArchiveError) -> T? {
-        guard let reference = try scope.value(of: key, in: unarchiver.source.list) else { return nil }
-        guard let number = try unarchiver.source.number(at: reference) else {
+        guard let reference = try unarchiver.value(of: key, in: &scope) else { return nil }
+        guard let number = try unarchiver.number(at: reference) else {
             if try unarchiver.source.isReferenceToNil(reference) { return nil }
             throw malformed("with a value of the wrong kind")
         }
@@ -152,7 +151,7 @@ struct FormFields {
 
     /// Reads the entries of a dictionary one by one.
     mutating func forEachEntry(_ body: (AnyHashable, Any) -> Void) throws(ArchiveError) {
-        let (keys, values) = try scope.entries(in: unarchiver.source, unarchiver.budget)
+        let (keys, values) = try unarchiver.entries(in: &scope)
         var crowd = HashCrowd(memberCount: keys.count)
         for (key, value) in zip(keys, values) {
             let key = try hashable(member(key))
@@ -175,7 +174,7 @@ struct FormFields {
     }
 
     private mutating func memberReferences() throws(ArchiveError) -> [BinaryPropertyList.Reference] {
-        try scope.members(of: className, in: unarchiver.source, unarchiver.budget)
+        try unarchiver.members(in: &scope, of: className)
     }
 
     private func member(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any {

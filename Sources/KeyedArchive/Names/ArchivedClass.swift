@@ -10,8 +10,6 @@ package final class ArchivedClass: Sendable {
     package let hints: [String]
     /// Whether Foundation declares it.
     let isFoundations: Bool
-    /// Whether its values are collections, or compare and hash like those.
-    let isCollection: Bool
     /// The type that this describes; `nil` if the class is known by name only.
     let type: ObjectIdentifier?
 
@@ -20,14 +18,13 @@ package final class ArchivedClass: Sendable {
         chain: [String],
         hints: [String] = [],
         isFoundations: Bool = false,
-        type: Any.Type? = nil
+        type: ObjectIdentifier? = nil
     ) {
         self.name = name
         self.chain = chain
         self.hints = hints
         self.isFoundations = isFoundations
-        isCollection = type is any ArchiveCollection.Type
-        self.type = type.map(ObjectIdentifier.init)
+        self.type = type
     }
 
     /// A class, or a Codable value type, of this name directly under `NSObject`.
@@ -62,7 +59,7 @@ package final class ArchivedClass: Sendable {
                 chain: chain,
                 hints: (cls as? NSObject.Type)?.classFallbacksForKeyedArchiver() ?? [],
                 isFoundations: isFoundations,
-                type: type
+                type: ObjectIdentifier(type)
             )
         } else {
             let name = ClassNames.name(of: type)
@@ -70,7 +67,7 @@ package final class ArchivedClass: Sendable {
                 name: name,
                 chain: [name, "NSObject"],
                 isFoundations: isFoundations,
-                type: type
+                type: ObjectIdentifier(type)
             )
         }
         return known.withLock { table in

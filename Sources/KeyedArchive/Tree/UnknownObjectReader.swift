@@ -20,7 +20,7 @@ struct UnknownObjectReader: PropertyListValueReader {
         _ found: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ArchivedObject {
-        let classUID = try unarchiver.classes.uid(of: found, at: reference, in: source)
+        let classUID = try unarchiver.classUID(of: found, at: reference)
         let object = ArchivedObject(describedClass: try unarchiver.classes.description(classUID, in: source))
         // Known before its fields are, so that they may lead back to it.
         unarchiver.objects.note(object, in: uid)

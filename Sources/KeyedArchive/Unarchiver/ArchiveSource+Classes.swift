@@ -2,6 +2,30 @@ extension ArchiveSource {
     /// Names of classes are shorter than this, in bytes.
     static let classNameLimit = 4_096
 
+    /// The UID of an object's class.
+    ///
+    /// - Parameter knownKey: the string object that the key `$class` was found to be.
+    func classUID(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference,
+        under knownKey: inout BinaryPropertyList.Reference?,
+        _ budget: DecodingBudget
+    ) throws(ArchiveError) -> UInt32 {
+        // Any number of objects may be one and the same dictionary of the property list: each search counts.
+        try budget.spend(fields.count)
+        // Most writers put the class last or first, and use one string object for the key.
+        for index in (0..<fields.count).reversed() {
+            let key = list.key(fields, index)
+            if key != knownKey {
+                guard try list.isString(key, "$class") else { continue }
+                knownKey = key
+            }
+            guard let uid = try list.uid(list.value(fields, index)) else { break }
+            return uid
+        }
+        throw ArchiveError(.corrupted, "object without a class", offset: try list.offset(of: reference))
+    }
+
     /// The description of a class, read from its dictionary.
     func classDescription(
         _ found: BinaryPropertyList.Fields,

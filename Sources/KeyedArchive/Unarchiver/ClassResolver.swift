@@ -39,7 +39,7 @@ final class ClassResolver {
     /// The descriptions of classes that are kept as they are.
     @exclusivity(unchecked) private var descriptions: [UInt32: ArchiveTree.ClassDescription] = [:]
     /// The string object that the key `$class` was found to be.
-    @exclusivity(unchecked) private var classKey: BinaryPropertyList.Reference?
+    @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
     /// The expected classes of this archive and of those before, with what a search for their names needs.
     @exclusivity(unchecked) private var candidates: [CandidateClass] = []
     private static let candidateLimit = 16
@@ -74,22 +74,27 @@ final class ClassResolver {
 
     // MARK: Resolving
 
-    /// The way in which an object is decoded here, by its class.
+    /// The way in which objects of a class are decoded here, if that was found before and still holds.
+    func known(_ uid: UInt32) -> ResolvedClass? {
+        guard let known = resolved[uid] else { return nil }
+        guard case .coding(let type) = known else { return known }
+        // A class that was allowed for one key need not be allowed for another.
+        guard let cls = anyClass(type), isAllowed(cls) else { return nil }
+        return known
+    }
+
+    /// Finds the way in which objects of a class are decoded here.
     ///
-    /// - Parameter delegate: the delegate's class for an archived name, given the names of the class and its
-    ///   superclasses; asked if the class is not known, or not expected.
+    /// - Parameters:
+    ///   - reference: an object of the class, for errors.
+    ///   - delegate: the delegate's class for an archived name, given the names of the class and its superclasses;
+    ///     asked if the class is not known, or not expected.
     func resolve(
-        _ fields: BinaryPropertyList.Fields,
-        at reference: BinaryPropertyList.Reference,
+        _ uid: UInt32,
+        of reference: BinaryPropertyList.Reference,
         in source: ArchiveSource,
         asking delegate: (_ name: String, _ chain: [String]) -> AnyClass?
     ) throws(ArchiveError) -> ResolvedClass {
-        let uid = try uid(of: fields, at: reference, in: source)
-        if let known = resolved[uid] {
-            guard case .coding(let type) = known else { return known }
-            // A class that was allowed for one key need not be allowed for another.
-            if let cls = anyClass(type), isAllowed(cls) { return known }
-        }
         let found: ResolvedClass
         if let expected = try expectedClass(uid, in: source) {
             found = expected
@@ -225,28 +230,6 @@ final class ClassResolver {
     }
 
     // MARK: Reading
-
-    /// The UID of an object's class.
-    func uid(
-        of fields: BinaryPropertyList.Fields,
-        at reference: BinaryPropertyList.Reference,
-        in source: ArchiveSource
-    ) throws(ArchiveError) -> UInt32 {
-        let list = source.list
-        // Any number of objects may be one and the same dictionary of the property list: each search counts.
-        try budget.spend(fields.count)
-        // Most writers put the class last or first, and use one string object for the key.
-        for index in (0..<fields.count).reversed() {
-            let key = list.key(fields, index)
-            if key != classKey {
-                guard try list.isString(key, "$class") else { continue }
-                classKey = key
-            }
-            guard let uid = try list.uid(list.value(fields, index)) else { break }
-            return uid
-        }
-        throw ArchiveError(.corrupted, "object without a class", offset: try list.offset(of: reference))
-    }
 
     /// The name in a class dictionary.
     func name(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> String {

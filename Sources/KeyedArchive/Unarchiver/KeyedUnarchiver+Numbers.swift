@@ -16,6 +16,34 @@ extension KeyedUnarchiver {
         } ?? zero
     }
 
+    // The accessors of `source` that an object's fields need. Called through another type, each would copy it.
+
+    func value(
+        of key: String,
+        in scope: inout ArchiveScope
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        try scope.value(of: key, in: source.list)
+    }
+
+    func nextUnkeyed(in scope: inout ArchiveScope) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        try scope.nextUnkeyed(in: source.list)
+    }
+
+    func number(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> ArchivedNumber? {
+        try source.number(at: reference)
+    }
+
+    func members(
+        in scope: inout ArchiveScope,
+        of className: String
+    ) throws(ArchiveError) -> [BinaryPropertyList.Reference] {
+        try source.members(in: &scope, of: className, budget)
+    }
+
+    func entries(in scope: inout ArchiveScope) throws(ArchiveError) -> ArchiveSource.Entries {
+        try source.entries(in: &scope, budget)
+    }
+
     // MARK: Errors
 
     /// The error for a value of another kind than the one asked for.
@@ -57,7 +85,7 @@ extension KeyedUnarchiver {
         case .data: return "data"
         case .date: return "a date"
         case .dictionary(let fields):
-            guard let uid = try? classes.uid(of: fields, at: target, in: source) else { return "a dictionary" }
+            guard let uid = try? classUID(of: fields, at: target) else { return "a dictionary" }
             let name = EscapedText.masked(try classes.name(uid, in: source), prefix: ClassResolver.shownNameLength)
             return "an object of class \(name)"
         default: return "something else"

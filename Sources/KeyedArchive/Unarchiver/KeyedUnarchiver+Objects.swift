@@ -25,7 +25,8 @@ extension KeyedUnarchiver {
     func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         guard let object = try object(at: reference) else { return nil }
         // If unknown classes are kept, their objects may be members of the object that was asked for.
-        guard classes.expected.allows(object) || object is ArchivedObject && nesting.depth > frame.depth else {
+        guard classes.expected.allows(object) || object is ArchivedObject && nesting.depth > frame.depth
+        else {
             throw ArchiveError(
                 .typeMismatch,
                 "\(ClassNames.name(of: type(of: object))), where \(classes.expected.names) is asked for",
@@ -40,9 +41,28 @@ extension KeyedUnarchiver {
         of fields: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ResolvedClass {
-        try classes.resolve(fields, at: reference, in: source) { name, chain in
+        let uid = try classUID(of: fields, at: reference)
+        if let known = classes.known(uid) { return known }
+        return try newClass(uid, of: reference)
+    }
+
+    // Apart, so that its stack is not taken at each level of a graph.
+    @inline(never)
+    private func newClass(
+        _ uid: UInt32,
+        of reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> ResolvedClass {
+        try classes.resolve(uid, of: reference, in: source) { name, chain in
             delegate?.unarchiver(self, cannotDecodeObjectOfClassName: name, originalClasses: chain)
         }
+    }
+
+    /// The UID of an object's class.
+    func classUID(
+        of fields: BinaryPropertyList.Fields,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> UInt32 {
+        try source.classUID(of: fields, at: reference, under: &classes.classKey, budget)
     }
 
     /// The value at a place in a scope: an object by reference, or a scalar inline, which is boxed.
@@ -142,16 +162,18 @@ extension KeyedUnarchiver {
         switch objects.state(of: uid) {
         case .unknown: return nil
         case .decodedNil: return .some(nil)
-        case .decoded(let value, _): return .some(value)
+        case .decoded(let value, let size):
+            objects.countKnown(size)
+            return .some(value)
         case .inProgress: return .some(try placeholder(uid, reference))
         }
     }
 
     /// Has a class decode an object of its own; `nil` if its `init(coder:)` returned that.
     func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
-        let outer = frame
-        frame = DecodingFrame(fields, place: uid, depth: nesting.depth)
-        defer { frame = outer }
+        var other = DecodingFrame(fields, place: uid, depth: nesting.depth)
+        swap(&frame, &other)
+        defer { swap(&frame, &other) }
         #if canImport(Darwin)
             let made = guarded(type, uid)
         #else

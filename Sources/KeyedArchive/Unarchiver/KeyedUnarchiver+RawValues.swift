@@ -28,7 +28,7 @@ extension KeyedUnarchiver {
         _ = nextUnkeyed { reference throws(ArchiveError) -> Void? in
             guard let target = try source.resolve(reference) else { return nil }
             guard case .dictionary(let fields) = try source.list.object(target),
-                case let uid = try classes.uid(of: fields, at: target, in: source),
+                case let uid = try classUID(of: fields, at: target),
                 try classes.name(uid, in: source) == RawValueType.oldStyleArray.name
             else { throw mismatch("an array of numbers", target) }
             try budget.spend(fields.count)

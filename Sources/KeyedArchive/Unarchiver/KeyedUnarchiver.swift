@@ -18,6 +18,9 @@ public final class KeyedUnarchiver: NSCoder {
     /// Borrows the bytes of `memory`, which is given back when this unarchiver is freed.
     let source: ArchiveSource
     let memory: UnarchiverMemory
+    // Parts of `memory`, held here too: through `memory`, each use would count references to them.
+    let classes: ClassResolver
+    let budget: DecodingBudget
 
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while
     // it changes one of these. The checks cost 10 % of a small archive.
@@ -111,8 +114,10 @@ public final class KeyedUnarchiver: NSCoder {
         nesting = NestingLimit(
             levels: min(limits.depth, .max - NestingLimit.leafLevels) + NestingLimit.leafLevels
         )
-        memory.classes.expect(root, classes)
-        memory.budget.grant(limits, byteCount: byteCount)
+        self.classes = memory.classes
+        budget = memory.budget
+        self.classes.expect(root, classes)
+        budget.grant(limits, byteCount: byteCount)
         memory.objects.open(placeCount: source.objects.count, memberLimit: limits.heldMembers(in: byteCount))
         self.memory = memory
         super.init()
@@ -120,9 +125,11 @@ public final class KeyedUnarchiver: NSCoder {
 
     deinit { UnarchiverMemoryPool.giveBack(memory) }
 
-    var objects: ObjectTable { memory.objects }
-    var classes: ClassResolver { memory.classes }
-    var budget: DecodingBudget { memory.budget }
+    /// The objects that were decoded, and those that are being decoded.
+    var objects: ObjectTable {
+        @inline(__always) _read { yield memory.objects }
+        @inline(__always) _modify { yield &memory.objects }
+    }
 
     // MARK: Errors
 
@@ -228,7 +235,8 @@ public final class KeyedUnarchiver: NSCoder {
 
         public override var allowedClasses: Set<AnyHashable>? {
             // A class is an object there, and an `NSObject` if its instances are.
-            Set(self.classes.expected.classes.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
+            let expected = classes.expected.classes
+            return Set(expected.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
         }
     #else
         /// The object under a key if it is of one of the classes, with the members of collections of these too;

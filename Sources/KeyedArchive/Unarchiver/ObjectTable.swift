@@ -6,7 +6,7 @@
 ///
 /// Most archives hold few objects that need to be remembered, so these are found by a scan; from the ninth on
 /// there is an index with a number per place.
-final class ObjectTable {
+struct ObjectTable {
     enum State {
         case unknown
         case inProgress
@@ -16,30 +16,29 @@ final class ObjectTable {
         case decoded(Any, size: Int)
     }
 
-    // Unchecked exclusivity: as in `KeyedUnarchiver`.
     /// The places of the objects, in the order in which they were begun, and the state of each.
-    @exclusivity(unchecked) private var places: [UInt32] = []
-    @exclusivity(unchecked) private var states: [State] = []
+    private var places: [UInt32] = []
+    private var states: [State] = []
     /// For each place 0 or the position of its object plus 1; empty while a scan is enough.
-    @exclusivity(unchecked) private var index: [UInt32] = []
+    private var index: [UInt32] = []
     private static let scanLimit = 8
     /// How many places the archive has.
-    @exclusivity(unchecked) private var placeCount = 0
+    private var placeCount = 0
     /// The total size of the members of the innermost collection that were decoded so far.
-    @exclusivity(unchecked) private var memberCount = 0
-    @exclusivity(unchecked) private var memberLimit = 0
+    private var memberCount = 0
+    private var memberLimit = 0
 
     /// Begins an archive.
     ///
     /// - Parameter memberLimit: how much a collection may hold.
-    func open(placeCount: Int, memberLimit: Int) {
+    mutating func open(placeCount: Int, memberLimit: Int) {
         self.placeCount = placeCount
         self.memberLimit = memberLimit
         memberCount = 0
     }
 
     /// Forgets all objects, but keeps the memory.
-    func removeAll() {
+    mutating func removeAll() {
         places.removeAll(keepingCapacity: true)
         states.removeAll(keepingCapacity: true)
         index.removeAll(keepingCapacity: true)
@@ -50,20 +49,15 @@ final class ObjectTable {
 
     // MARK: Objects
 
-    /// The state of an object, which counts as a member of the innermost collection if it is decoded already.
     func state(of uid: UInt32) -> State {
         guard let position = position(of: uid) else { return .unknown }
-        if case .decoded(_, let size) = states[position] {
-            // Capped, so that it does not grow without end outside collections, where it is not checked.
-            memberCount = min(memberCount + size, 2 * memberLimit)
-        }
         return states[position]
     }
 
     /// Notes that an object is being decoded, which may be a collection.
     ///
     /// - Returns: the size of the members of the collection around it, for `end` or `fail`.
-    func begin(_ uid: UInt32) -> Int {
+    mutating func begin(_ uid: UInt32) -> Int {
         add(uid)
         let outer = memberCount
         memberCount = 0
@@ -72,38 +66,38 @@ final class ObjectTable {
 
     /// Notes that the object in progress is no collection: however often it is referred to, it is never taken for
     /// several.
-    func forgetMembers() { memberCount = 0 }
+    mutating func forgetMembers() { memberCount = 0 }
 
     /// Notes the result of an object that is being decoded.
-    func end(_ uid: UInt32, _ value: Any, around outer: Int) {
+    mutating func end(_ uid: UInt32, _ value: Any, around outer: Int) {
         if let position = position(of: uid) { states[position] = .decoded(value, size: memberCount + 1) }
         memberCount += outer + 1
     }
 
     /// Notes that an object that is being decoded turned out to be nil.
-    func end(nil uid: UInt32, around outer: Int) {
+    mutating func end(nil uid: UInt32, around outer: Int) {
         if let position = position(of: uid) { states[position] = .decodedNil }
         memberCount = outer
     }
 
     /// Forgets an object that could not be decoded.
-    func fail(_ uid: UInt32, around outer: Int) {
+    mutating func fail(_ uid: UInt32, around outer: Int) {
         if let position = position(of: uid) { states[position] = .unknown }
         memberCount = outer
     }
 
     /// Notes a value without parts.
-    func note(leaf value: Any, in uid: UInt32) {
+    mutating func note(leaf value: Any, in uid: UInt32) {
         add(uid)
         note(value, in: uid)
     }
 
     /// Makes an object known that is still being decoded, so that its parts may lead back to it.
-    func note(_ object: Any, in uid: UInt32) {
+    mutating func note(_ object: Any, in uid: UInt32) {
         if let position = position(of: uid) { states[position] = .decoded(object, size: 1) }
     }
 
-    private func add(_ uid: UInt32) {
+    private mutating func add(_ uid: UInt32) {
         if let position = position(of: uid) {
             states[position] = .inProgress
             return
@@ -130,10 +124,16 @@ final class ObjectTable {
 
     // MARK: Members of collections
 
+    /// Counts the members of an object that is decoded already, in the innermost collection.
+    mutating func countKnown(_ size: Int) {
+        // Capped, so that it does not grow without end outside collections, where it is not checked.
+        memberCount = min(memberCount + size, 2 * memberLimit)
+    }
+
     /// Counts one more member of the innermost collection.
     ///
     /// - Throws: `.limitExceeded` if the collection holds too much.
-    func countMember() throws(ArchiveError) {
+    mutating func countMember() throws(ArchiveError) {
         memberCount &+= 1
         try checkMembers()
     }

@@ -49,15 +49,14 @@ enum UnarchivedIntrinsic {
 
     /// Reads an object of the class.
     func read(_ fields: inout FormFields) throws(ArchiveError) -> Any {
-        let unarchiver = fields.unarchiver
         switch self {
         case .null: return NSNull()
         case .string: return try required(String.self, "NS.string", in: &fields)
         case .mutableString: return NSMutableString(string: try required(String.self, "NS.string", in: &fields))
         case .mutableData: return NSMutableData(data: try required(Data.self, "NS.data", in: &fields))
         case .date:
-            guard let value = try fields.scope.value(of: "NS.time", in: unarchiver.source.list),
-                let seconds = try unarchiver.source.number(at: value)?.double
+            guard let value = try fields.unarchiver.value(of: "NS.time", in: &fields.scope),
+                let seconds = try fields.unarchiver.number(at: value)?.double
             else { throw fields.malformed() }
             return Date(timeIntervalSinceReferenceDate: seconds)
         case .url:
@@ -73,8 +72,8 @@ enum UnarchivedIntrinsic {
         // Mutable collections are made before their members, since parts of the members may refer to them.
         case .mutableArray:
             let array = NSMutableArray()
-            unarchiver.cycles.open(array, fields.uid)
-            defer { unarchiver.cycles.closeCollection() }
+            fields.unarchiver.cycles.open(array, fields.uid)
+            defer { fields.unarchiver.cycles.closeCollection() }
             try fields.forEachMember { array.add($0) }
             return array
         case .set:
@@ -83,8 +82,8 @@ enum UnarchivedIntrinsic {
             return set
         case .mutableSet:
             let set = NSMutableSet()
-            unarchiver.cycles.open(set, fields.uid)
-            defer { unarchiver.cycles.closeCollection() }
+            fields.unarchiver.cycles.open(set, fields.uid)
+            defer { fields.unarchiver.cycles.closeCollection() }
             try fields.forEachHashedMember { set.add($0.base) }
             return set
         case .dictionary:
@@ -93,22 +92,22 @@ enum UnarchivedIntrinsic {
             return dictionary
         case .mutableDictionary:
             let dictionary = NSMutableDictionary()
-            unarchiver.cycles.open(dictionary, fields.uid)
-            defer { unarchiver.cycles.closeCollection() }
+            fields.unarchiver.cycles.open(dictionary, fields.uid)
+            defer { fields.unarchiver.cycles.closeCollection() }
             var entries: [AnyHashable: Any] = [:]
             try fields.forEachEntry { key, value in entries[key] = value }
             dictionary.addEntries(from: entries)
             return dictionary
         case .form(let form):
-            let outer = unarchiver.frame.allowsFoundationValues
-            if !form.isCollection { unarchiver.frame.allowsFoundationValues = true }
-            defer { unarchiver.frame.allowsFoundationValues = outer }
+            let outer = fields.unarchiver.frame.allowsFoundationValues
+            if !form.isCollection { fields.unarchiver.frame.allowsFoundationValues = true }
+            defer { fields.unarchiver.frame.allowsFoundationValues = outer }
             return try form.read(&fields)
         }
     }
 
     private func optional(_ key: String, in fields: inout FormFields) throws(ArchiveError) -> Any? {
-        guard let value = try fields.scope.value(of: key, in: fields.unarchiver.source.list) else { return nil }
+        guard let value = try fields.unarchiver.value(of: key, in: &fields.scope) else { return nil }
         return try fields.unarchiver.object(at: value)
     }
 

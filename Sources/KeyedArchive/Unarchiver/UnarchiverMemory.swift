@@ -8,7 +8,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     // Unchecked exclusivity: as in `KeyedUnarchiver`.
     @exclusivity(unchecked) private var bytes = RawBuffer<UInt8>(capacity: 512)
     let budget = DecodingBudget()
-    let objects = ObjectTable()
+    @exclusivity(unchecked) var objects = ObjectTable()
     let classes: ClassResolver
     @exclusivity(unchecked) var keyOrder = KeyOrder()
 

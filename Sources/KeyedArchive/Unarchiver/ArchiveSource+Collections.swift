@@ -1,4 +1,4 @@
-extension ArchiveScope {
+extension ArchiveSource {
     /// The references to a dictionary's keys, and those to its values: as many, and in the same order.
     typealias Entries = (keys: [BinaryPropertyList.Reference], values: [BinaryPropertyList.Reference])
 
@@ -6,23 +6,27 @@ extension ArchiveScope {
     /// some writers have it.
     ///
     /// - Parameter className: the collection's class, for errors.
-    mutating func members(
+    func members(
+        in scope: inout ArchiveScope,
         of className: String,
         under key: String = "NS.objects",
         orEachUnder prefix: String = "NS.object.",
-        in source: ArchiveSource,
         _ budget: DecodingBudget
     ) throws(ArchiveError) -> [BinaryPropertyList.Reference] {
         var members: [BinaryPropertyList.Reference] = []
-        if let value = try value(of: key, in: source.list) {
-            guard case .array(let run) = try source.list.object(value) else {
-                throw ArchiveError(.corrupted, "\(className) without a value that it needs", offset: fields.start)
+        if let value = try scope.value(of: key, in: list) {
+            guard case .array(let run) = try list.object(value) else {
+                throw ArchiveError(
+                    .corrupted,
+                    "\(className) without a value that it needs",
+                    offset: scope.fields.start
+                )
             }
             try budget.spend(run.count)
             members.reserveCapacity(run.count)
-            for index in 0..<run.count { members.append(source.list.element(run, index)) }
+            for index in 0..<run.count { members.append(list.element(run, index)) }
         } else {
-            while let value = try value(of: "\(prefix)\(members.count)", in: source.list) {
+            while let value = try scope.value(of: "\(prefix)\(members.count)", in: list) {
                 try budget.spend(1)
                 members.append(value)
             }
@@ -33,16 +37,16 @@ extension ArchiveScope {
     /// The references to a dictionary's entries.
     ///
     /// - Parameter object: the dictionary, for errors; `nil` for the place of its fields.
-    mutating func entries(
+    func entries(
+        in scope: inout ArchiveScope,
         of object: BinaryPropertyList.Reference? = nil,
-        in source: ArchiveSource,
         _ budget: DecodingBudget
     ) throws(ArchiveError) -> Entries {
-        let keys = try members(of: "NSDictionary", under: "NS.keys", orEachUnder: "NS.key.", in: source, budget)
-        let values = try members(of: "NSDictionary", in: source, budget)
+        let keys = try members(in: &scope, of: "NSDictionary", under: "NS.keys", orEachUnder: "NS.key.", budget)
+        let values = try members(in: &scope, of: "NSDictionary", budget)
         guard keys.count == values.count else {
-            var offset = fields.start
-            if let object { offset = try source.list.offset(of: object) }
+            var offset = scope.fields.start
+            if let object { offset = try list.offset(of: object) }
             throw ArchiveError(
                 .corrupted,
                 "dictionary with \(keys.count) keys and \(values.count) values",
