@@ -94,6 +94,8 @@ class Tests:
     def __init__(self, screen):
         self.screen = screen
         self.running = collections.Counter()
+        # Tests and the cases of those that have several. Many end together, when the last case of each has ended.
+        self.begun_count = 0
         self.done_count = 0
         self.skipped = collections.Counter()
         self.failed = []
@@ -114,9 +116,11 @@ class Tests:
         if self.is_shown and not self.TOTAL.match(line):
             self.screen.print(line)
         else:
-            self.screen.progress(f"  testing: {self.done_count} tests done{self.names()}")
+            self.screen.progress(f"  testing: {self.begun_count} cases begun, {self.done_count} tests done{self.names()}")
 
     def begin(self, line):
+        if line.startswith("◇ Test "):
+            self.begun_count += 1
         if started := self.STARTED.match(line):
             self.running[started[1]] += 1
         elif skipped := self.SKIPPED.match(line):

@@ -1,3 +1,5 @@
+import Eviction
+
 /// Slots by hash: open addressing, linear probing. A slot takes 40 to 80 bytes with the free ones beside it.
 ///
 /// The position of a slot depends on a random number of each process, so that no caller can choose keys that crowd one
@@ -137,6 +139,14 @@ struct IndexTable: Sendable {
             current = next(current)
         }
         slots[hole] = .empty
+    }
+
+    /// Whether each slot is found, and counted: for tests.
+    var isSound: Bool {
+        let homes = slots.map { $0.isEmpty ? nil : home($0.hash) }
+        let taken = slots.filter { !$0.isEmpty }
+        return LinearProbing.isKept(by: homes) && count == taken.count
+            && byteCount == taken.reduce(0) { $0 + Int($1.byteCount) }
     }
 
     private mutating func grow() { resize(atLeast: max(4, slots.count * 2)) }
