@@ -10,7 +10,7 @@ import ArchiveStore
 /// | foreignChanges | `ForeignChanges` | the keys that other processes may change | the store's locks, `tier`, `table` |
 /// | the store's | see `PackedLocks` | entries on disk | `tier`, `table`, by the conditions of saves |
 /// | tier | `SharedMemory` | the policy, operations under way, statistics, changes of the table | `table`, `timing` |
-/// | table | `EntryTable` | one stripe of the entries in memory | nothing |
+/// | table | `EntryTable` | one stripe of the entries in memory; not checked, for the speed of hits | nothing |
 /// | timing | `EntryTiming` | the idle deadline of one entry | nothing |
 /// | moves | `DeadlineMoves` | the deadlines that the disk has to follow | nothing |
 /// | siblings | `SharedMemory` | the caches of each directory in this process | nothing |
@@ -26,7 +26,6 @@ enum CacheLocks {
     static let foreignChanges = LockRank("cache: changes by other processes", number: 130)
     // The store's locks are 200 to 399.
     static let tier = LockRank("cache: memory tier", number: 400)
-    static let table = LockRank("cache: a stripe of the table", number: 410)
     static let timing = LockRank("cache: an entry's timing", number: 420)
     static let moves = LockRank("cache: deadlines being moved", number: 430)
     static let siblings = LockRank("cache: siblings", number: 440)
