@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A `Mutex` with a place in the order of locks, which a debug build checks; in a release build, the `Mutex` alone.
+/// A `Mutex` with a place in the order of locks, which a debug build checks; a release build
+/// has the `Mutex` alone, and calls it through this type.
 ///
 /// As with `Mutex`, the thread must not take it again while it holds it.
 package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
