@@ -88,8 +88,8 @@ import Testing
             }
         }
         let waiting = Task { try await cities.fetch(forKey: "b", options: among) { city } }
-        while begun.all.isEmpty { await Task.yield() }
-        while cities.core.loads.waiterCount(try EntryKey("b")) < 1 { await Task.yield() }
+        while begun.all.isEmpty { await pause() }
+        while cities.core.loads.waiterCount(try EntryKey("b")) < 1 { await pause() }
         try await cities.close()
         let locks = try KeyLocks(directory: path)
         #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))
