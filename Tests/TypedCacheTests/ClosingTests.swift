@@ -145,7 +145,7 @@ import Testing
     /// A process that forks with an open cache loses nothing, and its children are told to open their own.
     @Test(arguments: [DiskSettings.Layout.packed, .files], [nil, 1 << 20] as [Int?])
     func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
-        for _ in 0..<3 {
+        for _ in 0..<(isLongRun ? 3 : 1) {
             let process = Process()
             process.executableURL = try ProcessTests.executable
             process.arguments = ["fork", "--directory", directory.url.path, "--layout", layout.rawValue]
