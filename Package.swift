@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15), .macCatalyst(.v18), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "SequentialArchive", targets: ["SequentialArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
         .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
         .library(name: "ModelCache", targets: ["ModelCache"]),
@@ -50,6 +51,13 @@ let package = Package(
         .target(
             name: "KeyedArchive",
             dependencies: ["CStack", "CInstance", .target(name: "CCoding", condition: .when(platforms: apple))],
+            swiftSettings: strict
+        ),
+
+        // Archives of `NSArchiver`: archiver, unarchiver, any such archive as a tree. Knows no cache.
+        .target(
+            name: "SequentialArchive",
+            dependencies: ["KeyedArchive", .target(name: "CCoding", condition: .when(platforms: apple))],
             swiftSettings: strict
         ),
 
@@ -130,6 +138,11 @@ let package = Package(
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "ArchiveTrials", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SequentialArchiveTests",
+            dependencies: ["SequentialArchive", "KeyedArchive", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
