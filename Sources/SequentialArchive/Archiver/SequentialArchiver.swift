@@ -1,0 +1,388 @@
+import Foundation
+import KeyedArchive
+
+#if canImport(Darwin)
+    import CCoding
+#endif
+
+/// Writes objects and values one after the other, without keys, in the format of Apple's `NSArchiver`.
+///
+/// Classes that adopt `NSCoding` by the methods without keys work unchanged:
+///
+/// ```swift
+/// let data = try SequentialArchiver.archivedData(withRootObject: zoo)
+/// ```
+///
+/// For files that older programs must read. New programs are better off with `KeyedArchiver`, whose archives survive
+/// changes of a class.
+///
+/// An archiver is used from one thread. An error inside an object's `encode(with:)`, which cannot throw, is kept and
+/// thrown at the end: the first error wins.
+public final class SequentialArchiver: NSCoder {
+    // Unchecked exclusivity: an archiver is used from one thread, and nothing calls out to a user's code while it
+    // changes one of these.
+    @exclusivity(unchecked) var writer: StreamWriter
+    @exclusivity(unchecked) var graph = WrittenGraph()
+    @exclusivity(unchecked) private var failure = FirstError()
+    @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
+    @exclusivity(unchecked) private var handlers: [ObjectIdentifier: ObjectHandler] = [:]
+    /// The objects of the root's graph that are encoded unconditionally; `nil` while that is not known.
+    @exclusivity(unchecked) private var unconditional: Set<ObjectIdentifier>?
+    /// Whether an object was left out because it was met conditionally only, so far.
+    @exclusivity(unchecked) private var leftOut = false
+    @exclusivity(unchecked) private var isInRoot = false
+    private var encodedNames: [String: String] = [:]
+    private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
+    private let destination: NSMutableData?
+
+    /// Creates an archiver.
+    ///
+    /// - Parameter byteOrder: the order of the bytes of numbers; readers take either.
+    public init(byteOrder: TypedStream.ByteOrder = .little) {
+        writer = StreamWriter(byteOrder: byteOrder, systemVersion: StreamTag.systemVersion)
+        destination = nil
+        super.init()
+    }
+
+    /// Creates an archiver that puts its archive into `data` at the end of each `encodeRootObject(_:)`.
+    public init(forWritingWith data: NSMutableData) {
+        writer = StreamWriter(byteOrder: .little, systemVersion: StreamTag.systemVersion)
+        destination = data
+        super.init()
+    }
+
+    /// Archives one object graph.
+    ///
+    /// - Throws: `ArchiveError` with code `.unsupportedType` for values that have no form in these archives and for
+    ///   classes that encode with keys, `.limitExceeded` if objects nest more than 1,000 deep, `.encodingFailed` for
+    ///   the errors that objects record.
+    /// - Complexity: O(*n*) in the graph. Objects are asked to encode themselves twice if any is met conditionally
+    ///   before it is met unconditionally.
+    public static func archivedData(withRootObject object: Any) throws(ArchiveError) -> Data {
+        let archiver = SequentialArchiver()
+        archiver.encodeRootObject(object)
+        return try archiver.encodedData
+    }
+
+    /// Archives one object graph into a file, which is replaced as a whole or not at all. Blocks on disk I/O.
+    ///
+    /// Foundation's `NSArchiver.archiveRootObject(_:toFile:)` returns `false` for a failure; this throws.
+    ///
+    /// - Throws: as ``archivedData(withRootObject:)``, and `.io` with the cause if the file cannot be written.
+    public static func archiveRootObject(_ object: Any, toFile path: String) throws(ArchiveError) {
+        let data = try archivedData(withRootObject: object)
+        do {
+            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw ArchiveError(.io, "the archive could not be written", cause: error)
+        }
+    }
+
+    /// The archive of all that was encoded so far.
+    ///
+    /// - Throws: the first error of all that was encoded.
+    public var encodedData: Data {
+        get throws(ArchiveError) {
+            if let error = failure.error { throw error }
+            let data = Data(writer.bytes)
+            destination?.setData(data)
+            return data
+        }
+    }
+
+    // MARK: Errors
+
+    var hasFailed: Bool { failure.isSet }
+
+    func record(_ error: ArchiveError) { failure.record(error) }
+
+    /// Records an error from inside an object's `encode(with:)`.
+    public override func failWithError(_ error: any Error) {
+        record(error as? ArchiveError ?? ArchiveError(.encodingFailed, "\(error)", cause: error))
+    }
+
+    /// The first error, or `nil`.
+    public override var error: (any Error)? { failure.error }
+
+    /// `false`: a class that knows both ways encodes without keys here.
+    public override var allowsKeyedCoding: Bool { false }
+    public override var systemVersion: UInt32 { UInt32(StreamTag.systemVersion) }
+
+    // MARK: Classes
+
+    /// Sets the version that archives give for a class, in this process; 0 unless set.
+    ///
+    /// As Foundation's `setVersion(_:)`: not inherited by subclasses. A class reads it by `version(forClassName:)`.
+    public static func setVersion(_ version: Int, for cls: AnyClass) { ClassVersions.set(version, for: cls) }
+
+    /// Gives classes of a name another name in this archive.
+    public func encodeClassName(_ trueName: String, intoClassName inArchiveName: String) {
+        encodedNames[trueName] = inArchiveName
+    }
+
+    /// The name that classes of a name have in this archive: their own, unless another was given.
+    public func classNameEncoded(forTrueClassName trueName: String) -> String { encodedNames[trueName] ?? trueName }
+
+    /// Writes a class, and those above it that were not written yet.
+    func write(class cls: AnyClass) {
+        var next: AnyClass? = cls
+        while let current = next {
+            if let number = graph[current] { return writer.write(reference: number) }
+            graph[current] = writer.beginObject()
+            writer.write(shared: classNameEncoded(forTrueClassName: ArchivedClass.of(current).name))
+            writer.write(integer: Int64(ClassVersions.version(of: current)))
+            next = _getSuperclass(current)
+        }
+        writer.write(tag: StreamTag.null)
+    }
+
+    // MARK: Objects
+
+    /// Encodes another object wherever one is met from now on.
+    public func replace(_ object: Any, with newObject: Any) {
+        guard type(of: object) is AnyClass else {
+            return record(ArchiveError(.unsupportedType, "a value without an identity cannot be replaced"))
+        }
+        replacements[ObjectIdentifier(object as AnyObject)] = (object as AnyObject, newObject)
+    }
+
+    /// Writes a value as an object: nil, a reference, or an object with its class.
+    func write(object: Any?) {
+        guard var value = object else { return writer.write(tag: StreamTag.null) }
+        if !replacements.isEmpty, type(of: value) is AnyClass,
+            let other = replacements[ObjectIdentifier(value as AnyObject)]
+        {
+            value = other.replacement
+        }
+        let type = type(of: value)
+        let handler: ObjectHandler
+        if let known = handlers[ObjectIdentifier(type)] {
+            handler = known
+        } else {
+            handler = ObjectHandler.for(type)
+            handlers[ObjectIdentifier(type)] = handler
+        }
+        handler.encode(value, self)
+    }
+
+    /// Writes a new object, or a reference if `identity` was written before.
+    @inline(__always)
+    func write(_ cls: AnyClass, identity: AnyObject? = nil, _ body: () -> Void) {
+        if hasFailed { return }
+        if let identity, let number = graph.number(of: identity) { return writer.write(reference: number) }
+        do throws(ArchiveError) {
+            try nesting.enter()
+        } catch {
+            return record(error)
+        }
+        defer { nesting.leave() }
+        let number = writer.beginObject()
+        if let identity { graph.add(identity, number: number) }
+        write(class: cls)
+        body()
+        writer.write(tag: StreamTag.end)
+        if hasFailed { failure.locate(within: ArchivedClass.of(cls).name) }
+    }
+
+    /// Has an object of a user's class encode itself.
+    func encodeFields(of object: some NSCoding) {
+        #if canImport(Darwin)
+            if let raised = coding_encode(object, self) {
+                let name = ClassNames.name(of: type(of: object))
+                record(ArchiveError(.encodingFailed, "the encode(with:) of \(name) raised \(raised.name.rawValue)"))
+            }
+        #else
+            object.encode(with: self)
+        #endif
+    }
+
+    public override func encode(_ object: Any?) {
+        if hasFailed { return }
+        writer.write(type: UInt8(ascii: "@"))
+        write(object: object)
+    }
+
+    /// Encodes a graph of objects, in which objects may be met conditionally.
+    public override func encodeRootObject(_ object: Any) {
+        if hasFailed { return }
+        if isInRoot { return encode(object as Any?) }
+        let start = (writer, graph)
+        isInRoot = true
+        leftOut = false
+        encode(object as Any?)
+        if leftOut, !hasFailed {
+            // Some may have been met unconditionally later: now it is known which.
+            let first = graph
+            unconditional = first.identities
+            (writer, graph) = start
+            encode(object as Any?)
+            withExtendedLifetime(first) {}
+        }
+        isInRoot = false
+        unconditional = nil
+        if !hasFailed { destination?.setData(Data(writer.bytes)) }
+    }
+
+    /// Encodes a reference to an object that is in the archive only if something else of the root's graph encodes it
+    /// unconditionally; otherwise it decodes to nil.
+    ///
+    /// Outside `encodeRootObject(_:)` this is recorded as `.encodingFailed`: what else is to come is not known there.
+    public override func encodeConditionalObject(_ object: Any?) {
+        if hasFailed { return }
+        guard let object, type(of: object) is AnyClass else { return encode(object) }
+        guard isInRoot else {
+            return record(ArchiveError(.encodingFailed, "a conditional object outside encodeRootObject(_:)"))
+        }
+        let identity = object as AnyObject
+        if graph.number(of: identity) != nil || unconditional?.contains(ObjectIdentifier(identity)) == true {
+            return encode(object)
+        }
+        if unconditional == nil { leftOut = true }
+        encode(nil as Any?)
+    }
+
+    public override func encodeBycopyObject(_ object: Any?) { encode(object) }
+    public override func encodeByrefObject(_ object: Any?) { encode(object) }
+
+    // MARK: Values
+
+    /// Encodes a value; `type` is its C type in Objective-C's notation. Structures and arrays may hold any of these.
+    ///
+    /// Unions, bit fields and pointers other than to C strings are recorded as `.unsupportedType`. A selector is a
+    /// pointer to its name where there is no Objective-C.
+    public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
+        encode(type: Self.bytes(type), at: address)
+    }
+
+    /// Encodes `count` values that lie side by side as one array.
+    public override func encodeArray(ofObjCType type: UnsafePointer<CChar>, count: Int, at array: UnsafeRawPointer)
+    {
+        encode(type: Array("[\(max(0, count))\(String(cString: type))]".utf8), at: array)
+    }
+
+    private func encode(type: [UInt8], at address: UnsafeRawPointer) {
+        if hasFailed { return }
+        do throws(ArchiveError) {
+            let parsed = try ValueType.one(type)
+            writer.write(shared: type)
+            try write(parsed, at: address)
+        } catch {
+            record(error)
+        }
+    }
+
+    private func write(_ type: ValueType, at address: UnsafeRawPointer) throws(ArchiveError) {
+        switch type {
+        case .integer(let type): writer.write(type.load(from: address), as: type)
+        case .float: writer.write(address.loadUnaligned(as: Float.self))
+        case .double: writer.write(address.loadUnaligned(as: Double.self))
+        case .object:
+            let pointer = address.loadUnaligned(as: UnsafeRawPointer?.self)
+            write(object: pointer.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() })
+        case .classObject:
+            if let cls = address.loadUnaligned(as: UnsafeRawPointer?.self).map({
+                unsafeBitCast($0, to: AnyClass.self)
+            }) {
+                write(class: cls)
+            } else {
+                writer.write(tag: StreamTag.null)
+            }
+        case .cString:
+            guard let text = address.loadUnaligned(as: UnsafePointer<CChar>?.self) else {
+                return writer.write(tag: StreamTag.null)
+            }
+            write(cString: Self.bytes(text))
+        case .selector:
+            if let name = SelectorName.load(from: address) {
+                writer.write(shared: name)
+            } else {
+                writer.write(tag: StreamTag.null)
+            }
+        case .array(let count, let element) where element.isByte:
+            writer.write(raw: UnsafeRawBufferPointer(start: address, count: count))
+        case .array, .structure:
+            try type.forEachPart { part, offset throws(ArchiveError) in try write(part, at: address + offset) }
+        case .omitted: break
+        case .atom, .bytes:
+            throw ArchiveError(.unsupportedType, "atoms and bytes have no C type: use encodeBytes(_:length:)")
+        }
+    }
+
+    func write(cString bytes: [UInt8]) {
+        if let number = graph[cString: bytes] { return writer.write(reference: number) }
+        graph[cString: bytes] = writer.beginObject()
+        writer.write(shared: bytes)
+    }
+
+    private static func bytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
+        UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
+    }
+
+    /// Encodes bytes behind their length.
+    public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
+        if hasFailed { return }
+        writer.write(type: UInt8(ascii: "+"))
+        writer.write(unshared: UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+
+    public override func encode(_ data: Data) {
+        if !hasFailed { write(dataParts: data) }
+    }
+
+    /// Writes a length and an array of bytes, as data is stored.
+    func write(dataParts data: Data) {
+        guard data.count <= Int(Int32.max) else {
+            return record(ArchiveError(.limitExceeded, "data of more than 2 GiB"))
+        }
+        writer.write(type: UInt8(ascii: "i"))
+        writer.write(integer: Int64(data.count))
+        writer.write(shared: Array("[\(data.count)c]".utf8))
+        writer.write(raw: data)
+    }
+
+    #if os(macOS) || !canImport(Darwin)
+        /// Encodes strings, data, arrays and dictionaries in the old binary form of property lists, which holds
+        /// nothing else; other values are recorded as `.unsupportedType`.
+        public override func encodePropertyList(_ list: Any) { write(propertyList: list) }
+    #else
+        /// Encodes strings, data, arrays and dictionaries in the old binary form of property lists, which holds
+        /// nothing else; other values are recorded as `.unsupportedType`.
+        public func encodePropertyList(_ list: Any) { write(propertyList: list) }
+    #endif
+
+    private func write(propertyList list: Any) {
+        do throws(ArchiveError) {
+            encode(try OldPropertyList.data(list))
+        } catch {
+            record(error)
+        }
+    }
+
+    // MARK: Keys
+
+    private func refuse(_ key: String) {
+        record(
+            ArchiveError(
+                .unsupportedType,
+                "a value under a key, where values have none: encode without keys if allowsKeyedCoding is false, "
+                    + "or archive with KeyedArchiver",
+                keyPath: [key]
+            )
+        )
+    }
+
+    public override func encode(_ object: Any?, forKey key: String) { refuse(key) }
+    public override func encodeConditionalObject(_ object: Any?, forKey key: String) { refuse(key) }
+    public override func encode(_ value: Bool, forKey key: String) { refuse(key) }
+    public override func encode(_ value: Int, forKey key: String) { refuse(key) }
+    public override func encode(_ value: Int32, forKey key: String) { refuse(key) }
+    public override func encode(_ value: Int64, forKey key: String) { refuse(key) }
+    public override func encode(_ value: Float, forKey key: String) { refuse(key) }
+    public override func encode(_ value: Double, forKey key: String) { refuse(key) }
+    public override func encodeBytes(_ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String) {
+        refuse(key)
+    }
+    #if canImport(Darwin)
+        public override func encodeCInt(_ value: Int32, forKey key: String) { refuse(key) }
+    #endif
+}
