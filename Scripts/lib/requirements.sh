@@ -74,20 +74,23 @@ require_python() {
     fi
 }
 
-# Installs a package of PyPI in a folder of its own: want_python_package NAME VERSION FOLDER
+# Installs a package of PyPI in a folder of its own: want_python_package MODULE VERSION FOLDER [PACKAGE]
 want_python_package() {
-    local name=$1 version=$2 folder=$3
+    local name=$1 version=$2 folder=$3 package=${4:-$1}
     export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
     if python3 -c "import $name" >/dev/null 2>&1; then return; fi
     echo "$name is missing; installing it in $folder."
     if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
-        --target "$folder" "$name==$version"; then
+        --target "$folder" "$package==$version"; then
         echo "Going on without: $name"
     fi
 }
 
 # Another reader of keyed archives; the tests say what they skip where it is missing: want_bpylist2 FOLDER
 want_bpylist2() { want_python_package bpylist2 4.1.1 "$1"; }
+
+# Another reader of archives without keys; the tests say what they skip where it is missing: want_pytypedstream FOLDER
+want_pytypedstream() { want_python_package typedstream 0.1.0 "$1" pytypedstream; }
 
 # Draws the benchmarks' charts; a report has none where it is missing: want_matplotlib FOLDER
 want_matplotlib() { want_python_package matplotlib 3.10.8 "$1"; }
