@@ -24,6 +24,8 @@ public final class SequentialArchiver: NSCoder {
     @exclusivity(unchecked) var writer: StreamWriter
     @exclusivity(unchecked) var graph = WrittenGraph()
     @exclusivity(unchecked) private var failure = FirstError()
+    /// Whether an error was recorded: from then on nothing is coded any more. Asked for with every value.
+    @exclusivity(unchecked) private(set) var hasFailed = false
     @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
     @exclusivity(unchecked) private var handlers: [ObjectIdentifier: ObjectHandler] = [:]
     /// The objects of the root's graph that are encoded unconditionally; `nil` while that is not known.
@@ -92,9 +94,10 @@ public final class SequentialArchiver: NSCoder {
 
     // MARK: Errors
 
-    var hasFailed: Bool { failure.isSet }
-
-    func record(_ error: ArchiveError) { failure.record(error) }
+    func record(_ error: ArchiveError) {
+        failure.record(error)
+        hasFailed = true
+    }
 
     /// Records an error from inside an object's `encode(with:)`.
     public override func failWithError(_ error: any Error) {
@@ -155,6 +158,8 @@ public final class SequentialArchiver: NSCoder {
             value = other.replacement
         }
         let type = type(of: value)
+        // The commonest one first.
+        if type == String.self, let text = exactly(value, String.self) { return write(text: text) }
         let handler: ObjectHandler
         if let known = handlers[ObjectIdentifier(type)] {
             handler = known
@@ -251,7 +256,16 @@ public final class SequentialArchiver: NSCoder {
     /// Unions, bit fields and pointers other than to C strings are recorded as `.unsupportedType`. A selector is a
     /// pointer to its name where there is no Objective-C.
     public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
-        encode(type: Self.bytes(type), at: address)
+        guard type[0] != 0, type[1] == 0, let single = ValueType(letter: UInt8(bitPattern: type[0])) else {
+            return encode(type: Self.bytes(type), at: address)
+        }
+        if hasFailed { return }
+        writer.write(type: UInt8(bitPattern: type[0]))
+        do throws(ArchiveError) {
+            try write(single, at: address)
+        } catch {
+            record(error)
+        }
     }
 
     /// Encodes `count` values that lie side by side as one array.
@@ -385,4 +399,15 @@ public final class SequentialArchiver: NSCoder {
     #if canImport(Darwin)
         public override func encodeCInt(_ value: Int32, forKey key: String) { refuse(key) }
     #endif
+}
+
+/// The value in an `Any`, if it is exactly of `type`; a cast takes several times as long.
+///
+/// Why the cast is safe: both types are the same one.
+@inline(__always)
+private func exactly<T>(_ value: Any, _ type: T.Type) -> T? {
+    func open<Content>(_ content: Content) -> T? {
+        Content.self == type ? unsafeBitCast(content, to: type) : nil
+    }
+    return open(value)
 }

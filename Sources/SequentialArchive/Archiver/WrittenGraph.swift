@@ -4,6 +4,9 @@ struct WrittenGraph {
     /// Keeps each object alive, so that its address stands for it alone.
     private var kept: [AnyObject] = []
     private var classes: [ObjectIdentifier: Int] = [:]
+    /// The class that was asked for last: mostly that of a string.
+    private var lastClass: ObjectIdentifier?
+    private var lastNumber = 0
     private var cStrings: [[UInt8]: Int] = [:]
 
     func number(of object: AnyObject) -> Int? { objects[ObjectIdentifier(object)] }
@@ -17,7 +20,12 @@ struct WrittenGraph {
     var identities: Set<ObjectIdentifier> { Set(objects.keys) }
 
     subscript(cls: AnyClass) -> Int? {
-        get { classes[ObjectIdentifier(cls)] }
+        mutating get {
+            if lastClass == ObjectIdentifier(cls) { return lastNumber }
+            guard let found = classes[ObjectIdentifier(cls)] else { return nil }
+            (lastClass, lastNumber) = (ObjectIdentifier(cls), found)
+            return found
+        }
         set { classes[ObjectIdentifier(cls)] = newValue }
     }
 

@@ -69,7 +69,7 @@ extension SequentialUnarchiver {
 
     private func string() throws(ArchiveError) -> String {
         let start = reader.position
-        guard let data = try nextBytes(), let text = String(validating: data, as: UTF8.self) else {
+        guard let text = try nextText() else {
             throw reader.corrupted("a string that is not in UTF-8", at: start)
         }
         return text

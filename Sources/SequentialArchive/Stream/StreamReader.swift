@@ -25,7 +25,14 @@ final class StreamReader {
     private struct SharedString {
         let bytes: [UInt8]
         var types: [ValueType]?
+        /// The type, if the string is one of a single letter.
+        let type: ValueType?
         var text: String?
+
+        init(bytes: [UInt8]) {
+            self.bytes = bytes
+            type = bytes.count == 1 ? ValueType(letter: bytes[0]) : nil
+        }
     }
 
     /// Reads the header.
@@ -221,6 +228,10 @@ final class StreamReader {
         strings[number].text = text
         return text
     }
+
+    /// The type that a shared string names, if it is one of a single letter.
+    @inline(__always)
+    func type(ofString number: Int) -> ValueType? { strings[number].type }
 
     /// The types that a shared string names.
     func types(ofString number: Int) throws(ArchiveError) -> [ValueType] {

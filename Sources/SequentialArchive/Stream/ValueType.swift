@@ -52,22 +52,33 @@ indirect enum ValueType: Hashable, Sendable {
         return types[0]
     }
 
+    /// The type of one letter; `nil` for all else.
+    init?(letter: UInt8) {
+        if let integer = IntegerType(rawValue: letter) {
+            self = .integer(integer)
+            return
+        }
+        switch letter {
+        case UInt8(ascii: "f"): self = .float
+        case UInt8(ascii: "d"): self = .double
+        case UInt8(ascii: "@"): self = .object
+        case UInt8(ascii: "#"): self = .classObject
+        case UInt8(ascii: ":"): self = .selector
+        case UInt8(ascii: "*"): self = .cString
+        case UInt8(ascii: "%"): self = .atom
+        case UInt8(ascii: "+"): self = .bytes
+        case UInt8(ascii: "!"): self = .omitted
+        default: return nil
+        }
+    }
+
     private static func next(_ rest: inout ArraySlice<UInt8>, depth: Int) throws(ArchiveError) -> ValueType {
         guard depth < depthLimit else {
             throw ArchiveError(.limitExceeded, "types nest more than \(depthLimit) deep")
         }
         guard let first = rest.popFirst() else { throw ArchiveError(.corrupted, "a type that ends too early") }
-        if let integer = IntegerType(rawValue: first) { return .integer(integer) }
+        if let type = ValueType(letter: first) { return type }
         switch first {
-        case UInt8(ascii: "f"): return .float
-        case UInt8(ascii: "d"): return .double
-        case UInt8(ascii: "@"): return .object
-        case UInt8(ascii: "#"): return .classObject
-        case UInt8(ascii: ":"): return .selector
-        case UInt8(ascii: "*"): return .cString
-        case UInt8(ascii: "%"): return .atom
-        case UInt8(ascii: "+"): return .bytes
-        case UInt8(ascii: "!"): return .omitted
         case UInt8(ascii: "["): return try array(&rest, depth: depth)
         case UInt8(ascii: "{"): return try structure(&rest, depth: depth)
         default:

@@ -28,6 +28,13 @@ extension SequentialUnarchiver {
             reader.position += 1
             return nil
         }
+        if try reader.peek() != StreamTag.new {
+            let start = reader.position
+            guard case .cls(let known) = entries[try reader.reference(below: nextEntry)] else {
+                throw reader.corrupted("a reference to something that is no class", at: start)
+            }
+            return known
+        }
         var found: [(number: Int, name: String, version: Int)] = []
         let first = nextEntry
         while try reader.peek() == StreamTag.new {
@@ -86,7 +93,7 @@ extension SequentialUnarchiver {
     /// The way in which objects of a class are decoded, if that is allowed.
     private func resolve(_ cls: StreamClass, at offset: Int) throws(ArchiveError) -> ResolvedClass {
         if let known = cls.resolved { return known }
-        let found: ResolvedClass
+        var found: ResolvedClass
         if let intrinsic = Self.intrinsics[classNameDecoded(forArchiveClassName: cls.name)] {
             guard cls.version == intrinsic.version else {
                 throw ArchiveError(
@@ -96,6 +103,7 @@ extension SequentialUnarchiver {
                 )
             }
             found = .intrinsic(intrinsic.read)
+            if classNameDecoded(forArchiveClassName: cls.name) == "NSString" { found = .string }
         } else if let type = ClassResolver.decodable(try allowedClass(cls, at: offset)) {
             found = .coding(type)
         } else {
@@ -160,26 +168,38 @@ extension SequentialUnarchiver {
     private func newObject() throws(ArchiveError) -> Any {
         let start = reader.position
         reader.position += 1
+        let isNew = nextEntry == entries.count
         let number = takeEntry(.open(nil))
-        switch entries[number] {
-        case .object, .open(.some):
-            // Met again, because an object around it was passed over before.
-            try skipContents()
-            return try known(number, at: start)
-        default: break
+        if !isNew {
+            switch entries[number] {
+            case .object, .open(.some):
+                // Met again, because an object around it was passed over before.
+                try skipContents()
+                return try known(number, at: start)
+            default: entries[number] = .open(nil)
+            }
+        }
+        guard let cls = try cls() else { throw reader.corrupted("an object without a class", at: start) }
+        let resolved = try resolve(cls, at: start)
+        if case .string = resolved, let text = try plainText() {
+            held = 1
+            entries[number] = .object(text, held: 1)
+            return text
         }
         try enter()
         defer { nesting.leave() }
-        entries[number] = .open(nil)
-        guard let cls = try cls() else { throw reader.corrupted("an object without a class", at: start) }
         entries[number] = .open(cls)
-        let resolved = try resolve(cls, at: start)
         let outer = frame
         frame = StreamFrame(cls: cls)
         held = 1
         let value: Any
         do throws(ArchiveError) {
             switch resolved {
+            case .string:
+                guard let text = try nextText() else {
+                    throw reader.corrupted("a string that is not in UTF-8", at: start)
+                }
+                value = text
             case .intrinsic(let read): value = try read(self, number)
             case .coding(let type):
                 value = try instance(of: type, number, at: start)
@@ -195,6 +215,21 @@ extension SequentialUnarchiver {
         frame = outer
         entries[number] = .object(value, held: held)
         return replacement(of: value)
+    }
+
+    /// The text of a string object that is stored as Apple's archiver does, with its end; `nil` for all else, with the
+    /// reader where it was.
+    private func plainText() throws(ArchiveError) -> String? {
+        let start = (reader.position, reader.nextString)
+        if try reader.peek() != StreamTag.end, reader.type(ofString: try reader.group()) == .bytes,
+            try reader.peek() != StreamTag.null, case let range = try reader.raw(reader.count()),
+            try reader.peek() == StreamTag.end, let text = String(validating: reader.bytes[range], as: UTF8.self)
+        {
+            reader.position += 1
+            return text
+        }
+        (reader.position, reader.nextString) = start
+        return nil
     }
 
     /// Counts the members of a collection with those of its members.

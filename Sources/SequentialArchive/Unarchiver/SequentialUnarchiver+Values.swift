@@ -4,7 +4,7 @@ import KeyedArchive
 extension SequentialUnarchiver {
     /// The type of the next value; begins a group if the last one is at its end.
     func nextType() throws(ArchiveError) -> ValueType {
-        if let type = frame.types.popFirst() { return type }
+        if !frame.types.isEmpty, let type = frame.types.popFirst() { return type }
         if reader.isAtEnd {
             throw ArchiveError(
                 .missingValue,
@@ -19,7 +19,9 @@ extension SequentialUnarchiver {
                 offset: reader.position
             )
         }
-        let types = try reader.types(ofString: try reader.group())
+        let number = try reader.group()
+        if let type = reader.type(ofString: number) { return type }
+        let types = try reader.types(ofString: number)
         guard let first = types.first else { throw reader.corrupted("a group of values without a type") }
         frame.types = types.dropFirst()
         return first
@@ -84,6 +86,16 @@ extension SequentialUnarchiver {
             return nil
         }
         return Data(reader.bytes[try reader.raw(reader.count())])
+    }
+
+    /// The text of bytes in UTF-8; `nil` if they are none.
+    func nextText() throws(ArchiveError) -> String? {
+        let type = try nextType()
+        guard type == .bytes, try reader.peek() != StreamTag.null else {
+            throw mismatch(type, asked: .bytes)
+        }
+        let range = try reader.raw(reader.count())
+        return String(validating: reader.bytes[range], as: UTF8.self)
     }
 
     /// A length and an array of bytes.

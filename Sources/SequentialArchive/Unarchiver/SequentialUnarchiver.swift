@@ -23,6 +23,8 @@ public final class SequentialUnarchiver: NSCoder {
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while it
     // changes one of these.
     @exclusivity(unchecked) private var failure = FirstError()
+    /// Whether an error was recorded: from then on nothing is coded any more. Asked for with every value.
+    @exclusivity(unchecked) private(set) var hasFailed = false
     @exclusivity(unchecked) var nesting: NestingLimit
     @exclusivity(unchecked) var entries: [StreamEntry] = []
     /// The number of the next new entry: less than the count where a part of the stream is read again.
@@ -143,9 +145,10 @@ public final class SequentialUnarchiver: NSCoder {
 
     // MARK: Errors
 
-    var hasFailed: Bool { failure.isSet }
-
-    func record(_ error: ArchiveError) { failure.record(error) }
+    func record(_ error: ArchiveError) {
+        failure.record(error)
+        hasFailed = true
+    }
 
     func locate(within name: String) { failure.locate(within: name) }
 
@@ -258,8 +261,7 @@ public final class SequentialUnarchiver: NSCoder {
     /// unarchiver. An integer that does not fit is recorded as `.outOfRange`, a value of another kind as
     /// `.typeMismatch`.
     public override func decodeValue(ofObjCType type: UnsafePointer<CChar>, at data: UnsafeMutableRawPointer) {
-        let bytes = UnsafeBufferPointer(start: type, count: strlen(type)).map { UInt8(bitPattern: $0) }
-        _ = attempt { () throws(ArchiveError) -> Void? in try decode(ValueType.one(bytes), at: data) }
+        _ = attempt { () throws(ArchiveError) -> Void? in try decode(ValueType.of(type), at: data) }
     }
 
     /// Decodes an array of `count` values into memory.
@@ -268,9 +270,8 @@ public final class SequentialUnarchiver: NSCoder {
         count: Int,
         at array: UnsafeMutableRawPointer
     ) {
-        let bytes = UnsafeBufferPointer(start: itemType, count: strlen(itemType)).map { UInt8(bitPattern: $0) }
         _ = attempt { () throws(ArchiveError) -> Void? in
-            try decode(.array(count: count, of: ValueType.one(bytes)), at: array)
+            try decode(.array(count: count, of: ValueType.of(itemType)), at: array)
         }
     }
 

@@ -18,6 +18,8 @@ final class StreamClass {
 
 /// The way in which objects of an archived class are decoded.
 enum ResolvedClass {
+    /// An immutable string, the commonest of all: without parts of its own, it takes no level of nesting.
+    case string
     case intrinsic((SequentialUnarchiver, Int) throws(ArchiveError) -> Any)
     case coding(any NSCoding.Type)
 }

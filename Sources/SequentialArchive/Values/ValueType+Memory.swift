@@ -1,5 +1,21 @@
+import KeyedArchive
+
 /// How values of a type lie in memory, by the rules of C.
 extension ValueType {
+    /// The type that a program names.
+    ///
+    /// - Throws: as `one`.
+    static func of(_ name: UnsafePointer<CChar>) throws(ArchiveError) -> ValueType {
+        if name[0] != 0, name[1] == 0, let type = ValueType(letter: UInt8(bitPattern: name[0])) { return type }
+        var bytes: [UInt8] = []
+        var next = name
+        while next.pointee != 0 {
+            bytes.append(UInt8(bitPattern: next.pointee))
+            next += 1
+        }
+        return try one(bytes)
+    }
+
     /// The bytes of a value, and the number that its address is a multiple of.
     var layout: (size: Int, alignment: Int) {
         switch self {
