@@ -74,7 +74,7 @@ struct Warmer {
     }
 
     /// How many records are read at most before they are saved.
-    private static let mostItems = 1_024
+    private static let mostItems = 512
     /// The length of the records, in bytes of the source, from which on no more are read before they are saved.
     private static let enoughBytes = 1 << 20
 
