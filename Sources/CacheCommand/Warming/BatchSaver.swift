@@ -155,19 +155,20 @@ private struct PendingRecords {
 
 /// Records that are being saved on another thread.
 final class SavingItems: Sendable {
-    private let group = DispatchGroup()
+    private let isDone = DispatchSemaphore(value: 0)
     private let results = Mutex<[BatchSaver.ItemResult?]>([])
 
     init(_ items: [BatchSaver.Item], saver: BatchSaver) {
-        DispatchQueue.global(qos: .userInitiated).async(group: group) { [self] in
+        DispatchQueue.global(qos: .userInitiated).async { [self] in
             let saved = saver.save(items)
             results.withLock { $0 = saved }
+            isDone.signal()
         }
     }
 
     /// Waits until all are saved, and returns the result of each as ``BatchSaver/save(_:)`` does. To be called once.
     func wait() -> [BatchSaver.ItemResult?] {
-        group.wait()
+        isDone.wait()
         return results.withLock { $0 }
     }
 }
