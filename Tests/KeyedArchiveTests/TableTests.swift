@@ -40,19 +40,19 @@ struct TableTests {
                 var text = text
                 let (known, index) = text.withUTF8 { utf8 in
                     let (hash, isASCII) = table.digest(utf8)
-                    let known = table.index(of: utf8, hash: hash, in: list)
+                    let known = table.index(of: utf8, hash: hash, in: &list)
                     // Names, codes and long values stand in different runs of the list.
                     let role: BinaryPropertyListWriter.TextRole = position % 2 == 0 ? .name : .value
                     let reference =
                         isASCII ? list.add(ascii: utf8, as: role) : list.add(utf16: "\u{E9}".utf16, as: role)
-                    return (known, table.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list))
+                    return (known, table.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: &list))
                 }
                 #expect(known == nil && index == position)
             }
             for (position, text) in texts.enumerated() {
                 var text = text
                 let index = text.withUTF8 { utf8 in
-                    table.index(of: utf8, hash: table.digest(utf8).hash, in: list)
+                    table.index(of: utf8, hash: table.digest(utf8).hash, in: &list)
                 }
                 #expect(index == position)
             }

@@ -243,7 +243,7 @@ final class ArchiveWriter: @unchecked Sendable {
     private func isKey(_ index: Int, _ key: String) -> Bool {
         key.utf8.withContiguousStorageIfAvailable { utf8 in
             // A `$` in front is stored as two.
-            strings.holds(index, utf8, in: list) && utf8.first != 0x24
+            strings.holds(index, utf8, in: &list) && utf8.first != 0x24
         } ?? false
     }
 
@@ -255,12 +255,12 @@ final class ArchiveWriter: @unchecked Sendable {
 
     private func intern(_ utf8: UnsafeBufferPointer<UInt8>, as role: BinaryPropertyListWriter.TextRole) -> Int {
         let (hash, isASCII) = strings.digest(utf8)
-        if let index = strings.index(of: utf8, hash: hash, in: list) { return index }
+        if let index = strings.index(of: utf8, hash: hash, in: &list) { return index }
         let reference =
             isASCII
             ? list.add(ascii: utf8, as: role)
             : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16, as: role)
-        return strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list)
+        return strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: &list)
     }
 
     private func add(_ text: StaticString) -> Reference {

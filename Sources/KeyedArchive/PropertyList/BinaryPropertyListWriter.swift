@@ -276,11 +276,11 @@ struct BinaryPropertyListWriter: ~Copyable {
         bytes.append(contentsOf: integers)
         let longStart = bytes.count
         for index in 0..<offsets.count {
+            let entry = offsets[index]
+            let offset = entry &>> 2
+            switch entry & 3 {
             // A container that was given up stands for object 0, whose offset is final by then.
-            if offsets[index] == 0 { offsets[index] = offsets[0] &<< 2 }
-            let offset = offsets[index] &>> 2
-            switch offsets[index] & 3 {
-            case Section.shared.rawValue: offsets[index] = offset
+            case Section.shared.rawValue: offsets[index] = entry == 0 ? offsets[0] : offset
             case Section.fixed.rawValue: offsets[index] = offset &+ fixedStart
             case Section.integers.rawValue: offsets[index] = offset &+ integersStart
             default: offsets[index] = offset &+ longStart

@@ -16,7 +16,7 @@ struct PropertyListBuilder: ~Copyable {
         as role: BinaryPropertyListWriter.TextRole = .value
     ) -> Reference? {
         let (hash, isASCII) = strings.digest(utf8)
-        if let known = strings.index(of: utf8, hash: hash, in: list) { return strings[known].reference }
+        if let known = strings.index(of: utf8, hash: hash, in: &list) { return strings[known].reference }
         let reference: Reference
         if isASCII {
             reference = list.add(ascii: utf8, as: role)
@@ -24,7 +24,7 @@ struct PropertyListBuilder: ~Copyable {
             guard let text = String(validating: utf8, as: UTF8.self) else { return nil }
             reference = list.add(utf16: text.utf16, as: role)
         }
-        _ = strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list)
+        _ = strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: &list)
         return reference
     }
 

@@ -47,11 +47,12 @@ struct StringTable: ~Copyable {
 
     /// The index of the entry of the string with the bytes `text`, or `nil`.
     ///
-    /// - Parameter list: the property list that the strings were added to.
+    /// - Parameter list: the property list that the strings were added to. It is not changed: a class's property that is
+    ///   borrowed is copied first, all 160 bytes, and one that is `inout` is not.
     func index(
         of text: UnsafeBufferPointer<UInt8>,
         hash: UInt32,
-        in list: borrowing BinaryPropertyListWriter
+        in list: inout BinaryPropertyListWriter
     ) -> Int? {
         let mask = buckets.count &- 1
         var at = Int(hash) & mask
@@ -59,7 +60,7 @@ struct StringTable: ~Copyable {
             let bucket = buckets[at]
             if bucket >> 32 == UInt64(hash) {
                 let index = Int(bucket & 0xFFFF_FFFF) &- 1
-                if holds(index, text, in: list) { return index }
+                if holds(index, text, in: &list) { return index }
             }
             at = (at &+ 1) & mask
         }
@@ -68,7 +69,7 @@ struct StringTable: ~Copyable {
 
     /// Whether the bytes of an entry's string are `text`.
     @inline(__always)
-    func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>, in list: borrowing BinaryPropertyListWriter)
+    func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>, in list: inout BinaryPropertyListWriter)
         -> Bool
     {
         let entry = entries[index]
@@ -83,7 +84,7 @@ struct StringTable: ~Copyable {
         hash: UInt32,
         isASCII: Bool,
         reference: BinaryPropertyListWriter.Reference,
-        in list: borrowing BinaryPropertyListWriter
+        in list: inout BinaryPropertyListWriter
     ) -> Int {
         if isASCII {
             let (section, end) = list.end(of: reference)
