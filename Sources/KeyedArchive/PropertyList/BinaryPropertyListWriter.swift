@@ -181,6 +181,7 @@ struct BinaryPropertyListWriter: ~Copyable {
     // MARK: What was added
 
     /// The section of an object that is no container, and where it ends if it was added last.
+    @inline(__always)
     func end(of reference: Reference) -> (section: Section, end: Int) {
         switch offsets[Int(reference)] & 3 {
         case Section.shared.rawValue: (.shared, bytes.count)
