@@ -176,10 +176,13 @@ public final class KeyedArchiver: NSCoder {
         return uid(of: base)
     }
 
-    func string(_ text: String) -> ArchiveWriter.UID {
+    func string(
+        _ text: String,
+        as role: BinaryPropertyListWriter.TextRole = .value
+    ) -> ArchiveWriter.UID {
         // The text that stands for nil cannot be written as itself: Apple's archiver makes it an object, too.
         if text == "$null" { return newObject(.of(NSString.self)) { [("NS.string", $0.string(text))] } }
-        return writer.stringObject(text)
+        return writer.stringObject(text, as: role)
     }
 
     /// The place of an object, which `body` fills if the object is new.
