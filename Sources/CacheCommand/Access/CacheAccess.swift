@@ -92,7 +92,4 @@ package protocol CacheBackend {
     /// Takes and refuses the records that ``sink(for:disk:content:)`` would, limits of size aside, and saves none;
     /// touches no cache.
     func checkingSink(for content: RecordContent) -> any RecordSink
-
-    /// Reads the keyed archive or cache entry file at `path`.
-    func dump(_ path: String) throws -> ArchiveOutline
 }

@@ -10,7 +10,7 @@ enum Command {
         [
             Warm.self, List.self, Get.self, Stats.self, Verify.self, Export.self, Import.self, Remove.self,
             Trim.self,
-            Compact.self, Clear.self, Dump.self, Help.self,
+            Compact.self, Clear.self, Dump.self, Convert.self, Lint.self, Help.self,
         ]
     }
 

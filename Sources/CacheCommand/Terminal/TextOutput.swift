@@ -5,6 +5,9 @@ package protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
     func write(_ text: String) throws(OutputError)
 
+    /// Takes bytes in, as they are.
+    func write(bytes: [UInt8]) throws(OutputError)
+
     /// Writes the text that was held back.
     func flush() throws(OutputError)
 }
@@ -31,8 +34,12 @@ final class StandardOutput: TextOutput {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    func write(_ text: String) throws(OutputError) {
-        buffer.append(contentsOf: text.utf8)
+    func write(_ text: String) throws(OutputError) { try append(text.utf8) }
+
+    func write(bytes: [UInt8]) throws(OutputError) { try append(bytes) }
+
+    private func append(_ bytes: some Collection<UInt8>) throws(OutputError) {
+        buffer.append(contentsOf: bytes)
         if isTerminal || buffer.count >= Self.capacity { try flush() }
     }
 

@@ -57,7 +57,9 @@ final class OutgoingBytes: Sendable {
             if let failure = state.failure { throw failure }
             if state.isStopped { throw state.located(TransferError(.cancelled, "the sender was cancelled")) }
             if state.isFinished { throw state.located(TransferError(.finished, "the sender has finished already")) }
-            guard isLast || state.pending.isEmpty || state.pending.count + byteCount <= byteLimit else { return .full }
+            guard isLast || state.pending.isEmpty || state.pending.count + byteCount <= byteLimit else {
+                return .full
+            }
             let isIdle = state.isDrained
             write(&state.pending)
             if isLast { state.isFinished = true } else { state.pendingMessageCount += 1 }

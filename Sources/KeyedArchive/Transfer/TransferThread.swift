@@ -23,7 +23,9 @@ struct WaitingTasks {
         return lastNumber
     }
 
-    mutating func add(_ continuation: CheckedContinuation<Void, Never>, number: Int) { waiting[number] = continuation }
+    mutating func add(_ continuation: CheckedContinuation<Void, Never>, number: Int) {
+        waiting[number] = continuation
+    }
 
     mutating func take(number: Int) -> CheckedContinuation<Void, Never>? { waiting.removeValue(forKey: number) }
 

@@ -17,6 +17,8 @@ final class MemoryOutput: TextOutput {
         self.text += text
     }
 
+    func write(bytes: [UInt8]) throws(OutputError) { try write(String(decoding: bytes, as: UTF8.self)) }
+
     func flush() throws(OutputError) {
         flushCount += 1
     }

@@ -55,5 +55,4 @@ struct StoppingBackend: CacheBackend {
         DiscardingSink()
     }
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
-    func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
 }
