@@ -63,7 +63,7 @@ enum DocumentFormats {
     /// The use that a document is opened for.
     enum Purpose {
         case looking
-        /// Objects are of no interest: an archive whose objects are damaged is a property list all the same.
+        /// An archive whose objects are damaged is a property list all the same.
         case converting
         case checking
 

@@ -59,7 +59,7 @@ enum DocumentForm: Sendable {
         return nil
     }
 
-    /// What the value itself is, the values in it aside, if this form cannot hold it.
+    /// The kind of the value in words, if this form cannot hold it; the values in it are not looked at.
     private func refusal(ofOne value: PropertyListContent.Value) -> String? {
         switch value {
         case .null: self == .json ? nil : "null"
@@ -115,20 +115,5 @@ enum DocumentForm: Sendable {
         case .integer, .unsigned: true
         default: false
         }
-    }
-}
-
-extension RecordValue {
-    /// A property list with all values in it, each of which JSON can hold.
-    fileprivate init(whole value: PropertyListContent.Value) {
-        self =
-            switch value {
-            case .array(let members), .set(let members): .array(members.map { RecordValue(whole: $0) })
-            case .dictionary(let fields):
-                .object(
-                    Record(fields: fields.map { RecordField(name: $0.key, value: RecordValue(whole: $0.value)) })
-                )
-            default: RecordValue(value)
-            }
     }
 }

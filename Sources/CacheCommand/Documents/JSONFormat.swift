@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchive
 
-/// JSON, as a property list: what it can hold and property lists cannot is found when it is written.
+/// JSON as a property list; a null, which most forms of property lists cannot hold, is found when it is written.
 enum JSONFormat: DocumentFormat {
     private static let limits = RecordLimits(bytes: 1 << 30, values: 1 << 26)
 

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Receives what an ``ArchiveSender`` sends over a stream of bytes, as a sequence of values of one type.
+/// Receives the values of an ``ArchiveSender`` over a stream of bytes, as a sequence of one type.
 ///
 /// ```swift
 /// let animals = try ArchiveReceiver(of: Order.self, allowing: [Family.self], from: pipe.fileHandleForReading)
@@ -12,9 +12,9 @@ import Synchronization
 /// inside of a message, `.disconnected` between two.
 ///
 /// Nothing that the other side sends is trusted. The length of a message is checked before it is read, and memory
-/// grows with the bytes that arrive, not with those that are announced. A message is decoded as any archive is: only the expected classes
-/// are instantiated, and ``ArchiveLimits`` hold. A message that cannot be decoded is an error with code
-/// `.unreadableMessage`, after which ``next()`` goes on with the one behind it; after every other error but
+/// grows with the bytes that arrive, not with those that are announced. A message is decoded as any archive is: only
+/// the expected classes are instantiated, and ``ArchiveLimits`` hold. A message that cannot be decoded is an error with
+/// code `.unreadableMessage`, after which ``next()`` goes on with the one behind it; after every other error but
 /// `.cancelled` the stream is over, and `next()` throws that error again.
 ///
 /// A thread of the receiver's own reads ahead, by about 256 KiB; a value is decoded by the task that takes it. The
@@ -103,7 +103,8 @@ public final class ArchiveReceiver<Element>: AsyncSequence, Sendable {
         }
     }
 
-    /// Stops reading. A task that waits for a message gets an error with code `.cancelled`, and so do all later ones.
+    /// Stops reading. A task that waits for a message gets an error with code `.cancelled`; a later call may still get
+    /// messages that had arrived, and then the same error.
     ///
     /// A receiver that is dropped is cancelled too.
     public func cancel() { bytes.stop() }

@@ -17,7 +17,7 @@ import Foundation
 /// this is how a slow reader slows its sender down. Messages of one task arrive in their order.
 ///
 /// The sender must be the only one that writes to its stream. It keeps the handle open while it exists, and does not
-/// close it. A stream that nobody reads any more is an error, and never a signal.
+/// close it. A reader that is gone is an error, and never a signal.
 public final class ArchiveSender: Sendable {
     private let bytes: OutgoingBytes
     private let messageByteLimit: Int
@@ -76,7 +76,7 @@ public final class ArchiveSender: Sendable {
 
     /// Says that there are no more messages, and waits until all are written: the receiver's sequence ends.
     ///
-    /// A receiver takes a stream that ends without this for one whose sender has died. The handle stays open, for its
+    /// To a receiver, a stream that ends without this was cut off. The handle stays open, for its
     /// owner to close.
     ///
     /// - Throws: as ``flush()``; `.finished` if it was called before.

@@ -16,7 +16,7 @@ final class IncomingBytes: Sendable {
         var hasEnded = false
         var failure: TransferError?
         var hasStarted = false
-        /// Whether nobody will take any more bytes.
+        /// Whether the receiver has gone or was cancelled.
         var isStopped = false
         /// Whether the thread waits until bytes are taken.
         var isFull = false

@@ -6,7 +6,7 @@ import Foundation
 /// never be told to stop. Sockets are asked call by call not to block; the descriptors of pipes and the like are set
 /// not to, and set back at the end.
 ///
-/// A write to a stream that nobody reads is an error and no signal: on Apple platforms the descriptor says so, elsewhere
+/// A write to a stream whose reader is gone is an error and no signal: on Apple platforms the descriptor says so, elsewhere
 /// sockets do call by call, and for pipes the writing thread blocks the signal.
 final class StreamDescriptor: Sendable {
     enum Readiness {
@@ -59,7 +59,7 @@ final class StreamDescriptor: Sendable {
         close(wakeWriter)
     }
 
-    /// Has this thread get no signal for a pipe that nobody reads.
+    /// Blocks, in this thread, the signal of a pipe whose reader is gone.
     static func blockPipeSignal() {
         #if !canImport(Darwin)
             var signals = sigset_t()
