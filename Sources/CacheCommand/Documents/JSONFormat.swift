@@ -11,7 +11,8 @@ enum JSONFormat: DocumentFormat {
             Array("{[\"-0123456789tfn".utf8).contains(first)
         else { return nil }
         var parser = JSONParser(limits: limits)
-        let text = [UInt8](bytes)
+        // A slice: the span of an array needs newer systems.
+        let text = [UInt8](bytes)[...]
         do throws(JSONError) {
             return JSONDocument(propertyList: PropertyListContent.Value(try parser.parse(text.span)))
         } catch {

@@ -133,6 +133,8 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
 off_t lseek(int descriptor, off_t offset, int from);
 int ftruncate(int descriptor, off_t length);
 int fsync(int descriptor);
+int fchmod(int descriptor, mode_t mode);
+int rename(const char *from, const char *to);
 int usleep(unsigned int microseconds);
 int flock(int descriptor, int operation);
 int renameat(int from_directory, const char *from, int to_directory, const char *to);
