@@ -5,7 +5,7 @@ package protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
     func write(_ text: String) throws(OutputError)
 
-    /// Takes bytes in, as they are.
+    /// Takes bytes in that are no text.
     func write(bytes: [UInt8]) throws(OutputError)
 
     /// Writes the text that was held back.
@@ -34,12 +34,17 @@ final class StandardOutput: TextOutput {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    func write(_ text: String) throws(OutputError) { try append(text.utf8) }
+    func write(_ text: String) throws(OutputError) {
+        buffer.append(contentsOf: text.utf8)
+        try flushIfDue()
+    }
 
-    func write(bytes: [UInt8]) throws(OutputError) { try append(bytes) }
-
-    private func append(_ bytes: some Collection<UInt8>) throws(OutputError) {
+    func write(bytes: [UInt8]) throws(OutputError) {
         buffer.append(contentsOf: bytes)
+        try flushIfDue()
+    }
+
+    private func flushIfDue() throws(OutputError) {
         if isTerminal || buffer.count >= Self.capacity { try flush() }
     }
 

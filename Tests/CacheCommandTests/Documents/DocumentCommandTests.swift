@@ -139,7 +139,8 @@ struct DocumentCommandTests {
         let text = #"{"b":[1,-2,18446744073709551615,0.5,true,false,"ü"],"a":{}}"#
         let path = try workspace.file("a.json", text)
         #expect(run("convert", path, "--to", "binary", "-o", workspace.url.path + "/a.plist").status == .success)
-        let back = run("convert", workspace.url.path + "/a.plist", "--to", "json", "-o", "-").output.text
+        let bytes = run("convert", workspace.url.path + "/a.plist", "--to", "json", "-o", "-").output.bytes
+        let back = String(decoding: bytes, as: UTF8.self)
         #expect(back.filter { !" \n".contains($0) } == text)
         let null = try workspace.file("null.json", #"{"a":[0,null]}"#)
         let refused = run("convert", null, "--to", "xml")

@@ -3,6 +3,8 @@
 /// Keeps what would be printed; can fail once it has taken some bytes.
 final class MemoryOutput: TextOutput {
     private(set) var text = ""
+    /// Those that are no text.
+    private(set) var bytes: [UInt8] = []
     private(set) var flushCount = 0
     private let room: Int
     private let error: OutputError
@@ -17,7 +19,9 @@ final class MemoryOutput: TextOutput {
         self.text += text
     }
 
-    func write(bytes: [UInt8]) throws(OutputError) { try write(String(decoding: bytes, as: UTF8.self)) }
+    func write(bytes: [UInt8]) throws(OutputError) {
+        self.bytes += bytes
+    }
 
     func flush() throws(OutputError) {
         flushCount += 1
