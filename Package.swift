@@ -49,7 +49,9 @@ let package = Package(
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(
             name: "KeyedArchive",
-            dependencies: ["CStack", "CInstance", .target(name: "CCoding", condition: .when(platforms: apple))],
+            dependencies: [
+                "CStack", "CInstance", "CChecksum", .target(name: "CCoding", condition: .when(platforms: apple)),
+            ],
             swiftSettings: strict
         ),
 

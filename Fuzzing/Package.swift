@@ -39,6 +39,7 @@ let package = Package(
         fuzzer("fuzz-xml"),
         fuzzer("fuzz-unarchive"),
         fuzzer("fuzz-roundtrip"),
+        fuzzer("fuzz-transfer"),
 
         // Writes archives to begin with.
         .executableTarget(name: "fuzz-seeds", dependencies: ["ArchiveTrials"], swiftSettings: strict),

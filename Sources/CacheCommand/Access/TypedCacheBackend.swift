@@ -28,21 +28,6 @@ package struct TypedCacheBackend: CacheBackend {
 
     package func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
 
-    package func dump(_ path: String) throws -> ArchiveOutline {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
-        }
-        let archive = try CacheEntryFile.archive(in: data, path: path) ?? data
-        do throws(ArchiveError) {
-            return ArchiveOutline(try ArchiveTree(sharing: archive))
-        } catch {
-            throw CommandFailure.unsoundArchive(path: path, error)
-        }
-    }
-
     package func names(at location: CacheLocation) throws -> [String] {
         CacheListing.names(in: try Self.directory(of: location))
     }
@@ -70,19 +55,6 @@ package struct TypedCacheBackend: CacheBackend {
             throw .unreadable(path: path, errno: ENOENT)
         }
         return directory
-    }
-
-    private static func systemNumber(of error: any Error) -> Int32 {
-        let error = error as NSError
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-        for error in [underlying, error].compactMap({ $0 }) where error.domain == NSPOSIXErrorDomain {
-            return Int32(truncatingIfNeeded: error.code)
-        }
-        switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
-        case .fileReadNoPermission: return EACCES
-        default: return EIO
-        }
     }
 
     /// An app with a name that differs from the selected one in case only.

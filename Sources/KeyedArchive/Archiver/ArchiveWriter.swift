@@ -332,6 +332,12 @@ final class ArchiveWriter: @unchecked Sendable {
         return list.bytes.withElements { Array($0) }
     }
 
+    /// Ends the archive; its bytes are valid only while `body` runs.
+    func withFinishedBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        finish()
+        return list.bytes.withElements(body)
+    }
+
     /// Ends the archive: `$top` is the outermost scope.
     private func finish() {
         let scope = popScope()

@@ -7,7 +7,7 @@ import struct TypedCache.DiskSettings
 
 @testable import CacheCommand
 
-/// A cache in memory, and one archive.
+/// A cache in memory.
 ///
 /// `@unchecked Sendable`: what is called on several threads has the lock, or is set before.
 final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sendable {
@@ -43,17 +43,6 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
     }
 
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
-
-    func dump(_ path: String) throws -> ArchiveOutline {
-        guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
-        let picture = Data(repeating: 7, count: 2_048)
-        return ArchiveOutline(lines: [
-            .init(depth: 0, label: "root", content: .object(className: "zoo.Lion", place: 1)),
-            .init(depth: 1, label: "name", content: .value(.string("Leo\u{1B}"))),
-            .init(depth: 1, label: "mate", content: .reference(place: 1)),
-            .init(depth: 1, label: "picture", content: .value(.data(picture))),
-        ])
-    }
 
     func save(_ record: Record, forKey key: String) throws {
         try beforeSave(key)
