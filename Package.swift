@@ -36,6 +36,9 @@ let package = Package(
         // CRC-32, several times as fast as zlib's where the processor helps.
         .target(name: "CChecksum"),
 
+        // DEFLATE for small inputs, with a dictionary that is indexed once.
+        .target(name: "CDeflate"),
+
         // The layout of Swift's objects, for references to objects that are still being decoded.
         .target(name: "CInstance"),
 
@@ -61,7 +64,7 @@ let package = Package(
         // Archives on disk under keys: compression, the packed store, the store of one file per entry. Knows bytes, no values.
         .target(
             name: "ArchiveStore",
-            dependencies: ["CZlib", "CChecksum", "CFiles", "Eviction"],
+            dependencies: ["CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction"],
             swiftSettings: strict
         ),
 
@@ -137,7 +140,7 @@ let package = Package(
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
-            dependencies: ["ArchiveStore", "StoreTrials", "TestSupport"],
+            dependencies: ["ArchiveStore", "CDeflate", "CZlib", "StoreTrials", "TestSupport"],
             swiftSettings: strict
         ),
 
