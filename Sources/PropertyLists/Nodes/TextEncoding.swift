@@ -1,3 +1,5 @@
+import Foundation
+
 /// Encodings of text.
 enum TextEncoding {
     /// The text in UTF-8, checked and without a byte order mark.
@@ -17,18 +19,24 @@ enum TextEncoding {
             default: break
             }
         }
-        if declaresLatin1(input) {
+        switch declaredEncoding(input) {
+        case nil, "utf-8", "utf8", "us-ascii", "ascii", "utf-16", "utf-32": break
+        case "iso-8859-1", "latin1":
             return input.flatMap { byte in byte < 0x80 ? [byte] : [0xC0 | byte >> 6, 0x80 | byte & 0x3F] }
+        default: throw PropertyListError(.corrupted, "XML in an unknown encoding", offset: 0)
         }
         return try checked(input)
     }
 
-    private static func declaresLatin1(_ input: [UInt8]) -> Bool {
-        guard input.starts(with: "<?xml".utf8), let end = input.prefix(256).firstIndex(of: 0x3E) else {
-            return false
-        }
+    /// The name in an XML declaration, in small letters.
+    private static func declaredEncoding(_ input: [UInt8]) -> String? {
+        guard input.starts(with: "<?xml".utf8), let end = input.prefix(256).firstIndex(of: 0x3E) else { return nil }
         let declaration = String(decoding: input[..<end], as: UTF8.self).lowercased()
-        return declaration.contains("iso-8859-1")
+        guard let name = declaration.range(of: "encoding") else { return nil }
+        let quoted = declaration[name.upperBound...].split(omittingEmptySubsequences: false) {
+            $0 == "\"" || $0 == "'"
+        }
+        return quoted.count >= 3 ? String(quoted[1]) : nil
     }
 
     private static func checked(_ text: [UInt8]) throws(PropertyListError) -> [UInt8] {
