@@ -24,7 +24,7 @@ public struct PropertyList: Sendable {
     /// A key of a dictionary with its value.
     public struct Entry: Sendable, Equatable {
         public var key: String
-        /// Where the key stands; `nil` if the list was not read.
+        /// The place of the key; `nil` if the list was not read.
         public var position: PropertyListPosition?
         public var value: PropertyList
 
@@ -39,14 +39,14 @@ public struct PropertyList: Sendable {
     }
 
     public var value: Value
-    /// Where the value stands; `nil` if the list was not read.
+    /// The place of the value; `nil` if the list was not read.
     public var position: PropertyListPosition?
 
     public init(_ value: Value) { self.value = value }
 
     /// Reads a property list of any format. O(*n*) in the bytes.
     ///
-    /// - Throws: ``PropertyListError`` with the place of what is wrong.
+    /// - Throws: ``PropertyListError`` with the place of the fault.
     public init(_ data: Data, limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListError) {
         var format: PropertyListFormat?
         try self.init(data, limits: limits, format: &format)
@@ -54,7 +54,7 @@ public struct PropertyList: Sendable {
 
     /// Reads a property list of any format, and says which it has.
     ///
-    /// - Throws: ``PropertyListError`` with the place of what is wrong.
+    /// - Throws: ``PropertyListError`` with the place of the fault.
     public init(
         _ data: Data,
         limits: PropertyListLimits = PropertyListLimits(),

@@ -18,9 +18,9 @@ public struct PropertyListError: Error, Sendable {
     }
 
     public let code: Code
-    /// The failure in words; never contains a value of the list.
+    /// The failure in words, without values of the list.
     public let message: String
-    /// Where the failure is, in bytes of the input or, for text in another encoding, of its UTF-8; `nil` for writing.
+    /// The byte of the failure, in the input or, for text in another encoding, in its UTF-8; `nil` for writing.
     public let offset: Int?
     /// The line and column in text formats; `nil` for the binary format and for writing.
     public internal(set) var position: PropertyListPosition?

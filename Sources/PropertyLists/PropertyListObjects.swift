@@ -18,7 +18,7 @@ public enum PropertyListObjects {
     /// Reads a property list of any format. O(*n*) in the bytes.
     ///
     /// - Parameter format: is set to the format, if it is not `nil`.
-    /// - Throws: ``PropertyListError`` with the place of what is wrong.
+    /// - Throws: ``PropertyListError`` with the place of the fault.
     public static func propertyList(
         from data: Data,
         options: ReadOptions = [],

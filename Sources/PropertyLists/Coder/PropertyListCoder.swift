@@ -17,7 +17,7 @@ public struct PropertyListCoder: Sendable {
         self.limits = limits
     }
 
-    /// Encodes a value, which must have a container: an array or a dictionary.
+    /// Encodes a value that has a container: an array or a dictionary.
     ///
     /// - Throws: `EncodingError.invalidValue` for a value that encodes nothing, or as a number, string, date or data
     ///   alone, or has no form in the format; and the errors of the value's own `encode(to:)`.
@@ -55,7 +55,7 @@ public struct PropertyListCoder: Sendable {
 
     /// Decodes a value from a property list of any format.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for what is no property list, with the ``PropertyListError`` as the
+    /// - Throws: `DecodingError.dataCorrupted` if the data is no property list, with the ``PropertyListError`` as the
     ///   underlying one; the other kinds of `DecodingError`, each with its coding path, for a list that does not fit.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         var format = PropertyListFormat.binary

@@ -10,7 +10,7 @@ struct Node: BitwiseCopyable {
     let kind: Kind
     /// The member after this one; 0 for none: the table's first node is the root and nobody's member.
     var next: UInt32 = 0
-    /// Where the value stands in the input.
+    /// The value's first byte in the input.
     let offset: UInt32
     /// The bytes of data and strings; the members of arrays and sets; the pairs of dictionaries.
     var count: UInt32

@@ -3,7 +3,7 @@ import Foundation
 /// Makes a tree of values from a table.
 struct TreeReader {
     private let table: NodeTable
-    /// Where lines start; none in a binary list.
+    /// The first byte of each line; none in a binary list.
     private var lines: [Int] = []
 
     init(_ table: NodeTable) {
