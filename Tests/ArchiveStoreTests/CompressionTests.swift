@@ -126,7 +126,7 @@ import Testing
     @Test(arguments: [StoreKind.packed, .file])
     func everyStoreReadsWhatAnyOtherHasSaved(_ kind: StoreKind) throws {
         let archives = MixedArchives.allCases.flatMap { kind in
-            [0, 300, 70_000, 700_000].map { kind.make(byteCount: $0, seed: $0) }
+            (isLongRun ? [0, 300, 70_000, 700_000] : [0, 300, 70_000]).map { kind.make(byteCount: $0, seed: $0) }
         }
         try withTemporaryDirectory { directory in
             for (number, compression) in Self.all.enumerated() {

@@ -118,13 +118,14 @@ import Testing
             let path = parent + "/cache"
             for (name, bytes) in directory.files {
                 let isLast = name == directory.segments.last
+                let some = isLast ? isLongRun ? 12 : 4 : isLongRun ? 3 : 1
                 let lengths =
                     Self.isExhaustive
                     ? Array(bytes.indices)
                     : [0, bytes.count - 1]
-                        + (0..<(isLast ? 12 : 3)).map { _ in bytes.indices.randomElement(using: &random) ?? 0 }
-                let all = Self.isExhaustive || !isLast ? lengths : lengths + directory.lastRecord(every: 3)
-                for length in all {
+                        + (0..<some).map { _ in bytes.indices.randomElement(using: &random) ?? 0 }
+                let ends = isLast && !Self.isExhaustive ? directory.lastRecord(every: isLongRun ? 3 : 12) : []
+                for length in lengths + ends {
                     try directory.write(to: path, changing: name, to: Array(bytes[..<length]))
                     let place: Comment = "\(snapshot), \(name), \(length) bytes"
                     guard let store = try name == "format" ? opened(path) : PackedDirectory.open(path) else {

@@ -160,7 +160,8 @@ import Testing
         }
 
         /// The index was written while there was room for it. Its own room is for entries, too.
-        @Test func anIndexThatIsOfNoUseGivesRoom() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only")) func anIndexThatIsOfNoUseGivesRoom() throws
+        {
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 13)
@@ -191,7 +192,9 @@ import Testing
 
         /// It has every segment open, and reads the index when it needs a part of it, so that all blocks of a file are
         /// free only when it closes that.
-        @Test func anotherStoreKeepsLittleRoomFromSaves() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only")) func anotherStoreKeepsLittleRoomFromSaves()
+            throws
+        {
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 14)

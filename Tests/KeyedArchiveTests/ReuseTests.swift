@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -60,7 +61,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {
-                    for round in 0..<30 {
+                    for round in 0..<(isLongRun ? 30 : 6) {
                         let count = [1, 7, 16, 17, 400, 60_000][(task + round) % 6]
                         let texts = (0..<count).map { "\(task) \(round) \($0) \($0 % 3 == 0 ? "ü" : "u")" }
                         let data = try KeyedArchiver.archivedData(withRootObject: texts)

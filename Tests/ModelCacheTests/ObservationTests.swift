@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 
@@ -65,7 +66,7 @@ import TypedCache
             for await _ in models.updates(of: User.self, id: 1) { count += 1 }
             return count
         }
-        while models.observedCount == 0 { await Task.yield() }
+        while models.observedCount == 0 { await pause() }
         task.cancel()
         _ = await task.value
         #expect(models.observedCount == 0)

@@ -88,8 +88,8 @@ import Testing
             }
         }
         let waiting = Task { try await cities.fetch(forKey: "b", options: among) { city } }
-        while begun.all.isEmpty { await Task.yield() }
-        while cities.core.loads.waiterCount(try EntryKey("b")) < 1 { await Task.yield() }
+        while begun.all.isEmpty { await pause() }
+        while cities.core.loads.waiterCount(try EntryKey("b")) < 1 { await pause() }
         try await cities.close()
         let locks = try KeyLocks(directory: path)
         #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))
@@ -145,7 +145,7 @@ import Testing
     /// A process that forks with an open cache loses nothing, and its children are told to open their own.
     @Test(arguments: [DiskSettings.Layout.packed, .files], [nil, 1 << 20] as [Int?])
     func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
-        for _ in 0..<3 {
+        for _ in 0..<(isLongRun ? 3 : 1) {
             let process = Process()
             process.executableURL = try ProcessTests.executable
             process.arguments = ["fork", "--directory", directory.url.path, "--layout", layout.rawValue]

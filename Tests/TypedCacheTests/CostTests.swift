@@ -247,7 +247,7 @@ private final class SizeWatcher: Sendable {
             while !isDone.load(ordering: .relaxed) {
                 let size = cache.memorySize.bytes
                 largest.withLock { $0 = max($0, size) }
-                sched_yield()
+                usleep(1_000)
             }
             end.signal()
         }

@@ -70,7 +70,7 @@ import Testing
         }
         #expect(runs.all.isEmpty)
         locks = nil
-        for cities in caches { while !cities.core.loads.isEmpty { await Task.yield() } }
+        for cities in caches { while !cities.core.loads.isEmpty { await pause() } }
         #expect(runs.all == [1])
     }
 
@@ -123,10 +123,10 @@ import Testing
         let (among, city) = (among, city)
         let load = Task { try await cities.fetch(forKey: "a", options: among) { city } }
         let key = try EntryKey("a")
-        while cities.core.loads.waiterCount(key) < 1 { await Task.yield() }
+        while cities.core.loads.waiterCount(key) < 1 { await pause() }
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
-        while !cities.core.loads.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await pause() }
         locks = nil
         let found = try await cities.fetch(forKey: "a", options: among) { city }
         #expect(found == city)

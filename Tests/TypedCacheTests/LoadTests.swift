@@ -89,7 +89,7 @@ import Testing
     /// Waits until so many wait for a key.
     func wait(for count: Int, toAskFor key: String, _ cities: Cache<City>) async throws {
         let key = try EntryKey(key)
-        while cities.core.loads.waiterCount(key) < count { await Task.yield() }
+        while cities.core.loads.waiterCount(key) < count { await pause() }
     }
 
     // MARK: One producer
@@ -202,7 +202,7 @@ import Testing
                 return ["a": held, "b": held]
             }
             try await cache.removeAll()
-            while !cache.core.loads.isEmpty { await Task.yield() }
+            while !cache.core.loads.isEmpty { await pause() }
             #expect(token == nil)
         }
     }
@@ -219,7 +219,7 @@ import Testing
         await source.hasRun(1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        while source.cancellations == 0 { await Task.yield() }
+        while source.cancellations == 0 { await pause() }
         let city = try await cities.fetch(forKey: "a", options: loading) { City(name: "next", population: 1) }
         #expect(city.name == "next")
     }
@@ -255,7 +255,7 @@ import Testing
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         // The producer is told, whenever its task gets there.
-        while source.cancellations == 0 { await Task.yield() }
+        while source.cancellations == 0 { await pause() }
         // Who comes now gets a run of its own.
         source.open()
         let city = try await cities.fetch(forKey: "a") { try await source.load() }
@@ -318,7 +318,7 @@ import Testing
                     return City(name: "\(round)", population: round)
                 }
             }
-            while !loaded.withLock({ $0 }) { await Task.yield() }
+            while !loaded.withLock({ $0 }) { await pause() }
             if everything { try await cities.removeAll() } else { try await cities.remove(forKey: "a") }
             _ = try await load.value
             // Either the load was done before the removal, or it does not count.
@@ -434,7 +434,7 @@ import Testing
         await source.hasRun(1)
         source.open()
         await event(.saved, in: events)
-        while !cities.core.loads.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await pause() }
         let city = try await cities.fetch(forKey: "a", expiration: expiration) { try await source.load() }
         #expect(city.name == "loaded" && source.runs == 1)
         #expect(cities.statistics.staleHits == 3)
@@ -545,7 +545,7 @@ import Testing
                 return ["b": City(name: "b", population: 2)]
             }
         }
-        while asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        while asked.withLock({ $0.isEmpty }) { await pause() }
         source.open()
         #expect(try await both.value.mapValues(\.name) == ["a": "loaded", "b": "b"])
         #expect(try await first.value.name == "loaded")
@@ -562,7 +562,7 @@ import Testing
         }
         await source.hasRun(1)
         let one = Task { try await cities.fetch(forKey: "a") { City(name: "own", population: 3) } }
-        while cities.statistics.misses + cities.statistics.joins < 3 { await Task.yield() }
+        while cities.statistics.misses + cities.statistics.joins < 3 { await pause() }
         source.open()
         #expect(try await one.value.name == "own")
         #expect(try await several.value.keys.sorted() == ["b"])

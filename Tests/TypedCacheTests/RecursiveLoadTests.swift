@@ -32,7 +32,7 @@ import Testing
             }
         }
         // Nothing is left of it.
-        while !cities.core.loads.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await pause() }
         let found = try await cities.fetch(forKey: "a") { [city] in city }
         #expect(found == city)
     }
@@ -68,7 +68,7 @@ import Testing
             }
         }
         await expectRecursion("a") { try await load.value }
-        for cities in [first, second] { while !cities.core.loads.isEmpty { await Task.yield() } }
+        for cities in [first, second] { while !cities.core.loads.isEmpty { await pause() } }
         let found = try await second.fetch(forKey: "a", options: among) { [city] in city }
         #expect(found == city)
     }
@@ -115,7 +115,7 @@ import Testing
             do {
                 _ = try await cities.fetch(forKey: key) {
                     started.add(key)
-                    while started.all.count < 2 { await Task.yield() }
+                    while started.all.count < 2 { await pause() }
                     return try await cities.fetch(forKey: next) { City(name: "never", population: 1) }
                 }
                 return nil
@@ -140,7 +140,7 @@ import Testing
             }
         }
         #expect(found == city)
-        while !cities.core.loads.isEmpty { await Task.yield() }
+        while !cities.core.loads.isEmpty { await pause() }
         #expect(cities.statistics.loadFailures == 0 && cities.statistics.loads == 2)
     }
 }

@@ -78,8 +78,8 @@ import Testing
         try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory.url)
         for first in Writing.allCases {
-            for second in Writing.allCases {
-                for root in [directory.url, link] {
+            for (number, second) in Writing.allCases.enumerated() {
+                for root in variants([directory.url, link], at: number) {
                     let name = "\(first) \(second) \(root.lastPathComponent.count)"
                     let former = try {
                         let cities = try open(name, layout, first)

@@ -133,7 +133,7 @@ import Testing
             return .unchanged()
         }
         #expect(found == old)
-        while cities.statistics.revalidations < 1 || !cities.core.loads.isEmpty { await Task.yield() }
+        while cities.statistics.revalidations < 1 || !cities.core.loads.isEmpty { await pause() }
         #expect(formers.all == [old])
         #expect(try await cities.fetch(forKey: "a") == old)
 
@@ -150,7 +150,7 @@ import Testing
             return .unchanged()
         }
         #expect(ahead == new)
-        while cities.statistics.revalidations < 2 || !cities.core.loads.isEmpty { await Task.yield() }
+        while cities.statistics.revalidations < 2 || !cities.core.loads.isEmpty { await pause() }
         #expect(early.all == [new])
         clock.advance(by: 9)
         #expect(try await cities.fetch(forKey: "b") == new)
@@ -189,7 +189,7 @@ import Testing
         let runs = Recorder<Int>()
         let wait = { @Sendable (number: Int) async in
             runs.add(number)
-            while cities.core.loads.waiterCount(key) < 20 { await Task.yield() }
+            while cities.core.loads.waiterCount(key) < 20 { await pause() }
         }
         let tasks = (0..<20).map { number in
             Task {

@@ -7,10 +7,10 @@ import TypedCache
 ///
 /// Every call may block on disk I/O and throws the cache's errors.
 package protocol CacheAccess {
-    /// The entries that have not expired, in any order.
-    func entries() throws -> [EntryRow]
-
     func statistics() throws -> StatisticsReport
+
+    /// Reads no entry, where the cache knows their number.
+    func overview() throws -> CacheOverview
 
     /// Removes the entry for `key`; `false` if there is none.
     func remove(_ key: String) throws -> Bool
@@ -55,10 +55,45 @@ package protocol CacheAccess {
 }
 
 extension CacheAccess {
+    /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false`. Damaged entries are
+    /// left out.
+    ///
+    /// - Throws: the errors of `body` at once; at the end, the first error of reading an entry.
+    func forEachEntry(
+        _ filter: EntryFilter,
+        at date: Date,
+        _ body: (EntryInformation) throws -> Bool
+    ) throws {
+        var failure: CacheError?
+        for part in 0..<partCount {
+            for entry in try entries(inPart: part) {
+                switch entry {
+                case .success(let entry):
+                    if filter.matches(entry, at: date), try !body(entry) { return }
+                case .failure(let error):
+                    if error.code != .corrupted { failure = failure ?? error }
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// The archive of an entry that has not expired, opened. Takes the archive's memory once.
     ///
     /// - Throws: `.noEntry`, `.unreadableEntry`, `.unsoundEntry`.
     func tree(of key: String, at date: Date) throws(CommandFailure) -> ArchiveTree {
+        let archive = try archive(of: key, at: date)
+        do throws(ArchiveError) {
+            return try ArchiveTree(sharing: archive)
+        } catch {
+            throw .unsoundEntry(key: key, error)
+        }
+    }
+
+    /// The archive of an entry that has not expired.
+    ///
+    /// - Throws: `.noEntry`, `.unreadableEntry`.
+    func archive(of key: String, at date: Date) throws(CommandFailure) -> Data {
         var archive = Data()
         let entry: EntryInformation?
         do throws(CacheError) {
@@ -70,11 +105,7 @@ extension CacheAccess {
             throw .unreadableEntry(key: key, error)
         }
         guard let entry, !entry.isExpired(at: date) else { throw .noEntry(key: key) }
-        do throws(ArchiveError) {
-            return try ArchiveTree(sharing: archive)
-        } catch {
-            throw .unsoundEntry(key: key, error)
-        }
+        return archive
     }
 }
 
@@ -92,6 +123,12 @@ package protocol CacheBackend {
     /// Takes and refuses the records that ``sink(for:disk:content:)`` would, limits of size aside, and saves none;
     /// touches no cache.
     func checkingSink(for content: RecordContent) -> any RecordSink
+
+    /// The names of the caches at a location, in order; of very many, the first that were found.
+    func names(at location: CacheLocation) throws -> [String]
+
+    /// The names of apps that have caches, in order.
+    func apps() -> [String]
 
     /// Reads the keyed archive or cache entry file at `path`.
     func dump(_ path: String) throws -> ArchiveOutline

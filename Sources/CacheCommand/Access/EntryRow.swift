@@ -10,43 +10,44 @@ package struct EntryRow: Sendable, Equatable {
     package let expiresAt: Date?
     /// Bytes on disk.
     package let size: Int
+    package let tags: [String]
     /// Of an entry of the library ModelCache, if it was looked into; `nil` for all others.
     package var model: ModelEntry?
 
-    package init(key: String, storedAt: Date, expiresAt: Date?, size: Int) {
-        self.key = key
-        self.storedAt = storedAt
-        self.expiresAt = expiresAt
-        self.size = size
-    }
-
     init(_ entry: EntryInformation) {
-        self.init(
-            key: entry.key,
-            storedAt: entry.storedAt,
-            expiresAt: entry.expiresAt,
-            size: entry.storedByteCount
-        )
+        key = entry.key
+        storedAt = entry.storedAt
+        expiresAt = entry.expiresAt
+        size = entry.storedByteCount
+        tags = entry.attributes.tags
     }
 
     /// For programs.
-    var json: RecordValue {
+    ///
+    /// - Parameter hasTags: whether the tags are told.
+    func json(hasTags: Bool) -> RecordValue {
         var record: Record = [
             "key": .string(key),
             "storedAt": .date(storedAt),
             "expiresAt": expiresAt.map(RecordValue.date) ?? .null,
             "size": .count(size),
         ]
+        if hasTags { record.fields.append(RecordField(name: "tags", value: .array(tags.map(RecordValue.string)))) }
         if let model { record.fields += model.json.fields }
         return .object(record)
     }
 
+    /// The tags in one cell, each escaped.
+    private var tagText: String {
+        tags.map { EscapedText($0, limit: 80).description }.joined(separator: ", ")
+    }
+
     /// For people. The keys come last: they are the only cells that have no usual width.
-    static func table(_ entries: [EntryRow]) -> TextTable {
+    static func table(_ entries: [EntryRow], hasTags: Bool) -> TextTable {
         let hasModels = entries.contains { $0.model != nil }
         var table = TextTable(
             [("STORED", .left), ("EXPIRES", .left), ("SIZE", .right)] + (hasModels ? [("KIND", .left)] : [])
-                + [("KEY", .left)]
+                + (hasTags ? [("TAGS", .left)] : []) + [("KEY", .left)]
         )
         for entry in entries {
             table.append(
@@ -54,7 +55,8 @@ package struct EntryRow: Sendable, Equatable {
                     InstantText.text(entry.storedAt),
                     entry.expiresAt.map(InstantText.text) ?? "never",
                     ByteText(entry.size).description,
-                ] + (hasModels ? [entry.model?.name ?? ""] : []) + [EscapedText(entry.key).description]
+                ] + (hasModels ? [entry.model?.name ?? ""] : []) + (hasTags ? [entry.tagText] : [])
+                    + [EscapedText(entry.key).description]
             )
         }
         return table

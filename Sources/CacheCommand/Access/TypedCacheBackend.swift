@@ -43,6 +43,35 @@ package struct TypedCacheBackend: CacheBackend {
         }
     }
 
+    package func names(at location: CacheLocation) throws -> [String] {
+        CacheListing.names(in: try Self.directory(of: location))
+    }
+
+    package func apps() -> [String] {
+        let parent = CacheDirectory.standard(forProgram: Self.program).deletingLastPathComponent()
+        return CacheListing.folders(in: parent).filter { app in
+            !CacheListing.names(in: parent.appending(path: app, directoryHint: .isDirectory)).isEmpty
+        }
+    }
+
+    /// The directory that holds the caches at a location.
+    ///
+    /// - Throws: `.unreadable` if there is none.
+    private static func directory(of location: CacheLocation) throws(CommandFailure) -> URL {
+        let directory =
+            switch location {
+            case .root(let path): URL(fileURLWithPath: path, isDirectory: true)
+            case .app(let name): CacheDirectory.standard(forProgram: name)
+            case .standard: CacheDirectory.standard(forProgram: program)
+            }
+        var isDirectory: ObjCBool = false
+        let path = directory.path(percentEncoded: false)
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+            throw .unreadable(path: path, errno: ENOENT)
+        }
+        return directory
+    }
+
     private static func systemNumber(of error: any Error) -> Int32 {
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
@@ -103,15 +132,6 @@ package struct TypedCacheBackend: CacheBackend {
 struct DiskCacheAccess: CacheAccess {
     let inspector: CacheInspector
 
-    func entries() throws -> [EntryRow] {
-        var entries: [EntryRow] = []
-        try forEachEntry { entry, isExpired in
-            if !isExpired { entries.append(EntryRow(entry)) }
-        } damaged: {
-        }
-        return entries
-    }
-
     func statistics() throws -> StatisticsReport {
         var statistics = StatisticsReport()
         try forEachEntry { entry, isExpired in
@@ -128,6 +148,15 @@ struct DiskCacheAccess: CacheAccess {
             statistics.damagedCount += 1
         }
         return statistics
+    }
+
+    func overview() throws -> CacheOverview {
+        CacheOverview(
+            layout: inspector.layout,
+            entryCount: try inspector.entryCount(),
+            byteCount: inspector.byteCountOfFiles(),
+            lastChange: inspector.lastChange()
+        )
     }
 
     func remove(_ key: String) throws -> Bool { try inspector.remove(forKey: key) }

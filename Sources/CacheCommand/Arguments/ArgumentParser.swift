@@ -82,7 +82,7 @@ struct ArgumentParser {
         let operand = declared.operand?.declaration
         let most = operand?.most ?? 0
         if operands.count > most { throw failure(.unexpectedOperand(operands[most])) }
-        if let operand, operand.arity != .optional, operands.isEmpty {
+        if let operand, operands.count < operand.least {
             throw failure(.missingOperand(operand.placeholder))
         }
         for option in declared.options where option.declaration.isRequired && option.text == nil {

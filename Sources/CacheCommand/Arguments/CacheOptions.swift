@@ -1,3 +1,4 @@
+import Foundation
 import TypedCache
 
 /// The options that select the cache of a subcommand.
@@ -22,6 +23,7 @@ struct LocationOptions: OptionGroup {
         "root",
         value: "DIR",
         help: "Directory that holds the app's caches",
+        standard: "that of the variable TYPED_CACHE_ROOT",
         parse: ArgumentText.nonEmpty("a directory")
     )
     var root: String?
@@ -29,7 +31,7 @@ struct LocationOptions: OptionGroup {
         "app",
         value: "NAME",
         help: "App whose caches these are",
-        standard: "the command's own caches",
+        standard: "that of TYPED_CACHE_APP, or the command's own caches",
         parse: ArgumentText.nonEmpty("the name of an app")
     )
     var app: String?
@@ -37,7 +39,14 @@ struct LocationOptions: OptionGroup {
     /// Whether one of them is given.
     var isGiven: Bool { root != nil || app != nil }
 
-    var location: CacheLocation { root.map(CacheLocation.root) ?? app.map(CacheLocation.app) ?? .standard }
+    var location: CacheLocation {
+        if let root { return .root(root) }
+        if let app { return .app(app) }
+        let variables = ProcessInfo.processInfo.environment
+        if let root = variables["TYPED_CACHE_ROOT"], !root.isEmpty { return .root(root) }
+        if let app = variables["TYPED_CACHE_APP"], !app.isEmpty { return .app(app) }
+        return .standard
+    }
 }
 
 /// The option of subcommands that may make the cache.

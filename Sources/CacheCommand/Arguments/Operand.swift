@@ -32,9 +32,9 @@ extension Operand where Value == String? {
 }
 
 extension Operand where Value == [String] {
-    /// One operand or more.
-    convenience init(_ placeholder: String, help: String) {
-        self.init(OperandDeclaration(placeholder: placeholder, arity: .many, help: help)) { $0 }
+    /// One operand or more; none either, if `isOptional` is true.
+    convenience init(_ placeholder: String, isOptional: Bool = false, help: String) {
+        self.init(OperandDeclaration(placeholder: placeholder, arity: isOptional ? .any : .many, help: help)) { $0 }
     }
 }
 
@@ -44,6 +44,7 @@ struct OperandDeclaration: Sendable, Equatable {
         case one
         case optional
         case many
+        case any
     }
 
     /// The word that stands for it in help.
@@ -57,11 +58,14 @@ struct OperandDeclaration: Sendable, Equatable {
         case .one: placeholder
         case .optional: "[\(placeholder)]"
         case .many: "\(placeholder)…"
+        case .any: "[\(placeholder)…]"
         }
     }
 
     /// How many there may be.
-    var most: Int { arity == .many ? .max : 1 }
+    var most: Int { arity == .many || arity == .any ? .max : 1 }
+    /// How many there must be.
+    var least: Int { arity == .many || arity == .one ? 1 : 0 }
 }
 
 /// Operands of any type, for the parser and for help.

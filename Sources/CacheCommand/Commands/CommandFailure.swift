@@ -31,6 +31,8 @@ enum CommandFailure: Error, Sendable {
     case unsoundEntry(key: String, ArchiveError)
     /// An entry's archive refers to itself, or to the same parts so often that it cannot be written out.
     case entangled(key: String, CacheSelection)
+    /// A record has a value that property lists have none for, under these fields' names.
+    case noPropertyList(key: String, field: String)
 }
 
 /// Writes the sentence for a command that could not be done: the fault and the remedy.
@@ -86,6 +88,10 @@ struct CommandFailureMessage: CustomStringConvertible {
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
                 + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
+        case CommandFailure.noPropertyList(let key, let field):
+            description =
+                "the entry for '\(EscapedText(key, limit: 200))' is no property list: \(EscapedText(field, limit: 200)) is "
+                + "null or too large a number; get it as JSON"
         case let error as CacheError:
             description = EscapedText(error.message, limit: 1_000).description
         case CommandFailure.unsoundArchive(let path, let error) where error.code == .unknownFormat:

@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchive
 
-/// `get`: prints records as JSON.
+/// `get`: prints records as JSON, as property lists, or as they are.
 struct Get: Subcommand {
     static let name = "get"
     static let summary = "Print records of a cache as JSON"
@@ -15,22 +15,50 @@ struct Get: Subcommand {
             arguments: ["get", "-", "--cache", "cities", "--json"],
             meaning: "Print a record per line for the keys on standard input"
         ),
+        CommandExample(
+            arguments: ["get", "362", "--cache", "cities", "--raw"],
+            meaning: "Print the archive itself, for a file or a pipe"
+        ),
     ]
 
     @Operand(
         "KEY",
-        help: "The key it was saved for; - reads keys from standard input, one per line, as list prints them"
+        help: "The keys they were saved for; - reads keys from standard input, one per line, as list prints them"
     )
-    var key: String
+    var keys: [String]
     let cache = CacheOptions()
     @Flag(.rawKeys) var readsRawKeys: Bool
+    @Option(
+        "as",
+        value: "FORM",
+        help: "json, plist (a binary property list) or xml (a property list); of one record the latter two",
+        standard: "json",
+        parse: ArgumentText.word(["json": .json, "plist": .propertyList(.binary), "xml": .propertyList(.xml)])
+    )
+    var form: Form?
+    @Flag("raw", help: "Print the keyed archive of one record as it was saved") var writesArchive: Bool
     @Flag(.json) var writesJSON: Bool
 
-    private func keyOrigin() throws(ArgumentError) -> KeySource.Origin {
-        try KeySource.Origin([key], isRaw: readsRawKeys, of: Self.self)
+    enum Form: Sendable, Equatable {
+        case json
+        case propertyList(PropertyListSerialization.PropertyListFormat)
     }
 
-    func validate() throws(ArgumentError) { _ = try keyOrigin() }
+    private func keyOrigin() throws(ArgumentError) -> KeySource.Origin {
+        try KeySource.Origin(keys, isRaw: readsRawKeys, of: Self.self)
+    }
+
+    func validate() throws(ArgumentError) {
+        _ = try keyOrigin()
+        if writesArchive, form != nil { throw Self.failure(.conflictingOptions("--raw", "--as")) }
+        if writesArchive, writesJSON { throw Self.failure(.conflictingOptions("--raw", "--json")) }
+        if writesJSON, (form ?? .json) != .json { throw Self.failure(.conflictingOptions("--as", "--json")) }
+        // Several of these behind each other are none.
+        if writesArchive || (form ?? .json) != .json {
+            if keys.count > 1 { throw Self.failure(.unexpectedOperand(keys[1])) }
+            if keys == ["-"] { throw Self.failure(.unexpectedOperand("-")) }
+        }
+    }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let cache = try environment.backend.open(self.cache.selection)
@@ -39,8 +67,7 @@ struct Get: Subcommand {
         var status = ExitStatus.success
         while let key = try keys.next() {
             do {
-                let value = try value(of: key.get(), in: cache, at: date)
-                try JSONWriter.write(value, isIndented: !writesJSON, to: environment.output)
+                try write(key.get(), of: cache, at: date, to: environment.output)
             } catch let bad as BadRecord {
                 environment.errors.report(BadRecordMessage(bad))
                 status = .failure
@@ -50,6 +77,27 @@ struct Get: Subcommand {
             }
         }
         return status
+    }
+
+    private func write(
+        _ key: String,
+        of cache: any CacheAccess,
+        at date: Date,
+        to output: any TextOutput
+    ) throws {
+        if writesArchive { return try output.write(bytes: [UInt8](cache.archive(of: key, at: date))) }
+        let value = try value(of: key, in: cache, at: date)
+        switch form ?? .json {
+        case .json: try JSONWriter.write(value, isIndented: !writesJSON, to: output)
+        case .propertyList(let format):
+            let bytes: [UInt8]
+            do throws(RecordPropertyList.NoValue) {
+                bytes = try RecordPropertyList.bytes(of: value, format: format)
+            } catch {
+                throw CommandFailure.noPropertyList(key: key, field: error.path)
+            }
+            try output.write(bytes: bytes)
+        }
     }
 
     private func value(of key: String, in cache: any CacheAccess, at date: Date) throws -> RecordValue {
@@ -63,57 +111,5 @@ struct Get: Subcommand {
         }
         guard case .object(let stored) = value, let entry = ModelEntry(tree) else { return value }
         return .object(entry.inWords(stored))
-    }
-}
-
-/// Reads an archive as the value that it stands for, classes left aside; `get` prints this value.
-struct ArchiveRecord {
-    /// How many values are written out at most: objects that are referred to twice are written twice.
-    private static let valueLimit = 1 << 20
-    private static let depthLimit = 1_000
-
-    /// Objects contain themselves, or refer to the same ones too often, to be written out.
-    struct Entangled: Error {}
-
-    private let tree: ArchiveTree
-    private var open: Set<Int> = []
-    private var count = 0
-
-    init(_ tree: ArchiveTree) { self.tree = tree }
-
-    /// The archive's root, or all its roots under their keys.
-    mutating func value() throws(Entangled) -> RecordValue {
-        if tree.roots.count == 1 { return try value(tree.roots[0].value) }
-        return .object(try record(tree.roots.map { ($0.name, $0.value) }))
-    }
-
-    private mutating func record(_ values: [(name: String, value: ArchiveTree.Value)]) throws(Entangled) -> Record {
-        var record = Record()
-        for (name, value) in values {
-            record.fields.append(RecordField(name: name, value: try self.value(value)))
-        }
-        return record
-    }
-
-    private mutating func value(_ value: ArchiveTree.Value) throws(Entangled) -> RecordValue {
-        count += 1
-        guard count <= Self.valueLimit else { throw Entangled() }
-        if let scalar = tree.scalar(value) { return RecordValue(scalar) }
-        guard case .reference(let place) = value else { return try whole(value) }
-        if case .classDescription? = tree.object(place) { return .null }
-        guard open.count < Self.depthLimit, open.insert(place).inserted else { throw Entangled() }
-        defer { open.remove(place) }
-        return try whole(value)
-    }
-
-    /// A value with all that it holds.
-    private mutating func whole(_ value: ArchiveTree.Value) throws(Entangled) -> RecordValue {
-        let children = tree.children(of: value)
-        if tree.members(value) != nil {
-            var values: [RecordValue] = []
-            for child in children { values.append(try self.value(child.value)) }
-            return .array(values)
-        }
-        return .object(try record(children))
     }
 }

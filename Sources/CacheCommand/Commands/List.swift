@@ -1,3 +1,5 @@
+import ArchiveStore
+import Foundation
 import KeyedArchive
 
 /// `list`: prints the keys of a cache.
@@ -5,18 +7,34 @@ struct List: Subcommand {
     static let name = "list"
     static let summary = "Print the keys of a cache, one per line, escaped"
     static let discussion: String? =
-        "A backslash in a key is printed as two, a line feed as \\n, other invisible characters as \\u{…}. get - and "
-        + "remove - read keys from standard input in this form; with --null, here and there, as they are. In caches "
-        + "of the library ModelCache, --long and --json tell models and lists."
+        "In no order, as they are found, unless --sort is given. A backslash in a key is printed as two, a line feed "
+        + "as \\n, other invisible characters as \\u{…}. get - and remove - read keys from standard input in this "
+        + "form; with --null, here and there, as they are. In caches of the library ModelCache, --long and --json "
+        + "tell models and lists."
     static let examples = [
         CommandExample(
-            arguments: ["list", "--cache", "cities", "--long"],
-            meaning: "See what is stored until when"
-        )
+            arguments: ["list", "--cache", "cities", "--long", "--sort", "size", "--limit", "10"],
+            meaning: "See the ten entries that take most, and when they expire"
+        ),
+        CommandExample(
+            arguments: ["list", "--cache", "pages", "--prefix", "user/7/", "--older-than", "30d"],
+            meaning: "See a user's entries that are older than 30 days"
+        ),
     ]
 
     let cache = CacheOptions()
+    let selection = SelectionOptions()
+    @Option(
+        "sort",
+        value: "ORDER",
+        help: "key, stored (the latest first), expires (the next first) or size (the largest first)",
+        standard: "as they are found",
+        parse: ArgumentText.word(["key": .key, "stored": .stored, "expires": .expires, "size": .size])
+    )
+    var order: EntryOrder?
+    @Option("limit", value: "COUNT", help: "Print this many at most", parse: ArgumentText.count) var limit: Int?
     @Flag("long", help: "Show when each entry was stored, expires, and its size") var isLong: Bool
+    @Flag("tags", help: "Show the tags of each entry; makes the list long") var showsTags: Bool
     @Flag("null", letter: "0", help: "Print the keys as they are, with a NUL behind each, for programs")
     var writesRawKeys: Bool
     @Flag(.json) var writesJSON: Bool
@@ -24,22 +42,73 @@ struct List: Subcommand {
     func validate() throws(ArgumentError) {
         guard writesRawKeys else { return }
         if isLong { throw Self.failure(.conflictingOptions("--null", "--long")) }
+        if showsTags { throw Self.failure(.conflictingOptions("--null", "--tags")) }
         if writesJSON { throw Self.failure(.conflictingOptions("--null", "--json")) }
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let cache = try environment.backend.open(self.cache.selection)
-        var entries = try cache.entries().sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        if writesJSON || isLong { entries = EntryRow.namingModels(entries, in: cache, at: environment.date()) }
+        guard isLong || showsTags || writesJSON else {
+            try forEachEntry(in: cache, at: environment.date()) { entry in
+                try environment.output.write(writesRawKeys ? "\(entry.key)\0" : "\(EscapedText(entry.key))\n")
+            }
+            return .success
+        }
+        var rows: [EntryRow] = []
+        try forEachEntry(in: cache, at: environment.date()) { rows.append(EntryRow($0)) }
+        rows = EntryRow.namingModels(rows, in: cache, at: environment.date())
         if writesJSON {
-            try JSONWriter.write(.array(entries.map(\.json)), isIndented: true, to: environment.output)
-        } else if writesRawKeys {
-            for entry in entries { try environment.output.write("\(entry.key)\0") }
-        } else if isLong {
-            try environment.output.write(EntryRow.table(entries).description)
+            let values = rows.map { $0.json(hasTags: showsTags) }
+            try JSONWriter.write(.array(values), isIndented: true, to: environment.output)
         } else {
-            for entry in entries { try environment.output.write("\(EscapedText(entry.key))\n") }
+            try environment.output.write(EntryRow.table(rows, hasTags: showsTags).description)
         }
         return .success
+    }
+
+    /// Gives the entries to `body` as they are found; in an order, all of them have to be known first.
+    private func forEachEntry(
+        in cache: any CacheAccess,
+        at date: Date,
+        _ body: (EntryInformation) throws -> Void
+    ) throws {
+        var left = limit ?? .max
+        guard left > 0 else { return }
+        guard let order else {
+            return try cache.forEachEntry(selection.filter, at: date) { entry in
+                try body(entry)
+                left -= 1
+                return left > 0
+            }
+        }
+        var entries: [EntryInformation] = []
+        try cache.forEachEntry(selection.filter, at: date) { entry in
+            entries.append(entry)
+            return true
+        }
+        entries.sort(by: order.isBefore)
+        for entry in entries.prefix(left) { try body(entry) }
+    }
+}
+
+/// An order of entries in a list; equal ones are in the order of their keys' bytes.
+enum EntryOrder: Sendable {
+    case key
+    /// The latest first.
+    case stored
+    /// The next first; those that never expire come last.
+    case expires
+    /// The largest first.
+    case size
+
+    func isBefore(_ one: EntryInformation, _ other: EntryInformation) -> Bool {
+        switch self {
+        case .stored where one.storedAt != other.storedAt: return one.storedAt > other.storedAt
+        case .expires where one.expiresAt != other.expiresAt:
+            return (one.expiresAt ?? .distantFuture) < (other.expiresAt ?? .distantFuture)
+        case .size where one.storedByteCount != other.storedByteCount:
+            return one.storedByteCount > other.storedByteCount
+        default: return one.key.utf8.lexicographicallyPrecedes(other.key.utf8)
+        }
     }
 }

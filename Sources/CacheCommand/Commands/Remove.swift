@@ -1,10 +1,15 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
 import TypedCache
 
-/// `remove`: removes entries by their keys.
+/// `remove`: removes entries by their keys, or all that are selected.
 struct Remove: Subcommand {
     static let name = "remove"
     static let summary = "Remove entries from a cache"
-    static let discussion: String? = "The exit code is 1 if one of the keys had no entry."
+    static let discussion: String? =
+        "Takes keys, or options that select entries as list does: list with the same options shows them, as does "
+        + "--dry-run. The exit code is 1 if one of the keys had no entry."
     static let examples = [
         CommandExample(
             arguments: ["remove", "--cache", "cities", "--", "362", "-1"],
@@ -14,11 +19,22 @@ struct Remove: Subcommand {
             arguments: ["remove", "-", "--null", "--cache", "cities"],
             meaning: "Remove the keys that a pipe from list --null brings"
         ),
+        CommandExample(
+            arguments: ["remove", "--cache", "pages", "--prefix", "user/7/", "--dry-run"],
+            meaning: "See the entries that would be removed without --dry-run"
+        ),
     ]
 
-    @Operand("KEY", help: "The keys to remove; - reads them from standard input, one per line, as list prints them")
+    @Operand(
+        "KEY",
+        isOptional: true,
+        help: "The keys to remove; - reads them from standard input, one per line, as list prints them"
+    )
     var keys: [String]
     let cache = CacheOptions()
+    let selection = SelectionOptions()
+    @Flag("dry-run", help: "Remove nothing; print the keys of the entries that would be removed, as list does")
+    var isTrial: Bool
     @Flag(.rawKeys) var readsRawKeys: Bool
     @Flag(.json) var writesJSON: Bool
 
@@ -26,15 +42,64 @@ struct Remove: Subcommand {
         try KeySource.Origin(keys, isRaw: readsRawKeys, of: Self.self)
     }
 
-    func validate() throws(ArgumentError) { _ = try keyOrigin() }
+    func validate() throws(ArgumentError) {
+        if keys.isEmpty, !readsRawKeys {
+            guard selection.isGiven else {
+                throw Self.failure(.missingOperand("KEY, or an option that selects entries,"))
+            }
+        } else {
+            if let key = keys.first, selection.isGiven { throw Self.failure(.unexpectedOperand(key)) }
+            _ = try keyOrigin()
+        }
+    }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let cache = try environment.backend.open(self.cache.selection)
+        return try selection.isGiven
+            ? removeSelected(from: cache, in: environment) : removeKeys(from: cache, in: environment)
+    }
+
+    // MARK: By selection
+
+    private func removeSelected(from cache: any CacheAccess, in environment: CommandEnvironment) throws
+        -> ExitStatus
+    {
+        let interruption = environment.trapSignals()
+        var count = 0
+        var byteCount = 0
+        try cache.forEachEntry(selection.filter, at: environment.date()) { entry in
+            guard interruption.signal == nil else { return false }
+            if isTrial {
+                if !writesJSON { try environment.output.write("\(EscapedText(entry.key))\n") }
+            } else if try !cache.remove(entry) {
+                // Another process has removed or replaced it meanwhile.
+                return true
+            }
+            count += 1
+            byteCount += entry.storedByteCount
+            return true
+        }
+        let json: Record = [
+            "removed": .count(isTrial ? 0 : count), "selected": .count(count), "size": .count(byteCount),
+        ]
+        if writesJSON {
+            try environment.write(json)
+        } else if !isTrial {
+            try environment.output.write(
+                "\(CountText(count, "entry", plural: "entries")) removed, \(ByteText(byteCount))\n"
+            )
+        }
+        return interruption.signal.map(ExitStatus.signal) ?? .success
+    }
+
+    // MARK: By keys
+
+    private func removeKeys(from cache: any CacheAccess, in environment: CommandEnvironment) throws -> ExitStatus {
         var keys = try KeySource(keyOrigin(), environment)
         var outcome = Outcome()
         do {
             while let key = try keys.next() {
-                try remove(key, from: cache, adding: &outcome, reportingTo: environment.errors)
+                try remove(key, from: cache, adding: &outcome, in: environment)
             }
         } catch {
             // The removals before the failure are told all the same.
@@ -55,29 +120,30 @@ struct Remove: Subcommand {
         _ key: Result<String, BadRecord>,
         from cache: any CacheAccess,
         adding outcome: inout Outcome,
-        reportingTo errors: any ErrorOutput
+        in environment: CommandEnvironment
     ) throws {
         do {
             let key = try key.get()
-            if try cache.remove(key) {
+            if try isTrial ? cache.peek(key, pieces: { _ in false }) != nil : cache.remove(key) {
                 outcome.removed += 1
+                if isTrial, !writesJSON { try environment.output.write("\(EscapedText(key))\n") }
             } else {
                 outcome.missing.append(key)
-                errors.report(CommandFailureMessage(CommandFailure.noEntry(key: key)))
+                environment.errors.report(CommandFailureMessage(CommandFailure.noEntry(key: key)))
             }
         } catch let bad as BadRecord {
             outcome.invalid += 1
-            errors.report(BadRecordMessage(bad))
+            environment.errors.report(BadRecordMessage(bad))
         } catch let error as CacheError where error.code == .invalidKey {
             outcome.invalid += 1
-            errors.report(CommandFailureMessage(error))
+            environment.errors.report(CommandFailureMessage(error))
         }
     }
 
     private func write(_ outcome: Outcome, to environment: CommandEnvironment) throws(OutputError) {
         guard writesJSON else { return }
         try environment.write([
-            "removed": .count(outcome.removed),
+            isTrial ? "selected" : "removed": .count(outcome.removed),
             "missing": .array(outcome.missing.map(RecordValue.string)),
         ])
     }

@@ -5,6 +5,9 @@ package protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
     func write(_ text: String) throws(OutputError)
 
+    /// Takes bytes in that are no text.
+    func write(bytes: [UInt8]) throws(OutputError)
+
     /// Writes the text that was held back.
     func flush() throws(OutputError)
 }
@@ -33,6 +36,15 @@ final class StandardOutput: TextOutput {
 
     func write(_ text: String) throws(OutputError) {
         buffer.append(contentsOf: text.utf8)
+        try flushIfDue()
+    }
+
+    func write(bytes: [UInt8]) throws(OutputError) {
+        buffer.append(contentsOf: bytes)
+        try flushIfDue()
+    }
+
+    private func flushIfDue() throws(OutputError) {
         if isTerminal || buffer.count >= Self.capacity { try flush() }
     }
 

@@ -93,6 +93,36 @@ extension CacheInspector {
         }
     }
 
+    /// How the cache keeps its entries.
+    package var layout: DiskSettings.Layout { core.store is FileStore ? .files : .packed }
+
+    /// How many entries there are, expired and damaged ones included, as far as that is known without reading them.
+    /// Blocks on disk I/O.
+    ///
+    /// - Complexity: O(1) in a packed cache that was closed, O(*n*) in one with a file for each entry.
+    package func entryCount() throws(CacheError) -> Int {
+        try core.wrapping { () throws(StoreError) in
+            if let store = core.store as? PackedStore { return try store.statistics().entryCount }
+            var count = 0
+            try core.store.forEachEntry { _ in
+                count += 1
+                return true
+            }
+            return count
+        }
+    }
+
+    /// When an entry was last saved or removed, as far as the times of files and folders tell; `nil` if they cannot be
+    /// read. Blocks on disk I/O.
+    package func lastChange() -> Date? {
+        let path = directory.path(percentEncoded: false)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        let times = names.filter { $0 != "index" && $0 != "reserve" }.compactMap { name in
+            (try? FileManager.default.attributesOfItem(atPath: path + "/" + name))?[.modificationDate] as? Date
+        }
+        return times.max()
+    }
+
     /// How many bytes all files in the cache's directory hold, also those that hold no entries.
     ///
     /// - Complexity: O(*n*) in the number of files.

@@ -28,8 +28,11 @@ struct ArgumentErrorTests {
             ("list --cache c --cache d", "--cache is given twice; see typed-cache help list"),
             ("list --cache c x", "unexpected argument 'x'; see typed-cache help list"),
             ("get --cache c", "KEY is missing; see typed-cache help get"),
-            ("get a b --cache c", "unexpected argument 'b'; see typed-cache help get"),
-            ("remove --cache c", "KEY is missing; see typed-cache help remove"),
+            ("export a b --cache c", "unexpected argument 'b'; see typed-cache help export"),
+            (
+                "remove --cache c",
+                "KEY, or an option that selects entries, is missing; see typed-cache help remove"
+            ),
             ("dump", "FILE|KEY is missing; see typed-cache help dump"),
             ("warm s --cache c", "--key FIELD is missing; see typed-cache help warm"),
             (

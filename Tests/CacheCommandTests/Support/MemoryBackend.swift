@@ -68,17 +68,6 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return (0, former - saved.count)
     }
 
-    func entries() -> [EntryRow] {
-        saved.map { key, _ in
-            EntryRow(
-                key: key,
-                storedAt: Date(timeIntervalSince1970: 0),
-                expiresAt: key == "a" ? nil : Date(timeIntervalSince1970: 86_400),
-                size: 1_536
-            )
-        }
-    }
-
     func statistics() -> StatisticsReport {
         let stored = saved.isEmpty ? nil : Date(timeIntervalSince1970: 0)
         return StatisticsReport(
@@ -101,10 +90,41 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return saved.count
     }
 
-    // MARK: Whole entries, of which there are none: commands that need them are tried with caches on disk.
+    func overview() -> CacheOverview {
+        CacheOverview(
+            layout: .packed,
+            entryCount: saved.count,
+            byteCount: 1_536 * saved.count,
+            lastChange: Date(timeIntervalSince1970: 0)
+        )
+    }
 
-    var partCount: Int { 0 }
-    func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] { [] }
+    func names(at location: CacheLocation) -> [String] { ["memory"] }
+    func apps() -> [String] { ["app"] }
+
+    // MARK: Whole entries
+
+    var partCount: Int { 1 }
+
+    func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] {
+        saved.map { key, _ in
+            let far = Date(timeIntervalSince1970: 4_102_444_800)
+            let attributes = EntryAttributes(
+                storedAt: Date(timeIntervalSince1970: 0),
+                expiresAt: key == "a" ? nil : far
+            )
+            return .success(
+                EntryInformation(
+                    key: key,
+                    attributes: attributes,
+                    archiveByteCount: 2_048,
+                    storedByteCount: 1_536,
+                    identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+                )
+            )
+        }
+    }
+
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
         guard let record = records[key] else { return nil }
         guard case .success(let archive) = Result(catching: { try ArchivedRecord.archive(record, as: nil) }) else {

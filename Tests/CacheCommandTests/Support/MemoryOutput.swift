@@ -3,6 +3,8 @@
 /// Keeps what would be printed; can fail once it has taken some bytes.
 final class MemoryOutput: TextOutput {
     private(set) var text = ""
+    /// Those that are no text.
+    private(set) var bytes: [UInt8] = []
     private(set) var flushCount = 0
     private let room: Int
     private let error: OutputError
@@ -15,6 +17,10 @@ final class MemoryOutput: TextOutput {
     func write(_ text: String) throws(OutputError) {
         guard self.text.utf8.count + text.utf8.count <= room else { throw error }
         self.text += text
+    }
+
+    func write(bytes: [UInt8]) throws(OutputError) {
+        self.bytes += bytes
     }
 
     func flush() throws(OutputError) {

@@ -38,7 +38,7 @@ final class StoppingAccess: CacheAccess {
         try base.save(archive, forKey: key, attributes: attributes, replaces: replaces)
     }
     func compact() throws -> CompactSummary { try base.compact() }
-    func entries() throws -> [EntryRow] { try base.entries() }
+    func overview() throws -> CacheOverview { try base.overview() }
     func statistics() throws -> StatisticsReport { try base.statistics() }
     func remove(_ key: String) throws -> Bool { try base.remove(key) }
     func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) { try base.trim(to: size) }
@@ -55,5 +55,7 @@ struct StoppingBackend: CacheBackend {
         DiscardingSink()
     }
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
+    func names(at location: CacheLocation) -> [String] { [] }
+    func apps() -> [String] { [] }
     func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
 }

@@ -1,0 +1,50 @@
+/// The options that select entries of a cache.
+struct SelectionOptions: OptionGroup {
+    @Option(
+        "prefix",
+        value: "TEXT",
+        help: "Only entries whose keys begin with TEXT",
+        parse: ArgumentText.nonEmpty("the beginning of a key")
+    )
+    var prefix: String?
+    @Option(
+        "match",
+        value: "GLOB",
+        help: "Only entries whose keys are of this pattern, with *, ? and [a-z] as in shells",
+        parse: { text throws(InvalidValue) in try GlobPattern(parsing: text) }
+    )
+    var pattern: GlobPattern?
+    @Option("tag", value: "NAME", help: "Only entries with this tag", parse: ArgumentText.nonEmpty("a tag"))
+    var tag: String?
+    @Option(
+        "older-than",
+        value: "TIME",
+        help: "Only entries that were stored longer ago, for instance 12h or 30d",
+        parse: { text throws(InvalidValue) in try TimeToLive(parsing: text) }
+    )
+    var age: TimeToLive?
+    @Option(
+        "larger-than",
+        value: "SIZE",
+        help: "Only entries that take more on disk, for instance 64K",
+        parse: { text throws(InvalidValue) in try SizeLimit(parsing: text) }
+    )
+    var size: SizeLimit?
+    @Flag("expired", help: "Only entries that have expired and are not removed yet, instead of all others")
+    var isExpired: Bool
+
+    var isGiven: Bool {
+        prefix != nil || pattern != nil || tag != nil || age != nil || size != nil || isExpired
+    }
+
+    var filter: EntryFilter {
+        EntryFilter(
+            prefix: prefix,
+            pattern: pattern,
+            tag: tag,
+            minimumAge: age?.duration,
+            lowerSize: size?.bytes.bytes,
+            isExpired: isExpired
+        )
+    }
+}

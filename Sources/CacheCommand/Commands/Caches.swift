@@ -1,0 +1,135 @@
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// `caches`: lists the caches of an app.
+struct Caches: Subcommand {
+    static let name = "caches"
+    static let summary = "List the caches of an app, or of all apps"
+    static let discussion: String? =
+        "Shows each cache's layout, its number of entries, its size on disk and when it last changed. With --check, "
+        + "the head of every entry is read, and expired and damaged entries are counted. A cache that cannot be "
+        + "opened is reported, and the exit code is then 1."
+    static let examples = [
+        CommandExample(
+            arguments: ["caches", "--all"],
+            meaning: "See which apps have caches, and how large they are"
+        ),
+        CommandExample(arguments: ["caches", "--app", "atlas", "--json"], meaning: "Feed a monitor"),
+    ]
+
+    let location = LocationOptions()
+    @Flag("all", help: "List the caches of all apps of this user") var listsAllApps: Bool
+    @Flag("check", help: "Count expired and damaged entries, too") var checks: Bool
+    @Flag(.json) var writesJSON: Bool
+
+    func validate() throws(ArgumentError) {
+        if listsAllApps, location.root != nil { throw Self.failure(.conflictingOptions("--all", "--root")) }
+        if listsAllApps, location.app != nil { throw Self.failure(.conflictingOptions("--all", "--app")) }
+    }
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        var places: [(app: String?, location: CacheLocation)] = [(nil, location.location)]
+        if listsAllApps { places = environment.backend.apps().map { ($0, .app($0)) } }
+        var rows: [CacheRow] = []
+        var status = ExitStatus.success
+        for (app, location) in places {
+            for name in try environment.backend.names(at: location) {
+                do {
+                    let cache = try environment.backend.open(CacheSelection(name: name, location: location))
+                    let statistics = checks ? try cache.statistics() : nil
+                    rows.append(
+                        CacheRow(app: app, name: name, overview: try cache.overview(), statistics: statistics)
+                    )
+                } catch {
+                    status = .failure
+                    environment.errors.report("\(EscapedText(name, limit: 200)): \(CommandFailureMessage(error))")
+                }
+            }
+        }
+        if writesJSON {
+            try JSONWriter.write(.array(rows.map(\.json)), isIndented: true, to: environment.output)
+        } else if !rows.isEmpty {
+            try environment.output.write(CacheRow.table(rows).description)
+        } else if status == .success {
+            environment.errors.report("there are no caches; say where they are with --root or --app, or give --all")
+        }
+        return status
+    }
+}
+
+/// A cache without its entries.
+package struct CacheOverview: Sendable, Equatable {
+    package let layout: DiskSettings.Layout
+    /// Expired and damaged entries included.
+    package let entryCount: Int
+    /// The bytes of all files.
+    package let byteCount: Int
+    /// When an entry was last saved or removed; `nil` if that is not known.
+    package let lastChange: Date?
+
+    package init(layout: DiskSettings.Layout, entryCount: Int, byteCount: Int, lastChange: Date?) {
+        self.layout = layout
+        self.entryCount = entryCount
+        self.byteCount = byteCount
+        self.lastChange = lastChange
+    }
+}
+
+/// A cache as a list shows it.
+struct CacheRow {
+    /// `nil` where all are of one app.
+    let app: String?
+    let name: String
+    let overview: CacheOverview
+    /// `nil` if entries were not read.
+    let statistics: StatisticsReport?
+
+    private var layoutName: String { overview.layout == .files ? "files" : "packed" }
+
+    private var cells: [String] {
+        var cells = [overview.lastChange.map(InstantText.text) ?? "unknown", layoutName]
+        cells.append(CountText(overview.entryCount).description)
+        if let statistics {
+            cells.append(CountText(statistics.expiredCount).description)
+            cells.append(CountText(statistics.damagedCount).description)
+        }
+        cells.append(ByteText(overview.byteCount).description)
+        if let app { cells.append(EscapedText(app).description) }
+        cells.append(EscapedText(name).description)
+        return cells
+    }
+
+    /// For people. The names come last: they are the only cells that have no usual width.
+    static func table(_ rows: [CacheRow]) -> TextTable {
+        let hasApps = rows.contains { $0.app != nil }
+        let hasStatistics = rows.contains { $0.statistics != nil }
+        var columns: [(heading: String, alignment: TextTable.Alignment)] = [
+            ("CHANGED", .left), ("LAYOUT", .left), ("ENTRIES", .right),
+        ]
+        if hasStatistics { columns += [("EXPIRED", .right), ("DAMAGED", .right)] }
+        columns.append(("SIZE", .right))
+        if hasApps { columns.append(("APP", .left)) }
+        columns.append(("CACHE", .left))
+        var table = TextTable(columns)
+        for row in rows { table.append(row.cells) }
+        return table
+    }
+
+    /// For programs.
+    var json: RecordValue {
+        var record: Record = [
+            "cache": .string(name),
+            "layout": .string(layoutName),
+            "entries": .count(overview.entryCount),
+            "size": .count(overview.byteCount),
+            "changedAt": overview.lastChange.map(RecordValue.date) ?? .null,
+        ]
+        if let app { record.fields.insert(RecordField(name: "app", value: .string(app)), at: 0) }
+        if let statistics {
+            record.fields.append(RecordField(name: "expired", value: .count(statistics.expiredCount)))
+            record.fields.append(RecordField(name: "damaged", value: .count(statistics.damagedCount)))
+        }
+        return .object(record)
+    }
+}

@@ -1,0 +1,85 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+
+/// `cat`: prints the records of a cache, which `warm` reads.
+struct Cat: Subcommand {
+    static let name = "cat"
+    static let summary = "Print the records of a cache, a line of JSON each, as warm reads them"
+    static let discussion: String? =
+        "The way back from warm: warm - with the same key field gives a cache of equal records. Dates and tags of the "
+        + "entries are not among them; export has those. Entries that cannot be read are reported and left out; the "
+        + "exit code is then 1. Ctrl-C stops behind a whole line."
+    static let examples = [
+        CommandExample(
+            arguments: ["cat", "--cache", "cities", "--prefix", "29"],
+            meaning: "Print the records whose keys begin with 29"
+        ),
+        CommandExample(
+            arguments: ["cat", "--cache", "prices", "--key", "sku"],
+            meaning: "Print all records, with their keys as the field sku"
+        ),
+    ]
+
+    let cache = CacheOptions()
+    let selection = SelectionOptions()
+    @Option(
+        "key",
+        value: "FIELD",
+        help: "Write the key as this field of each record, in the first place, instead of one that it has",
+        parse: ArgumentText.nonEmpty("the name of a field")
+    )
+    var keyField: String?
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let interruption = environment.trapSignals()
+        let cache = try environment.backend.open(self.cache.selection)
+        let date = environment.date()
+        var reporter = EntryReporter(environment.errors)
+        var status = ExitStatus.success
+        try cache.forEachEntry(selection.filter, at: date) { entry in
+            guard interruption.signal == nil else { return false }
+            let value: RecordValue
+            do throws(CommandFailure) {
+                value = try self.value(of: entry, in: cache)
+            } catch .noEntry {
+                // Removed meanwhile.
+                return true
+            } catch {
+                status = .failure
+                reporter.complain(CommandFailureMessage(error))
+                return true
+            }
+            try write(value, of: entry, to: environment.output)
+            return true
+        }
+        return interruption.signal.map(ExitStatus.signal) ?? status
+    }
+
+    private func value(of entry: EntryInformation, in cache: any CacheAccess) throws(CommandFailure) -> RecordValue
+    {
+        // Also if it has expired: it was selected.
+        let tree = try cache.tree(of: entry.key, at: .distantPast)
+        var reader = ArchiveRecord(tree)
+        do throws(ArchiveRecord.Entangled) {
+            return try reader.value()
+        } catch {
+            throw .entangled(key: entry.key, self.cache.selection)
+        }
+    }
+
+    private func write(
+        _ value: RecordValue,
+        of entry: EntryInformation,
+        to output: any TextOutput
+    ) throws(OutputError) {
+        var value = value
+        if let keyField {
+            var fields = [RecordField(name: "value", value: value)]
+            if case .object(let record) = value { fields = record.fields.filter { $0.name != keyField } }
+            let key = RecordField(name: keyField, value: .string(entry.key))
+            value = .object(Record(fields: [key] + fields))
+        }
+        try JSONWriter.write(value, isIndented: false, to: output)
+    }
+}

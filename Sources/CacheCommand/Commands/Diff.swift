@@ -1,0 +1,236 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+
+/// `diff`: compares two caches.
+struct Diff: Subcommand {
+    static let name = "diff"
+    static let summary = "Compare the records and tags of two caches"
+    static let discussion: String? =
+        "Prints a line for each key: - one that only the first cache has, + one that only the second has, ~ one with "
+        + "another record or other tags. Dates, and the way in which a record is archived, make no difference. "
+        + "Entries that have expired count as missing. The exit code is 1 if the caches differ."
+    static let examples = [
+        CommandExample(
+            arguments: ["diff", "cities", "/backup/cities", "--app", "atlas", "--long"],
+            meaning: "Compare a cache with a copy of its directory, field by field"
+        )
+    ]
+
+    @Operand("CACHE", help: "Two caches: a name, or the path of a cache's directory, with a / in it")
+    var caches: [String]
+    let location = LocationOptions()
+    @Flag("long", help: "Show the fields that differ, with both values") var isLong: Bool
+    @Flag(.json) var writesJSON: Bool
+
+    func validate() throws(ArgumentError) {
+        if caches.count < 2 { throw Self.failure(.missingOperand("the second CACHE")) }
+        if caches.count > 2 { throw Self.failure(.unexpectedOperand(caches[2])) }
+    }
+
+    private func selection(_ text: String) -> CacheSelection {
+        guard text.contains("/") else { return CacheSelection(name: text, location: location.location) }
+        let url = URL(fileURLWithPath: text, isDirectory: true)
+        let root = url.deletingLastPathComponent().path(percentEncoded: false)
+        return CacheSelection(name: url.lastPathComponent, location: .root(root))
+    }
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let interruption = environment.trapSignals()
+        let first = try environment.backend.open(selection(caches[0]))
+        let second = try environment.backend.open(selection(caches[1]))
+        var comparison = CacheComparison(first: first, second: second, date: environment.date())
+        try comparison.run { difference in
+            guard interruption.signal == nil else { return false }
+            if writesJSON {
+                try environment.write(difference.json)
+            } else {
+                try environment.output.write(difference.prose(isLong: isLong))
+            }
+            return true
+        } unreadable: { failure in
+            environment.errors.report(CommandFailureMessage(failure))
+        }
+        if let signal = interruption.signal { return .signal(signal) }
+        return comparison.count == 0 && comparison.unreadableCount == 0 ? .success : .failure
+    }
+}
+
+/// Compares the entries of two caches, one after another.
+struct CacheComparison {
+    let first: any CacheAccess
+    let second: any CacheAccess
+    /// The moment by which entries have expired.
+    let date: Date
+    private(set) var count = 0
+    private(set) var unreadableCount = 0
+
+    init(first: any CacheAccess, second: any CacheAccess, date: Date) {
+        self.first = first
+        self.second = second
+        self.date = date
+    }
+
+    /// Gives each difference to `body`, until that returns `false`.
+    ///
+    /// - Parameter unreadable: is told the entries that cannot be read.
+    /// - Throws: the errors of `body`, and of listing the caches.
+    mutating func run(
+        _ body: (CacheDifference) throws -> Bool,
+        unreadable: (CommandFailure) -> Void
+    ) throws {
+        var goesOn = true
+        try first.forEachEntry(EntryFilter(), at: date) { entry in
+            let found: CacheDifference.Change?
+            do throws(CommandFailure) {
+                found = try change(of: entry)
+            } catch {
+                unreadableCount += 1
+                unreadable(error)
+                return true
+            }
+            guard let found else { return true }
+            count += 1
+            goesOn = try body(CacheDifference(key: entry.key, change: found))
+            return goesOn
+        }
+        guard goesOn else { return }
+        try second.forEachEntry(EntryFilter(), at: date) { entry in
+            if try first.peek(entry.key, pieces: { _ in false }).map({ !$0.isExpired(at: date) }) ?? false {
+                return true
+            }
+            count += 1
+            return try body(CacheDifference(key: entry.key, change: .added))
+        }
+    }
+
+    /// `nil` if both caches have the same.
+    private func change(of entry: EntryInformation) throws(CommandFailure) -> CacheDifference.Change? {
+        let former: Data
+        do throws(CommandFailure) {
+            former = try first.archive(of: entry.key, at: date)
+        } catch .noEntry {
+            return nil
+        }
+        let latter: Data
+        do throws(CommandFailure) {
+            latter = try second.archive(of: entry.key, at: date)
+        } catch .noEntry {
+            return .removed
+        }
+        let other = information(of: entry.key)
+        let tags = other.map { $0.attributes.tags } ?? entry.attributes.tags
+        var fields: [CacheDifference.Field] = []
+        if tags != entry.attributes.tags {
+            let texts = { (tags: [String]) in RecordValue.array(tags.map(RecordValue.string)) }
+            fields.append(.init(path: "(tags)", former: texts(entry.attributes.tags), latter: texts(tags)))
+        }
+        if former != latter {
+            fields += CacheDifference.Field.differences(
+                between: try record(former, entry.key),
+                and: try record(latter, entry.key)
+            )
+        }
+        return fields.isEmpty ? nil : .changed(fields)
+    }
+
+    private func information(of key: String) -> EntryInformation? {
+        let found = Result { try second.peek(key) { _ in false } }
+        guard case .success(let entry) = found else { return nil }
+        return entry
+    }
+
+    private func record(_ archive: Data, _ key: String) throws(CommandFailure) -> RecordValue {
+        do {
+            var reader = ArchiveRecord(try ArchiveTree(sharing: archive))
+            return try reader.value()
+        } catch let error as ArchiveError {
+            throw .unsoundEntry(key: key, error)
+        } catch {
+            throw .entangled(key: key, CacheSelection(name: "", location: .standard))
+        }
+    }
+}
+
+/// A key for which two caches differ.
+struct CacheDifference {
+    enum Change {
+        case added
+        case removed
+        case changed([Field])
+    }
+
+    /// A field with other values.
+    struct Field {
+        /// The names of the fields that lead to it, with dots between them.
+        let path: String
+        /// `nil` where there is no such field.
+        let former: RecordValue?
+        let latter: RecordValue?
+
+        /// The fields that differ, in the order of the former record.
+        static func differences(between former: RecordValue, and latter: RecordValue) -> [Field] {
+            var fields: [Field] = []
+            collect(former, latter, path: "", into: &fields)
+            return fields
+        }
+
+        private static func collect(
+            _ former: RecordValue,
+            _ latter: RecordValue,
+            path: String,
+            into fields: inout [Field]
+        ) {
+            guard former != latter else { return }
+            guard case .object(let former) = former, case .object(let latter) = latter else {
+                return fields.append(Field(path: path.isEmpty ? "(record)" : path, former: former, latter: latter))
+            }
+            let place = { (name: String) in path.isEmpty ? name : "\(path).\(name)" }
+            for field in former.fields {
+                if let other = latter[field.name] {
+                    collect(field.value, other, path: place(field.name), into: &fields)
+                } else {
+                    fields.append(Field(path: place(field.name), former: field.value, latter: nil))
+                }
+            }
+            for field in latter.fields where former[field.name] == nil {
+                fields.append(Field(path: place(field.name), former: nil, latter: field.value))
+            }
+        }
+    }
+
+    let key: String
+    let change: Change
+
+    /// For people; with the fields, if it is long.
+    func prose(isLong: Bool) -> String {
+        let key = EscapedText(key)
+        switch change {
+        case .added: return "+ \(key)\n"
+        case .removed: return "- \(key)\n"
+        case .changed(let fields):
+            guard isLong else { return "~ \(key)\n" }
+            let text = { (value: RecordValue?) in value.map { JSONWriter.text($0, isIndented: false) } ?? "none" }
+            return "~ \(key)\n"
+                + fields.map { "    \(EscapedText($0.path)): \(text($0.former)) -> \(text($0.latter))\n" }.joined()
+        }
+    }
+
+    /// For programs.
+    var json: Record {
+        var record: Record = ["key": .string(key)]
+        switch change {
+        case .added: record.fields.append(RecordField(name: "change", value: .string("added")))
+        case .removed: record.fields.append(RecordField(name: "change", value: .string("removed")))
+        case .changed(let fields):
+            record.fields.append(RecordField(name: "change", value: .string("changed")))
+            let values = fields.map { field in
+                RecordValue.object([
+                    "field": .string(field.path), "former": field.former ?? .null, "latter": field.latter ?? .null,
+                ])
+            }
+            record.fields.append(RecordField(name: "fields", value: .array(values)))
+        }
+        return record
+    }
+}

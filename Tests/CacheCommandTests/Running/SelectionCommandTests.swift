@@ -1,0 +1,224 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import CacheCommand
+
+/// The commands that are about entries which options select, on a cache on disk.
+struct SelectionCommandTests {
+    private let workspace: Workspace
+    private let cache: DiskCache
+
+    init() throws {
+        workspace = try Workspace()
+        cache = DiskCache(workspace)
+    }
+
+    private func save(
+        _ key: String,
+        _ text: String = "v",
+        age: TimeInterval = 0,
+        expired: Bool = false,
+        tags: [String] = []
+    ) throws {
+        var attributes = EntryAttributes(
+            storedAt: .now - age,
+            expiresAt: expired ? .now - 1 : nil
+        )
+        attributes.tags = tags
+        try cache.save(DiskCache.archive(text), key, with: attributes)
+    }
+
+    private func keys(_ words: String...) -> Set<String> {
+        let run = ToolRun(["list"] + words + cache.options, on: DiskCache.backend)
+        #expect(run.status == .success, "\(run.errors.text)")
+        return Set(run.output.lines)
+    }
+
+    private func saveSamples() throws {
+        try save("user/7/a", age: 100_000, tags: ["x", "y"])
+        try save("user/7/b", tags: ["x"])
+        try save("user/70/c", String(repeating: "long text 7 ", count: 4_000).uppercased(), age: 10)
+        try save("other")
+        try save("gone", expired: true, tags: ["x"])
+    }
+
+    @Test("Each option takes its entries, and several together take those that agree with all")
+    func options() throws {
+        try saveSamples()
+        #expect(keys() == ["user/7/a", "user/7/b", "user/70/c", "other"])
+        #expect(keys("--prefix", "user/7") == ["user/7/a", "user/7/b", "user/70/c"])
+        #expect(keys("--match", "user/?/*") == ["user/7/a", "user/7/b"])
+        #expect(keys("--tag", "x") == ["user/7/a", "user/7/b"])
+        #expect(keys("--older-than", "1d") == ["user/7/a"])
+        #expect(keys("--older-than", "5s") == ["user/7/a", "user/70/c"])
+        #expect(keys("--expired") == ["gone"])
+        #expect(keys("--expired", "--tag", "y") == [])
+        #expect(keys("--tag", "x", "--prefix", "user/7/b") == ["user/7/b"])
+        let large = keys("--larger-than", "350")
+        #expect(large == ["user/70/c"], "\(large)")
+    }
+
+    @Test("A list has the order that is asked for, and no more entries than the limit")
+    func orders() throws {
+        try saveSamples()
+        func lines(_ words: String...) -> [String] {
+            ToolRun(["list"] + words + cache.options, on: DiskCache.backend).output.lines
+        }
+        #expect(lines("--sort", "key") == ["other", "user/7/a", "user/7/b", "user/70/c"])
+        #expect(lines("--sort", "size", "--limit", "1") == ["user/70/c"])
+        #expect(lines("--sort", "stored").suffix(2) == ["user/70/c", "user/7/a"])
+        #expect(lines("--limit", "2").count == 2 && lines("--limit", "0").isEmpty)
+        let tagged = lines("--tags", "--prefix", "user/7/a")
+        #expect(tagged.first?.contains("TAGS") ?? false && tagged.last?.contains("x, y") ?? false)
+    }
+
+    @Test("What a dry run shows is removed without it, and nothing else")
+    func removal() throws {
+        try saveSamples()
+        let trial = cache.run("remove", "--tag", "x", "--dry-run")
+        #expect(trial.status == .success && Set(trial.output.lines) == ["user/7/a", "user/7/b"])
+        #expect(try cache.contents().count == 5)
+        #expect(cache.run("remove", "other", "none", "--dry-run").output.lines == ["other"])
+        let removed = cache.run("remove", "--tag", "x")
+        #expect(removed.status == .success && removed.output.text.hasPrefix("2 entries removed, "))
+        #expect(keys() == ["user/70/c", "other"])
+        #expect(cache.run("remove", "--expired", "--json").output.text.hasPrefix(#"{"removed":1,"selected":1,"#))
+        #expect(try cache.contents().count == 2)
+    }
+
+    @Test("Keys and options that select exclude each other, and one of them is needed")
+    func usage() throws {
+        try save("a")
+        for words in [
+            ["remove"], ["remove", "a", "--prefix", "a"], ["remove", "-", "--expired"], ["list", "--match", "[a"],
+            ["list", "--sort", "age"], ["list", "--tags", "--null"], ["get", "a", "b", "--raw"],
+            ["get", "-", "--as", "xml"],
+            ["get", "a", "--raw", "--json"],
+        ] {
+            #expect(ToolRun(words + cache.options, on: DiskCache.backend).status == .usage, "\(words)")
+        }
+        #expect(try cache.contents().count == 1)
+    }
+
+    @Test("A pattern takes what shells' patterns take")
+    func patterns() throws {
+        let cases: [(String, String, Bool)] = [
+            ("*", "", true), ("?", "", false), ("a*c", "abcbc", true), ("a*c", "abcb", false), ("**", "x", true),
+            ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[!a-c]x", "dx", true), ("[]a]", "]", true),
+            ("\\*", "*", true), ("\\*", "a", false), ("é?", "éü", true), ("[a-]", "-", true), ("", "", true),
+            ("a", "ab", false), ("*a*b*c*", "xxaxxbxxc", true),
+        ]
+        for (pattern, text, isMatch) in cases {
+            #expect(try GlobPattern(parsing: pattern).matches(text) == isMatch, "\(pattern) \(text)")
+        }
+        for pattern in ["[", "[a", "[!", "[z-a]", "\\"] {
+            #expect(throws: InvalidValue.self, "\(pattern)") { try GlobPattern(parsing: pattern) }
+        }
+        // Without going back more than once for each star, this would take years.
+        let hard = try GlobPattern(parsing: String(repeating: "a*", count: 60) + "b")
+        #expect(!hard.matches(String(repeating: "a", count: 1_000)))
+    }
+
+    @Test("What cat prints is what warm has read", arguments: ["packed", "files"])
+    func roundTrip(layout: String) throws {
+        let records = (0..<300).map {
+            #"{"id":"\#($0)","n":\#($0),"r":\#(Double($0) / 4),"s":"ü\n\#($0)","l":[true,null,{"x":1}]}"#
+        }
+        let from = ToolRun(
+            ["warm", "-", "--key", "id", "--layout", layout] + cache.options,
+            on: DiskCache.backend,
+            input: records.joined(separator: "\n")
+        )
+        #expect(from.status == .success, "\(from.errors.text)")
+        let printed = cache.run("cat")
+        #expect(printed.status == .success)
+        let other = DiskCache(workspace, "other")
+        #expect(
+            ToolRun(
+                ["warm", "-", "--key", "id"] + other.options,
+                on: DiskCache.backend,
+                input: printed.output.text
+            ).status
+                == .success
+        )
+        let compared = ToolRun(["diff", "c", "other", "--root", workspace.root], on: DiskCache.backend)
+        #expect(compared.status == .success && compared.output.text.isEmpty)
+        #expect(Set(printed.output.lines.map { $0.count }) == Set(other.run("cat").output.lines.map { $0.count }))
+        let keyed = cache.run("cat", "--key", "k", "--prefix", "29")
+        #expect(keyed.output.lines.count == 11 && keyed.output.lines.allSatisfy { $0.hasPrefix(#"{"k":"29"#) })
+    }
+
+    @Test("A difference is told by key, and field by field")
+    func differences() throws {
+        let other = DiskCache(workspace, "d")
+        func warm(_ cache: DiskCache, _ lines: String) {
+            let run = ToolRun(["warm", "-", "--key", "id"] + cache.options, on: DiskCache.backend, input: lines)
+            #expect(run.status == .success, "\(run.errors.text)")
+        }
+        warm(
+            cache,
+            #"{"id":"a","n":1}"# + "\n" + #"{"id":"b","n":1,"o":{"p":2,"q":"x"},"gone":true}"# + "\n"
+                + #"{"id":"same","n":1}"#
+        )
+        warm(
+            other,
+            #"{"id":"c","n":1}"# + "\n" + #"{"id":"b","n":2,"o":{"p":3,"q":"x"},"new":3}"# + "\n"
+                + #"{"id":"same","n":1}"#
+        )
+        func diff(_ words: String...) -> ToolRun {
+            ToolRun(["diff", "c", "d", "--root", workspace.root] + words, on: DiskCache.backend)
+        }
+        let short = diff()
+        #expect(short.status == .failure && Set(short.output.lines) == ["- a", "~ b", "+ c"])
+        let long = diff("--long").output.text
+        #expect(
+            long.contains("~ b\n    gone: true -> none\n    n: 1 -> 2\n    o.p: 2 -> 3\n    new: none -> 3\n"),
+            "\(long)"
+        )
+        let json = diff("--json").output.lines
+        #expect(json.contains(#"{"key":"a","change":"removed"}"#) && json.count == 3)
+        let byPath = ToolRun(["diff", workspace.root + "/c", workspace.root + "/c"], on: DiskCache.backend)
+        #expect(byPath.status == .success && byPath.output.text.isEmpty)
+        #expect(ToolRun(["diff", "c"], on: DiskCache.backend).status == .usage)
+    }
+
+    @Test("Caches are listed with their numbers, and one that cannot be opened is told")
+    func listing() throws {
+        try saveSamples()
+        try DiskCache(workspace, "small").save(DiskCache.archive("x"), "k")
+        let list = ToolRun(["caches", "--root", workspace.root, "--json", "--check"], on: DiskCache.backend)
+        #expect(list.status == .success, "\(list.errors.text)")
+        #expect(list.output.text.contains("\"entries\": 5") && list.output.text.contains("\"expired\": 1"))
+        #expect(ToolRun(["caches", "--root", workspace.root], on: DiskCache.backend).output.lines.count == 3)
+        let marker = workspace.root + "/small/format"
+        try Data("typed-cache packed store, format 99\n".utf8).write(to: URL(fileURLWithPath: marker))
+        let mixed = ToolRun(["caches", "--root", workspace.root], on: DiskCache.backend)
+        #expect(mixed.status == .failure && mixed.output.lines.count == 2)
+        #expect(mixed.errors.text.contains("small"))
+        #expect(ToolRun(["caches", "--root", workspace.root + "/none"], on: DiskCache.backend).status == .failure)
+    }
+
+    @Test("A record comes as JSON, as a property list, or as it was saved")
+    func forms() throws {
+        let run = ToolRun(
+            ["warm", "-", "--key", "id"] + cache.options,
+            on: DiskCache.backend,
+            input: #"{"id":"a","n":1,"l":[1.5,true]}"# + "\n" + #"{"id":"b","n":null}"#
+        )
+        #expect(run.status == .success)
+        for form in ["xml", "plist"] {
+            let bytes = cache.run("get", "a", "--as", form).output.bytes
+            let value = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
+            #expect(value?["n"] as? Int == 1 && (value?["l"] as? [Any])?.count == 2)
+        }
+        let null = cache.run("get", "b", "--as", "xml")
+        #expect(null.status == .failure && null.errors.text.contains("n is null"))
+        let raw = cache.run("get", "a", "--raw").output.bytes
+        #expect(try ArchiveTree(sharing: Data(raw)).roots.count >= 1)
+        #expect(cache.run("get", "a", "b", "none", "--json").output.lines.count == 2)
+    }
+}
