@@ -16,6 +16,7 @@ let package = Package(
     // No watchOS: its builds include one with 32-bit integers, and offsets and limits here take 64.
     platforms: [.macOS(.v15), .macCatalyst(.v18), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
+        .library(name: "PropertyLists", targets: ["PropertyLists"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
         .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
@@ -48,6 +49,9 @@ let package = Package(
 
         // Calls for files that Swift does not see.
         .target(name: "CFiles"),
+
+        // Property lists: binary, XML, OpenStep and GNUstep text; objects, trees and Codable values. Knows no archives.
+        .target(name: "PropertyLists", swiftSettings: strict),
 
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(
@@ -129,6 +133,13 @@ let package = Package(
             name: "StoreMeasuring",
             dependencies: ["ArchiveStore"],
             path: "Tests/StoreMeasuring",
+            swiftSettings: strict
+        ),
+
+        // Each format and face against Foundation's and Python's.
+        .testTarget(
+            name: "PropertyListsTests",
+            dependencies: ["PropertyLists", "TestSupport"],
             swiftSettings: strict
         ),
 

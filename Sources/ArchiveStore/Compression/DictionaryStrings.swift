@@ -35,6 +35,13 @@ final class DictionaryStrings: @unchecked Sendable {
         dictionary: [UInt8],
         filling output: UnsafeMutableRawBufferPointer
     ) -> small_inflate_result {
-        small_inflate(dictionary, dictionary.count, input.baseAddress, input.count, output.baseAddress, output.count)
+        small_inflate(
+            dictionary,
+            dictionary.count,
+            input.baseAddress,
+            input.count,
+            output.baseAddress,
+            output.count
+        )
     }
 }
