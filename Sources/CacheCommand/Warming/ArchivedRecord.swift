@@ -20,8 +20,12 @@ final class ArchivedRecord: NSObject, ArchiveNamed {
     required init?(coder: NSCoder) { nil }
 
     /// The archive of a record, with the checks that a cache makes before it saves one.
-    static func archive(_ record: Record, as type: ArchivedClass?) throws(ArchiveError) -> [UInt8] {
-        let archived = try KeyedArchiver.archive(ArchivedRecord(record, as: type))
+    static func archive(_ record: SourceRecord, as type: ArchivedClass?) throws(ArchiveError) -> [UInt8] {
+        let archived =
+            switch record {
+            case .fields(let record): try KeyedArchiver.archive(ArchivedRecord(record, as: type))
+            case .parsed(let parsed): try KeyedArchiver.archive(parsed.values, as: type)
+            }
         if archived.mayBeRefused { try check(archived.bytes) }
         return archived.bytes
     }

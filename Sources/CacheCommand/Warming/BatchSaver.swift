@@ -13,7 +13,7 @@ struct BatchSaver: Sendable {
     /// A record on its way.
     struct Item: Sendable {
         enum Content: Sendable {
-            case record(Record, key: String, line: Int)
+            case record(SourceRecord, key: String, line: Int)
             case bad(BadRecord)
         }
 
@@ -93,8 +93,10 @@ struct BatchSaver: Sendable {
                             continue
                         }
                     }
-                    let selected = try fields?.select(from: record, isText: item.isText) ?? record
-                    pending.add(KeyedRecord(key: key, record: selected), at: index, line: line)
+                    let selected = try fields.map {
+                        SourceRecord.fields(try $0.select(from: record.record, isText: item.isText))
+                    }
+                    pending.add(KeyedRecord(key: key, record: selected ?? record), at: index, line: line)
                 } catch let reason as BadRecordReason {
                     pending.results[index] = .bad(BadRecord(line: line, reason: reason))
                 } catch {

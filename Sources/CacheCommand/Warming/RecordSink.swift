@@ -8,7 +8,7 @@ package protocol RecordSink: Sendable {
     ///
     /// - Throws: ``RejectedRecord`` if this record cannot be taken and the next one might; any other error ends
     ///   the work.
-    func save(_ record: Record, forKey key: String) throws
+    func save(_ record: SourceRecord, forKey key: String) throws
 
     /// Saves records for their keys, in their order.
     ///
@@ -43,7 +43,7 @@ extension RecordSink {
 /// A record and the key that it is saved for.
 package struct KeyedRecord: Sendable {
     package let key: String
-    package let record: Record
+    package let record: SourceRecord
 }
 
 /// Says that a cache does not take one record, though it may take others.
@@ -89,7 +89,7 @@ struct CacheSink: RecordSink {
 
     func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
 
-    func save(_ record: Record, forKey key: String) throws {
+    func save(_ record: SourceRecord, forKey key: String) throws {
         do throws(CacheError) {
             try inspector.save(
                 forKey: key,
@@ -140,7 +140,7 @@ struct CheckingSink: RecordSink {
 
     func contains(_ key: String) -> Bool { false }
 
-    func save(_ record: Record, forKey key: String) throws {
+    func save(_ record: SourceRecord, forKey key: String) throws {
         do throws(CacheError) {
             try CacheInspector.check(
                 forKey: key,

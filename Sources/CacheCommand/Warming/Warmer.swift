@@ -214,20 +214,43 @@ struct RecordKey {
     static let longest = 1_024
 
     let field: String
+    private let isASCII: Bool
+
+    init(field: String) {
+        self.field = field
+        isASCII = field.utf8.allSatisfy { $0 < 0x80 }
+    }
 
     /// The key of `record`: a string as it is, a whole number in decimal.
-    func key(of record: Record) throws(BadRecordReason) -> String {
-        let key: String
-        switch record[field] {
-        case .string(let text): key = text
-        case .int(let number): key = String(number)
-        case .uint(let number): key = String(number)
-        case nil: throw .missingKey(field: field)
-        case let other?: throw .unfitKey(field: field, found: RecordKind(other))
-        }
+    func key(of record: SourceRecord) throws(BadRecordReason) -> String {
+        let key =
+            switch record {
+            case .fields(let record): try text(in: record)
+            case .parsed(let parsed): try text(in: parsed)
+            }
         let count = key.utf8.count
         guard count > 0 else { throw .emptyKey(field: field) }
         guard count <= Self.longest else { throw .longKey(field: field, bytes: count, limit: Self.longest) }
         return key
+    }
+
+    private func text(in record: Record) throws(BadRecordReason) -> String {
+        switch record[field] {
+        case .string(let text): return text
+        case .int(let number): return String(number)
+        case .uint(let number): return String(number)
+        case nil: throw .missingKey(field: field)
+        case let other?: throw .unfitKey(field: field, found: RecordKind(other))
+        }
+    }
+
+    private func text(in record: ParsedRecord) throws(BadRecordReason) -> String {
+        guard let item = record.value(named: field, isASCII: isASCII) else { throw .missingKey(field: field) }
+        switch item.kind {
+        case .string: return record.string(item)
+        case .integer: return String(Int64(bitPattern: item.content))
+        case .unsigned: return String(item.content)
+        case .null, .bool, .real, .array, .object: throw .unfitKey(field: field, found: RecordKind(item))
+        }
     }
 }

@@ -126,8 +126,13 @@ final class ArchiveWriter: @unchecked Sendable {
     }
 
     /// Puts a value under a key of the innermost scope; a key that is there already gets the new value.
-    func set(_ key: String, _ value: Reference) {
-        let string = intern(key: key)
+    func set(_ key: String, _ value: Reference) { set(entry: intern(key: key), value) }
+
+    /// Puts a value under a key, given as its UTF-8 bytes.
+    func set(_ key: UnsafeBufferPointer<UInt8>, _ value: Reference) { set(entry: intern(key: key), value) }
+
+    @inline(__always)
+    private func set(entry string: Int, _ value: Reference) {
         let scope = scopes[scopes.count - 1].serial
         var entry = strings[string]
         if entry.scope == scope {
@@ -209,7 +214,16 @@ final class ArchiveWriter: @unchecked Sendable {
 
     /// The object of a string, the same for equal strings: equal immutable strings cannot be told apart.
     func stringObject(_ text: String, as role: BinaryPropertyListWriter.TextRole) -> UID {
-        let index = intern(text, as: role)
+        stringObject(ofEntry: intern(text, as: role))
+    }
+
+    /// The object of a string that is a value, given as its UTF-8 bytes.
+    func stringObject(_ utf8: UnsafeBufferPointer<UInt8>) -> UID {
+        stringObject(ofEntry: intern(utf8, as: .value))
+    }
+
+    @inline(__always)
+    private func stringObject(ofEntry index: Int) -> UID {
         let known = strings[index].uid
         if known != 0 { return known }
         let uid = addObject(strings[index].reference)
@@ -233,9 +247,28 @@ final class ArchiveWriter: @unchecked Sendable {
             }
         }
         let index = key.utf8.first == 0x24 ? intern("$" + key, as: .name) : intern(key, as: .name)
+        follow(with: index)
+        return index
+    }
+
+    private func intern(key: UnsafeBufferPointer<UInt8>) -> Int {
+        if let lastKey {
+            let guess = Int(strings[lastKey].next) &- 1
+            if guess >= 0, key.first != 0x24, strings.holds(guess, key, in: &list) {
+                self.lastKey = guess
+                return guess
+            }
+        }
+        if key.first == 0x24 { return intern(key: String(decoding: key, as: UTF8.self)) }
+        let index = intern(key, as: .name)
+        follow(with: index)
+        return index
+    }
+
+    /// Notes the key that came after the last one.
+    private func follow(with index: Int) {
         if let lastKey { strings[lastKey].next = UInt32(truncatingIfNeeded: index &+ 1) }
         lastKey = index
-        return index
     }
 
     /// Whether an entry is that of a key, with certainty.

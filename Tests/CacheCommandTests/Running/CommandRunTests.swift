@@ -8,7 +8,8 @@ struct CommandRunTests {
 
     init() throws {
         for key in ["b\n", "a"] {
-            try backend.save(Record(fields: [RecordField(name: "k", value: .string(key))]), forKey: key)
+            let record = Record(fields: [RecordField(name: "k", value: .string(key))])
+            try backend.save(.fields(record), forKey: key)
         }
     }
 

@@ -44,9 +44,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
 
-    func save(_ record: Record, forKey key: String) throws {
+    func save(_ record: SourceRecord, forKey key: String) throws {
         try beforeSave(key)
-        lock.withLock { saved.append((key, record)) }
+        lock.withLock { saved.append((key, record.record)) }
     }
 
     func contains(_ key: String) -> Bool { lock.withLock { records[key] != nil } }
@@ -116,7 +116,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
         guard let record = records[key] else { return nil }
-        guard case .success(let archive) = Result(catching: { try ArchivedRecord.archive(record, as: nil) }) else {
+        guard
+            case .success(let archive) = Result(catching: { try ArchivedRecord.archive(.fields(record), as: nil) })
+        else {
             return nil
         }
         _ = body(archive)
@@ -139,6 +141,6 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
 /// Takes every record and saves none.
 struct DiscardingSink: RecordSink {
-    func save(_ record: Record, forKey key: String) {}
+    func save(_ record: SourceRecord, forKey key: String) {}
     func contains(_ key: String) -> Bool { false }
 }

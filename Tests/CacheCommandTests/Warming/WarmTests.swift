@@ -213,7 +213,7 @@ struct WarmTests {
         let nested = Record(fields: names.map { RecordField(name: "inner " + $0, value: .bool(true)) })
         var record = Record(fields: names.map { RecordField(name: "outer " + $0, value: .string($0)) })
         record.fields.append(RecordField(name: "nested", value: .array([.object(nested)])))
-        let archive = Data(try ArchivedRecord.archive(record, as: nil))
+        let archive = Data(try ArchivedRecord.archive(.fields(record), as: nil))
         for prefix in ["outer ", "inner "] {
             let places = names.compactMap { archive.range(of: Data((prefix + $0).utf8))?.lowerBound }
             #expect(places.count == names.count && places == places.sorted())
