@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "PropertyLists", targets: ["PropertyLists"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "SequentialArchive", targets: ["SequentialArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
         .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
         .library(name: "ModelCache", targets: ["ModelCache"]),
@@ -59,6 +60,13 @@ let package = Package(
             dependencies: [
                 "CStack", "CInstance", "CChecksum", .target(name: "CCoding", condition: .when(platforms: apple)),
             ],
+            swiftSettings: strict
+        ),
+
+        // Archives of `NSArchiver`: archiver, unarchiver, any such archive as a tree. Knows no cache.
+        .target(
+            name: "SequentialArchive",
+            dependencies: ["KeyedArchive", .target(name: "CCoding", condition: .when(platforms: apple))],
             swiftSettings: strict
         ),
 
@@ -146,6 +154,11 @@ let package = Package(
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "ArchiveTrials", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SequentialArchiveTests",
+            dependencies: ["SequentialArchive", "KeyedArchive", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),

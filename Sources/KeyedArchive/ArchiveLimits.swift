@@ -32,12 +32,12 @@ public struct ArchiveLimits: Sendable {
     /// The budget that every archive has, however small it is.
     private static let free = 1 << 16
 
-    func references(in byteCount: Int) -> Int { Self.budget(of: referencesPerByte, for: byteCount) }
-    func decodedBytes(in byteCount: Int) -> Int { Self.budget(of: decodedBytesPerByte, for: byteCount) }
+    package func references(in byteCount: Int) -> Int { Self.budget(of: referencesPerByte, for: byteCount) }
+    package func decodedBytes(in byteCount: Int) -> Int { Self.budget(of: decodedBytesPerByte, for: byteCount) }
 
     /// How many members a collection may hold, those of its members included: a cast to `NSArray` takes a
     /// microsecond and 100 bytes for each of them.
-    func heldMembers(in byteCount: Int) -> Int {
+    package func heldMembers(in byteCount: Int) -> Int {
         // Sums of two of these must fit.
         min(Self.budget(of: referencesPerByte / 4, for: byteCount), .max / 4)
     }

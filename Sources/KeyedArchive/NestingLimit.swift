@@ -1,32 +1,32 @@
 import CStack
 
 /// How deep objects may nest: a graph that could be archived can be unarchived, given as much stack.
-struct NestingLimit {
+package struct NestingLimit {
     /// For archiving, and by default for unarchiving.
-    static let levels = 1_000
+    package static let levels = 1_000
     /// Levels allowed on top of that for unarchiving, where values without parts of their own, such as dates, count
     /// as levels too.
-    static let leafLevels = 16
+    package static let leafLevels = 16
 
     /// How many levels are entered.
-    private(set) var depth = 0
+    package private(set) var depth = 0
     private let levels: Int
     private var stack: StackGuard?
 
-    init(levels: Int) { self.levels = levels }
+    package init(levels: Int) { self.levels = levels }
 
     /// Enters one more level.
     ///
     /// - Throws: `.limitExceeded`; then the level is not entered.
-    mutating func enter() throws(ArchiveError) {
+    package mutating func enter() throws(ArchiveError) {
         if depth >= StackGuard.freeLevels || depth >= levels { try check() }
         depth += 1
     }
 
-    mutating func leave() { depth -= 1 }
+    package mutating func leave() { depth -= 1 }
 
     /// Leaves all levels above `depth`, for code that was left without calling ``leave()``.
-    mutating func leave(downTo depth: Int) { self.depth = depth }
+    package mutating func leave(downTo depth: Int) { self.depth = depth }
 
     private mutating func check() throws(ArchiveError) {
         guard depth < levels else {

@@ -18,14 +18,14 @@
     ///   address. The emptied result is freed without its deinitializer.
     /// - If the placeholder was changed meanwhile, the move would lose the change; then, and in all other
     ///   cases that this cannot serve, there is an error and nothing is moved.
-    struct PlaceholderInstance {
+    package struct PlaceholderInstance {
         /// The instance that the parts of the object refer to, and that becomes the object.
-        let object: AnyObject
+        package let object: AnyObject
         private let layout: PlaceholderLayout
         private let newCounts: UInt64
 
         /// - Throws: `.cyclicReference` if the class has a stored property without an empty value.
-        init(of cls: AnyClass) throws(ArchiveError) {
+        package init(of cls: AnyClass) throws(ArchiveError) {
             layout = try PlaceholderLayout.of(cls)
             guard let instance = instance_allocate(layout.metadata) else {
                 throw ArchiveError(.limitExceeded, "no memory for an object")
@@ -46,7 +46,7 @@
         ///     placeholder.
         ///   - isTrial: whether everything is checked and nothing moved.
         /// - Throws: `.cyclicReference` if that cannot be done without losing something; nothing was moved then.
-        func complete(from result: inout Any?, isTrial: Bool) throws(ArchiveError) {
+        package func complete(from result: inout Any?, isTrial: Bool) throws(ArchiveError) {
             try check(result)
             guard let temporary = Self.taken(&result) else { return }
             let instance = Unmanaged.passUnretained(object).toOpaque()

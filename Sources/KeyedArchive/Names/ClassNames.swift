@@ -8,8 +8,8 @@ import Synchronization
 /// differ from run to run; such names are recognised only where the class itself is expected.
 /// `NSStringFromClass` and `NSClassFromString` trap or fail for most of these on Linux. On Apple platforms names are
 /// Objective-C's; a class that `@objc` renames is found by its name in Swift too, but only on the way in.
-enum ClassNames {
-    static func name(of type: Any.Type) -> String {
+package enum ClassNames {
+    package static func name(of type: Any.Type) -> String {
         if let named = type as? any NamedInArchives.Type { return named.archivedName }
         #if canImport(Darwin)
             // It knows the names that `@objc(Name)` gives, as Foundation's archiver does.
@@ -30,7 +30,7 @@ enum ClassNames {
         return stable(_typeName(type, qualified: true))
     }
 
-    static func isFoundations(_ type: Any.Type) -> Bool {
+    package static func isFoundations(_ type: Any.Type) -> Bool {
         let name = _typeName(type, qualified: true)
         return name.hasPrefix("Foundation.") || name.hasPrefix("FoundationEssentials.")
     }
@@ -39,7 +39,7 @@ enum ClassNames {
     ///
     /// Only plain `Module.Class` and nested `_TtC…` names reach the runtime: its demangler is not made for hostile
     /// input.
-    static func resolve(_ name: String) -> AnyClass? {
+    package static func resolve(_ name: String) -> AnyClass? {
         if let found = resolved.withLock({ $0[name] }) { return found.type }
         guard let found = lookedUp(name) else { return nil }
         resolved.withLock { table in

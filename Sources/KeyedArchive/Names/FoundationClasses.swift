@@ -1,8 +1,8 @@
 /// What the coders must know of Foundation's own classes.
-enum FoundationClasses {
+package enum FoundationClasses {
     /// Whether a class is Foundation's own, so that its coding methods cannot be used: those insist on Foundation's own
     /// coders and end the process when they meet another.
-    static func areCodedHere(_ type: Any.Type) -> Bool {
+    package static func areCodedHere(_ type: Any.Type) -> Bool {
         #if canImport(Darwin)
             return false
         #else
@@ -12,7 +12,7 @@ enum FoundationClasses {
 
     /// Whether values of a type cannot be a set's member or a dictionary's key in an archive: see `ArchiveCollection`.
     // The handler remembers it: the first cast to a protocol takes 50 µs for each type.
-    static func isCollection(_ type: Any.Type) -> Bool { ArchiveHandler.for(type).isCollection }
+    package static func isCollection(_ type: Any.Type) -> Bool { ArchiveHandler.for(type).isCollection }
 
     /// Whether a name is one of those that Foundation gives to private classes of its own, which appear in archives
     /// of other platforms.

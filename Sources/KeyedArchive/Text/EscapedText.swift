@@ -46,7 +46,7 @@ package struct EscapedText: CustomStringConvertible, Sendable {
 
     /// Cuts a text off after `prefix` characters and puts U+FFFD in place of controls and format characters: for
     /// names that are mostly harmless, where escape sequences would only confuse.
-    static func masked(_ text: String, prefix: Int) -> String {
+    package static func masked(_ text: String, prefix: Int) -> String {
         let shown = text.unicodeScalars.prefix(prefix).map { scalar in
             scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
                 ? "\u{FFFD}" : Character(scalar)

@@ -14,7 +14,7 @@ enum ResolvedClass {
 ///
 /// A class that an unarchiver's memory keeps from archive to archive. The archive that is being read is a parameter:
 /// no part of it is kept.
-final class ClassResolver {
+package final class ClassResolver {
     /// The choices of an unarchiver's user.
     struct Policy {
         /// Whether any class that adopts `NSCoding` may be instantiated.
@@ -45,7 +45,7 @@ final class ClassResolver {
     private static let candidateLimit = 16
 
     /// The longest part of a class's name that messages show, in characters.
-    static let shownNameLength = 200
+    package static let shownNameLength = 200
 
     init(_ budget: DecodingBudget) { self.budget = budget }
 
@@ -195,7 +195,7 @@ final class ClassResolver {
     }
 
     /// The class that decodes for a class, if there is one and it is not Foundation's.
-    static func decodable(_ cls: AnyClass) -> (any NSCoding.Type)? {
+    package static func decodable(_ cls: AnyClass) -> (any NSCoding.Type)? {
         let substitute: AnyClass = (cls as? NSObject.Type)?.classForKeyedUnarchiver() ?? cls
         return FoundationClasses.areCodedHere(substitute) ? nil : substitute as? any NSCoding.Type
     }

@@ -1,10 +1,10 @@
 import Foundation
 
 /// The classes that may be instantiated from an archive.
-struct ExpectedClasses {
-    private(set) var classes: [AnyClass]
+package struct ExpectedClasses {
+    package private(set) var classes: [AnyClass]
 
-    init(_ classes: [AnyClass]) { self.classes = classes }
+    package init(_ classes: [AnyClass]) { self.classes = classes }
 
     /// Expects one class more.
     mutating func add(_ cls: AnyClass) {
@@ -12,7 +12,7 @@ struct ExpectedClasses {
     }
 
     /// The names of the classes, for messages: `A`, `A or B`; of many the first ones.
-    var names: String {
+    package var names: String {
         let most = 5
         var names = classes.prefix(most).map { ClassNames.name(of: $0) }
         if classes.count > most { names.append("\(classes.count - most) more") }
@@ -21,21 +21,21 @@ struct ExpectedClasses {
     }
 
     /// The class of a name, if it is one of these or a subclass of one.
-    func find(_ name: String) -> AnyClass? {
+    package func find(_ name: String) -> AnyClass? {
         for cls in classes where ArchivedClass.of(cls).name == name { return cls }
         guard !classes.isEmpty, let found = ClassNames.resolve(name), allows(found) else { return nil }
         return found
     }
 
     /// The class among these that has `name` as a former name.
-    func find(former name: String) -> AnyClass? { classes.first { isFormerName(name, of: $0) } }
+    package func find(former name: String) -> AnyClass? { classes.first { isFormerName(name, of: $0) } }
 
-    func allows(_ cls: AnyClass) -> Bool {
+    package func allows(_ cls: AnyClass) -> Bool {
         classes.contains { isSubclass(cls, of: $0) }
     }
 
     /// Whether a decoded object is of one of the classes, or bridges to one.
-    func allows(_ object: Any) -> Bool {
+    package func allows(_ object: Any) -> Bool {
         if let cls = type(of: object) as? AnyClass { return allows(cls) }
         let bridged: AnyClass? =
             switch object {
@@ -69,7 +69,7 @@ struct ExpectedClasses {
 @inline(__always)
 func anyClass(_ type: Any.Type) -> AnyClass? { type as? AnyClass }
 
-func isSubclass(_ cls: AnyClass, of other: AnyClass) -> Bool {
+package func isSubclass(_ cls: AnyClass, of other: AnyClass) -> Bool {
     var next: AnyClass? = cls
     while let current = next {
         if current == other { return true }
