@@ -63,6 +63,9 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // A client of Redis and Valkey: RESP3, pipelined connections, clusters. Knows no cache.
+        .target(name: "RedisWire", swiftSettings: strict),
+
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
         .target(
             name: "TypedCache",
@@ -133,6 +136,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "RedisWireTests", dependencies: ["RedisWire", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: ["ArchiveStore", "StoreTrials", "TestSupport"],
