@@ -18,7 +18,6 @@ let package = Package(
     products: [
         .library(name: "PropertyLists", targets: ["PropertyLists"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
-        .library(name: "SequentialArchive", targets: ["SequentialArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
         .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
         .library(name: "ModelCache", targets: ["ModelCache"]),
@@ -79,6 +78,9 @@ let package = Package(
             dependencies: ["CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction"],
             swiftSettings: strict
         ),
+
+        // A client of Redis and Valkey: RESP3, pipelined connections, clusters. Knows no cache.
+        .target(name: "RedisWire", swiftSettings: strict),
 
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
         .target(
@@ -162,6 +164,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "RedisWireTests", dependencies: ["RedisWire", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: ["ArchiveStore", "CDeflate", "CZlib", "StoreTrials", "TestSupport"],

@@ -35,6 +35,10 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // A link to the sources, which no product has.
+        .target(name: "RedisWire", swiftSettings: strict),
+        .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWire"], swiftSettings: strict),
+
         fuzzer("fuzz-binary"),
         fuzzer("fuzz-xml"),
         fuzzer("fuzz-unarchive"),
