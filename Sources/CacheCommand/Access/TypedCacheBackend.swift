@@ -49,11 +49,9 @@ package struct TypedCacheBackend: CacheBackend {
             case .app(let name): CacheDirectory.standard(forProgram: name)
             case .standard: CacheDirectory.standard(forProgram: program)
             }
-        var isDirectory: ObjCBool = false
         let path = directory.path(percentEncoded: false)
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
-            throw .unreadable(path: path, errno: ENOENT)
-        }
+        let names = Result { try FileManager.default.contentsOfDirectory(atPath: path) }
+        if case .failure(let error) = names { throw .unreadable(path: path, errno: DocumentFile.systemNumber(of: error)) }
         return directory
     }
 

@@ -33,8 +33,8 @@ enum CommandFailure: Error, Sendable {
     case unsoundEntry(key: String, ArchiveError)
     /// An entry's archive refers to itself, or to the same parts so often that it cannot be written out.
     case entangled(key: String, CacheSelection)
-    /// A record has a value that property lists have none for, under these fields' names.
-    case noPropertyList(key: String, field: String)
+    /// A record has a value that property lists have none for.
+    case noPropertyList(key: String, DocumentFault)
 }
 
 /// Writes the sentence for a command that could not be done: the fault and the remedy.
@@ -90,10 +90,10 @@ struct CommandFailureMessage: CustomStringConvertible {
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
                 + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
-        case CommandFailure.noPropertyList(let key, let field):
+        case CommandFailure.noPropertyList(let key, let fault):
             description =
-                "the entry for '\(EscapedText(key, limit: 200))' is no property list: \(EscapedText(field, limit: 200)) is "
-                + "null or too large a number; get it as JSON"
+                "the entry for '\(EscapedText(key, limit: 200))' is no property list: "
+                + "\(EscapedText(fault.message, limit: 1_000)); get it as JSON"
         case let error as CacheError:
             description = EscapedText(error.message, limit: 1_000).description
         case CommandFailure.unreadableDocument(let path, let fault):

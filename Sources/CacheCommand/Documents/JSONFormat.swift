@@ -34,8 +34,8 @@ private struct JSONDocument: Document {
 }
 
 extension PropertyListContent.Value {
-    /// A value of JSON.
-    fileprivate init(_ value: RecordValue) {
+    /// A value of JSON, or of a record.
+    init(_ value: RecordValue) {
         self =
             switch value {
             case .null: .null

@@ -115,12 +115,16 @@ extension CacheInspector {
     /// When an entry was last saved or removed, as far as the times of files and folders tell; `nil` if they cannot be
     /// read. Blocks on disk I/O.
     package func lastChange() -> Date? {
-        let path = directory.path(percentEncoded: false)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        let times = names.filter { $0 != "index" && $0 != "reserve" }.compactMap { name in
-            (try? FileManager.default.attributesOfItem(atPath: path + "/" + name))?[.modificationDate] as? Date
+        let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
+        var latest: Date?
+        while let name = files?.nextObject() as? String {
+            // Folders have the times of changes in them; the index and the reserve are written without any.
+            files?.skipDescendants()
+            guard name != "index", name != "reserve" else { continue }
+            guard let date = files?.fileAttributes?[.modificationDate] as? Date else { continue }
+            latest = max(latest ?? date, date)
         }
-        return times.max()
+        return latest
     }
 
     /// How many bytes all files in the cache's directory hold, also those that hold no entries.
