@@ -51,7 +51,9 @@ package struct TypedCacheBackend: CacheBackend {
             }
         let path = directory.path(percentEncoded: false)
         let names = Result { try FileManager.default.contentsOfDirectory(atPath: path) }
-        if case .failure(let error) = names { throw .unreadable(path: path, errno: DocumentFile.systemNumber(of: error)) }
+        if case .failure(let error) = names {
+            throw .unreadable(path: path, errno: DocumentFile.systemNumber(of: error))
+        }
         return directory
     }
 
