@@ -2,7 +2,7 @@ import Foundation
 
 /// The table that an encoder fills.
 final class EncodingState {
-    // Unchecked: no change of the table runs a value's own code. Checking took a tenth of the time of encoding.
+    // Unchecked: no change of the table runs a value's own code, so that no two accesses can overlap.
     @exclusivity(unchecked) var builder = NodeBuilder()
     let userInfo: [CodingUserInfoKey: any Sendable]
 
