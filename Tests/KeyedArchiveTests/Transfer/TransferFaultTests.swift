@@ -1,6 +1,7 @@
 import Foundation
-import KeyedArchive
 import Testing
+
+@testable import KeyedArchive
 
 @Suite(.timeLimit(.minutes(5)))
 struct TransferFaultTests {
@@ -8,9 +9,7 @@ struct TransferFaultTests {
         let wanted = (0..<3).map { Order(number: $0) }
         let (bytes, ends) = try await stream(of: wanted)
         for count in 0..<bytes.count {
-            let (orders, error) = await receive(
-                try ArchiveReceiver(decoding: Order.self, from: StreamEnds.holding(bytes.prefix(count)))
-            )
+            let (orders, error) = parsed(bytes.prefix(count))
             let whole = ends.prefix { $0 <= count }
             #expect(orders == Array(wanted.prefix(whole.count)), "\(count) bytes")
             #expect(error?.code == (([0] + ends).contains(count) ? .disconnected : .truncated), "\(count) bytes")
@@ -26,14 +25,34 @@ struct TransferFaultTests {
             for bit in 0..<8 {
                 var changed = bytes
                 changed[index] ^= 1 << bit
-                let orders = try ArchiveReceiver(decoding: Order.self, from: StreamEnds.holding(changed))
-                let (received, error) = await receive(orders)
+                let (orders, error) = parsed(changed)
                 let whole = ends.prefix { $0 <= index }
-                #expect(received == Array(wanted.prefix(whole.count)), "bit \(bit) of byte \(index)")
+                #expect(orders == Array(wanted.prefix(whole.count)), "bit \(bit) of byte \(index)")
                 #expect(error?.code == .corrupted, "bit \(bit) of byte \(index)")
                 #expect(error?.offset == (whole.last ?? 0), "bit \(bit) of byte \(index)")
-                // And for good.
-                #expect(await receive(orders).error?.code == .corrupted)
+            }
+        }
+    }
+
+    /// The parser finds every fault; the receiver must tell what it finds, and end.
+    @Test func aFaultEndsTheStreamForGood() async throws {
+        let wanted = (0..<3).map { Order(number: $0) }
+        let (bytes, ends) = try await stream(of: wanted)
+        for index in stride(from: 0, to: bytes.count, by: 31) {
+            let whole = ends.prefix { $0 <= index }
+            var changed = bytes
+            changed[index] ^= 1
+            for (bytes, code) in [
+                (changed, TransferError.Code.corrupted),
+                (Array(bytes.prefix(index)), ([0] + ends).contains(index) ? .disconnected : .truncated),
+            ] {
+                let receiver = try ArchiveReceiver(decoding: Order.self, from: StreamEnds.holding(bytes))
+                let (orders, error) = await receive(receiver)
+                #expect(orders == Array(wanted.prefix(whole.count)), "\(code) at byte \(index)")
+                #expect(error?.code == code, "byte \(index)")
+                #expect(error?.offset == (whole.last ?? 0), "\(code) at byte \(index)")
+                #expect(error?.messageCount == whole.count, "\(code) at byte \(index)")
+                #expect(await receive(receiver).error?.code == code, "again, at byte \(index)")
             }
         }
     }
@@ -219,6 +238,25 @@ struct TransferFaultTests {
             #expect(error.code == .io)
             #expect(error.errorNumber == EBADF)
         }
+    }
+}
+
+/// The orders in these bytes up to their end, and the error there.
+private func parsed(_ bytes: some Sequence<UInt8>) -> (orders: [Order], error: TransferError?) {
+    var parser = FrameParser(byteLimit: 1 << 20)
+    var orders: [Order] = []
+    parser.append(Array(bytes))
+    do throws(TransferError) {
+        while case .message(let memory) = try parser.next() {
+            do throws(ArchiveError) {
+                orders.append(try KeyedUnarchiver.unarchive(decoding: Order.self, in: memory))
+            } catch {
+                Issue.record("a message with a right checksum cannot be read: \(error)")
+            }
+        }
+        return (orders, parser.end())
+    } catch {
+        return (orders, error)
     }
 }
 
