@@ -16,6 +16,7 @@ let package = Package(
     // No watchOS: its builds include one with 32-bit integers, and offsets and limits here take 64.
     platforms: [.macOS(.v15), .macCatalyst(.v18), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
+        .library(name: "PropertyLists", targets: ["PropertyLists"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "SequentialArchive", targets: ["SequentialArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
@@ -37,6 +38,9 @@ let package = Package(
         // CRC-32, several times as fast as zlib's where the processor helps.
         .target(name: "CChecksum"),
 
+        // DEFLATE for small inputs, with a dictionary that is indexed once.
+        .target(name: "CDeflate"),
+
         // The layout of Swift's objects, for references to objects that are still being decoded.
         .target(name: "CInstance"),
 
@@ -47,10 +51,15 @@ let package = Package(
         // Calls for files that Swift does not see.
         .target(name: "CFiles"),
 
+        // Property lists: binary, XML, OpenStep and GNUstep text; objects, trees and Codable values. Knows no archives.
+        .target(name: "PropertyLists", swiftSettings: strict),
+
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(
             name: "KeyedArchive",
-            dependencies: ["CStack", "CInstance", .target(name: "CCoding", condition: .when(platforms: apple))],
+            dependencies: [
+                "CStack", "CInstance", "CChecksum", .target(name: "CCoding", condition: .when(platforms: apple)),
+            ],
             swiftSettings: strict
         ),
 
@@ -67,9 +76,12 @@ let package = Package(
         // Archives on disk under keys: compression, the packed store, the store of one file per entry. Knows bytes, no values.
         .target(
             name: "ArchiveStore",
-            dependencies: ["CZlib", "CChecksum", "CFiles", "Eviction"],
+            dependencies: ["CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction"],
             swiftSettings: strict
         ),
+
+        // A client of Redis and Valkey: RESP3, pipelined connections, clusters. Knows no cache.
+        .target(name: "RedisWire", swiftSettings: strict),
 
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
         .target(
@@ -135,6 +147,13 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Each format and face against Foundation's and Python's.
+        .testTarget(
+            name: "PropertyListsTests",
+            dependencies: ["PropertyLists", "TestSupport"],
+            swiftSettings: strict
+        ),
+
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "ArchiveTrials", "TestSupport"],
@@ -146,9 +165,10 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "RedisWireTests", dependencies: ["RedisWire", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoreTests",
-            dependencies: ["ArchiveStore", "StoreTrials", "TestSupport"],
+            dependencies: ["ArchiveStore", "CDeflate", "CZlib", "StoreTrials", "TestSupport"],
             swiftSettings: strict
         ),
 

@@ -46,20 +46,20 @@ let package = Package(
         .target(name: "CMeasuring"),
 
         // zlib as it is, to be measured beside the package's use of it, and to read traces.
-        .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["libz-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CSystemZlib", pkgConfig: "zlib", providers: [.apt(["libz-dev"]), .brew(["zlib"])]),
 
         // Measuring, results, comparisons and reports. Knows no suite.
         .target(name: "BenchmarkKit", dependencies: ["CMeasuring"], swiftSettings: strict),
 
         // Requests for caches, generated and recorded; text; known eviction policies to compare with.
-        .target(name: "Workloads", dependencies: ["CDeflate"], swiftSettings: strict),
+        .target(name: "Workloads", dependencies: ["CSystemZlib"], swiftSettings: strict),
 
         // The suites: the libraries' public API, beside other implementations of the same work.
         .executableTarget(
             name: "benchmarks",
             dependencies: [
                 "BenchmarkKit",
-                "CDeflate",
+                "CSystemZlib",
                 "Workloads",
                 .product(name: "KeyedArchive", package: "typed-cache"),
                 .product(name: "TypedCache", package: "typed-cache"),

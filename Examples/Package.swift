@@ -38,6 +38,9 @@ let package = Package(
         // Files of Foundation's archiver, read by classes that were renamed and changed, and saved to a cache.
         .executableTarget(name: "porting", dependencies: [cache, archive], swiftSettings: strict),
 
+        // Two processes that send each other commands and graphs of objects; its animals are links to those of `animals`.
+        .executableTarget(name: "relay", dependencies: [cache, archive], swiftSettings: strict),
+
         // A library that uses a cache, and its tests.
         .target(name: "Forecasts", dependencies: [cache], swiftSettings: strict),
         .testTarget(name: "ForecastsTests", dependencies: ["Forecasts", cache, testing], swiftSettings: strict),

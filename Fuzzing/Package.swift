@@ -35,10 +35,15 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // A link to the sources, which no product has.
+        .target(name: "RedisWire", swiftSettings: strict),
+        .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWire"], swiftSettings: strict),
+
         fuzzer("fuzz-binary"),
         fuzzer("fuzz-xml"),
         fuzzer("fuzz-unarchive"),
         fuzzer("fuzz-roundtrip"),
+        fuzzer("fuzz-transfer"),
 
         // Writes archives to begin with.
         .executableTarget(name: "fuzz-seeds", dependencies: ["ArchiveTrials"], swiftSettings: strict),

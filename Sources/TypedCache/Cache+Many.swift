@@ -115,7 +115,7 @@ extension Cache {
         return count
     }
 
-    private nonisolated(nonsending) func write(_ members: [BatchMember]) async throws(CacheError) -> [CacheError] {
+    private nonisolated(nonsending) func write(_ members: [BatchMember]) async throws(CacheError) -> [CacheError?] {
         let core = core
         return try await core.queues.runThrowing { () throws(CacheError) in try core.write(members) }
     }
@@ -198,9 +198,11 @@ private struct Failures {
     private var first: CacheError?
     private var count = 0
 
-    mutating func add(_ errors: [CacheError]) {
-        first = first ?? errors.first
-        count += errors.count
+    mutating func add(_ errors: [CacheError?]) {
+        for case let error? in errors {
+            first = first ?? error
+            count += 1
+        }
     }
 
     func check() throws(CacheError) {

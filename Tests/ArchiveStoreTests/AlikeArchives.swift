@@ -24,9 +24,9 @@ enum AlikeArchives {
 
 extension PresetDictionary {
     /// Deflates `bytes` to an array.
-    func deflate(_ bytes: [UInt8]) -> [UInt8] {
+    func deflate(_ bytes: [UInt8], compression: ArchiveCompression = .automatic) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: bytes.count)) { buffer, count in
-            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer)) }
+            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer), compression) }
         }
     }
 

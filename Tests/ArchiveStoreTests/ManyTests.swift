@@ -122,6 +122,145 @@ import Testing
         }
     }
 
+    /// Small archives of one call are appended with one write for each segment, whatever the limits.
+    @Test(arguments: [nil, 10_000]) func aBatchIsOneWrite(_ countLimit: Int?) throws {
+        try withTemporaryDirectory { directory in
+            let faulty = FaultyLayer()
+            let store = try open(.packed, directory + "/cache", .process, faulty.layer) {
+                $0.countLimit = countLimit
+            }
+            _ = store.save(archives(["first"]))
+            let calls = faulty.planning(.nothing) { _ = store.save(archives((0..<500).map { "\($0)" })) }
+            #expect(calls.count { $0.operation == .write } == 1)
+        }
+    }
+
+    /// A process that is killed while it writes a batch leaves the first records of it, each as it was to be.
+    @Test func everyPartOfABatchIsWholeEntries() throws {
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let path = directory + "/cache"
+            let keys = (0..<12).map { "key \($0 % 9)" }
+            let new = keys.enumerated().map { index, key in
+                NewArchive(
+                    key: key,
+                    archive: [UInt8](repeating: UInt8(index), count: 1 + index * 3),
+                    attributes: EntryAttributes(storedAt: .now)
+                )
+            }
+            let segment = path + "/" + Segment.fileName(1)
+            let start: Int
+            do {
+                let store = try open(.packed, path, .process)
+                _ = store.save(archives(["first"]))
+                start = try Data(contentsOf: URL(filePath: segment)).count
+                for answer in store.save(new) { _ = try #require(try answer.get()) }
+            }
+            let bytes = try Data(contentsOf: URL(filePath: segment))
+            var counts: Set<Int> = []
+            for end in start...bytes.count {
+                try removeDirectory(path)
+                try open(.packed, path, .process).close()
+                try bytes[..<end].write(to: URL(filePath: segment))
+                let store = try open(.packed, path, .process)
+                #expect(try store.fetch(forKey: "first")?.archive == [1, 2, 3])
+                let found = try Set(keys).reduce(into: [:]) { $0[$1] = try store.fetch(forKey: $1)?.archive }
+                let count = (0...new.count).first { count in
+                    found == new.prefix(count).reduce(into: [:]) { $0[$1.key] = $1.archive }
+                }
+                counts.insert(try #require(count, "\(end - start) of \(bytes.count - start) bytes"))
+                try store.save([7], forKey: "last", storedAt: .now, expiresAt: nil)
+                #expect(try store.fetch(forKey: "last")?.archive == [7])
+            }
+            #expect(counts == Set(0...new.count))
+        }
+    }
+
+    /// Batches leave the entries that saves one by one leave, with the same answers; also where the number of entries is
+    /// limited and the clock decides on the evicted ones.
+    @Test(arguments: Layout.allCases, [nil, 40])
+    func aBatchLeavesTheEntriesOfSingleSaves(_ layout: Layout, _ countLimit: Int?) throws {
+        // A store of files gives up entries by a journal, which takes the uses of a batch together.
+        if layout == .files, countLimit != nil { return }
+        for seed in 0..<(isLongRun ? 100 : 10) {
+            try withTemporaryDirectory(inMemory: true) { directory in
+                var random = SeededGenerator(seed: UInt64(seed))
+                func store(_ name: String) throws -> any ArchiveStore {
+                    try open(layout, directory + name, .process) { settings in
+                        settings.countLimit = countLimit
+                        settings.compression = seed.isMultiple(of: 2) ? .stored : .automatic
+                        settings.maximumArchiveByteCount = 200_000
+                    }
+                }
+                let (together, apart) = (try store("/together"), try store("/apart"))
+                for round in 0..<8 {
+                    let new = (0..<Int.random(in: 0...60, using: &random)).map { _ in
+                        archive(round: round, longest: countLimit == nil ? 600 : 100, using: &random)
+                    }
+                    let answers = together.save(new)
+                    let others = new.map { new in
+                        Result { () throws(StoreError) in
+                            try apart.save(new.archive, forKey: new.key, attributes: new.attributes, if: nil)
+                        }
+                    }
+                    #expect(answers.map(\.failureCode) == others.map(\.failureCode), "seed \(seed)")
+                    for (answer, other) in zip(answers, others) {
+                        let (answer, other) = (try? answer.get(), try? other.get())
+                        #expect(answer?.attributes == other?.attributes, "seed \(seed)")
+                        #expect(answer?.archiveByteCount == other?.archiveByteCount, "seed \(seed)")
+                    }
+                    #expect(try entries(of: together) == entries(of: apart), "seed \(seed), round \(round)")
+                    // Fetched entries are spared when room is made.
+                    let key = "key \(Int.random(in: 0..<80, using: &random))"
+                    #expect(try together.fetch(forKey: key)?.archive == apart.fetch(forKey: key)?.archive)
+                }
+            }
+        }
+    }
+
+    /// Where the clock evicts, archives are short: batches may end segments elsewhere, and the clock's hand goes through
+    /// one segment after another.
+    private func archive(round: Int, longest: Int, using random: inout SeededGenerator) -> NewArchive {
+        let longest = longest > 100 && Int.random(in: 0..<40, using: &random) == 0 ? 201_000 : longest
+        var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: 8e8 + Double(round)))
+        if Bool.random(using: &random) { attributes.tags = ["a tag"] }
+        if Int.random(in: 0..<4, using: &random) == 0 { attributes.expiresAt = attributes.storedAt + 5 }
+        let byte = UInt8.random(in: 0...255, using: &random)
+        return NewArchive(
+            key: Int.random(in: 0..<50, using: &random) == 0 ? "" : "key \(Int.random(in: 0..<80, using: &random))",
+            archive: (0..<Int.random(in: 1...longest, using: &random)).map {
+                UInt8(truncatingIfNeeded: $0 / 3) ^ byte
+            },
+            attributes: attributes
+        )
+    }
+
+    private func entries(of store: any ArchiveStore) throws -> [String: [UInt8]] {
+        var keys: [String] = []
+        try store.forEachEntry { entry in
+            if case .success(let entry) = entry { keys.append(entry.key) }
+            return true
+        }
+        return try keys.reduce(into: [:]) { $0[$1] = try store.fetch(forKey: $1)?.archive }
+    }
+
+    /// A batch of several segments within a limit of bytes, which holds.
+    @Test(arguments: Layout.allCases) func aLimitOfBytesHolds(_ layout: Layout) throws {
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let store = try open(layout, directory + "/cache", .process) { settings in
+                settings.byteLimit = 200_000
+                settings.compression = .stored
+            }
+            let keys = (0..<3_000).map { "key \($0)" }
+            for result in store.save(archives(keys, .init(repeating: 5, count: 300))) {
+                _ = try #require(try result.get())
+            }
+            let found = try entries(of: store)
+            #expect(found["key 2999"] != nil && found.count < 700)
+            #expect(layout == .files || found.count > 200)
+            if let packed = store as? PackedStore { #expect(try packed.current.statistics.byteCount <= 200_000) }
+        }
+    }
+
     /// A batch within limits that it exceeds by far: they hold, and what was given up is told.
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func limitsHold(_ layout: Layout, _ durability: StoreSettings.Durability) throws {

@@ -156,7 +156,7 @@ import Testing
         var pairs = RawBuffer<KeyedReference>(capacity: 16)
         func text(_ text: String) -> UInt32 {
             var text = text
-            return text.withUTF8 { list.add(ascii: $0) }
+            return text.withUTF8 { list.add(ascii: $0, as: .value) }
         }
         let count = 5_000
         let null = text("$null")

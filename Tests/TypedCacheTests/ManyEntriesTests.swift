@@ -114,6 +114,35 @@ import Testing
         try cities.save(contentsOf: entries, expiration: expiration, tags: tags)
     }
 
+    /// A batch counts and keeps in memory as much as saves one by one, in each layout and without a disk.
+    @Test(arguments: [.packed, .files, nil] as [DiskSettings.Layout?], seeds(0..<4))
+    func aBatchCountsLikeSingleSaves(layout: DiskSettings.Layout?, seed: Int) throws {
+        let directory = TestDirectory(inMemory: true)
+        let clock = TestClock()
+        var random = SeededGenerator(seed: seed)
+        func open(_ name: String) throws -> Cache<City> {
+            try Cache(
+                name: name,
+                directory: directory.url,
+                disk: layout.map { DiskSettings(layout: $0) },
+                clock: clock
+            )
+        }
+        let (together, alone) = (try open("together"), try open("alone"))
+        for step in 0..<20 {
+            let keys = (0..<30).shuffled(using: &random).prefix(Int.random(in: 0..<30, using: &random))
+            let entries = keys.map { ($0, city(.random(in: 0..<1_000, using: &random))) }
+            let seconds = [0, 5, 1_000].randomElement(using: &random) ?? 0
+            let expiration: Expiration = seconds == 0 ? .never : .after(.seconds(seconds))
+            try together.save(contentsOf: entries, expiration: expiration)
+            for (key, city) in entries { try alone.save(city, forKey: key, expiration: expiration) }
+            clock.advance(by: .random(in: 0..<3, using: &random))
+            let asked = (0..<5).map { _ in Int.random(in: 0..<30, using: &random) }
+            #expect(try together.fetch(forKeys: asked) == alone.fetch(forKeys: asked), "seed \(seed), step \(step)")
+            #expect(together.statistics == alone.statistics, "seed \(seed), step \(step)")
+        }
+    }
+
     /// Of a sequence that is made lazily, no more than a batch is taken before that is saved.
     @Test func aLongSequenceIsSavedInBatches() throws {
         let directory = TestDirectory(inMemory: true)

@@ -80,7 +80,7 @@ import Testing
         let library = objects.filter { object in
             [
                 "TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance", "CChecksum",
-                "CFiles",
+                "CDeflate", "CFiles",
             ]
             .contains {
                 object.contains("/\($0).build/")
@@ -93,6 +93,7 @@ import Testing
             "-I", package.appending(path: "Sources/CStack/include").path,
             "-I", package.appending(path: "Sources/CInstance/include").path,
             "-I", package.appending(path: "Sources/CChecksum/include").path,
+            "-I", package.appending(path: "Sources/CDeflate/include").path,
             "-I", package.appending(path: "Sources/CFiles/include").path,
             "-lz", "-swift-version", "6", "-warnings-as-errors",
         ]

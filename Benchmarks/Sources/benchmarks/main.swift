@@ -20,6 +20,7 @@ import Foundation
         SteadySuite.self,
         WarmSuite.self,
         ModelsSuite.self,
+        TransferSuite.self,
     ]
     exit(BenchmarkCommand(suites: suites).run(Array(CommandLine.arguments.dropFirst())))
 #endif

@@ -30,15 +30,6 @@ struct DeflateSettings {
         DeflateSettings(level: Int32(level), windowBits: -15, memoryLevel: 9)
     }
 
-    /// For small inputs after a dictionary: the smallest window that holds both, and the small tables, which are
-    /// copied for each input.
-    static func primed(level: Int, dictionaryByteCount: Int) -> DeflateSettings {
-        var windowBits: Int32 = 12
-        let byteCount = dictionaryByteCount + PresetDictionary.largestInput
-        while windowBits < 15, 1 << windowBits < byteCount { windowBits += 1 }
-        return DeflateSettings(level: Int32(level), windowBits: windowBits, memoryLevel: 5)
-    }
-
     /// Inputs of up to this many bytes are deflated with `small`.
     static let largestSmallInput = 2048
 }

@@ -1,3 +1,4 @@
+import CDeflate
 import CZlib
 
 /// Bytes that small, alike archives are deflated against: a preset dictionary (RFC 1950 § 2.2, FDICT).
@@ -9,46 +10,40 @@ import CZlib
 ///
 /// Every function may be called from any thread.
 ///
-/// Figures: bytes left, µs to deflate, µs to inflate; dictionaries of `DictionaryTrainer` from 128 samples, tried
-/// on other archives; zlib 1.2.13, a 2-vCPU machine.
+/// Inputs of up to 4 KiB are deflated by the package's own code (``DictionaryStrings``), whose streams every zlib reads;
+/// longer ones gain less than a tenth by a dictionary.
 ///
-///     dictionary | cities, 433 B       articles, 940 B
-///           none | 393  20.4  2.8      637  26.2  6.4
-///          1 KiB | 148  10.7  1.1      397  19.9  5.7
-///          2 KiB | 137  10.4  1.1      387  18.7  5.4
-///          4 KiB | 116   9.6  1.0      367  17.8  5.2
-///          8 KiB |  95   9.1  0.9      345  17.0  5.1
-///         16 KiB |  89  10.0  1.1      325  17.3  4.9
-///         32 KiB |  87   9.6  1.5      314  16.2  5.0
+/// Figures: bytes left, µs to deflate; then µs to inflate the same streams, by the package and by zlib 1.2.13. Own code
+/// against a dictionary of whole archives, tried on other archives, on a busy 2-vCPU machine; zlib's bytes at levels 1
+/// and 6.
 ///
-/// So at most 8 KiB, for which a window of 2^14 suffices; a stream with it takes 170 KiB. Setting the dictionary
-/// each time instead of copying a stream that has it: 10.5 µs for 1 KiB, 18 for 8, 50 for 32.
+///     dictionary | cities, 433 B   zlib 1, 6    inflate     articles, 1,010 B   zlib 1, 6
+///          4 KiB | 78.8   1.9      78.5  77.1   0.36  0.66
+///          8 KiB | 74.6   1.5      74.7  73.1   0.29  0.52  373.3  24           398.9  371.3
+///         16 KiB | 70.9   1.6      71.9  69.2   0.28  0.56  350.1  24           381.4  346.7
+///         28 KiB | 67.9   1.8      69.8  66.6   0.28  1.30
 ///
-/// Articles of 1,940 bytes shrink to 740 instead of 1,083, of 3,940 to 1,652 instead of 1,903, in less time; for
-/// those of 7,940 it is less than a tenth. So inputs of up to 4 KiB.
+/// So 16 KiB: each segment and the index have a copy of the dictionary, which twice as many bytes would not earn.
 final class PresetDictionary: Sendable {
     /// The most bytes that pay, see above.
-    static let largestByteCount = 8 << 10
+    static let largestByteCount = 16 << 10
 
     /// Inputs of more bytes are deflated without the dictionary.
-    static let largestInput = 4 << 10
+    static let largestInput = SMALL_DEFLATE_LARGEST_INPUT
 
     let bytes: [UInt8]
 
     /// The Adler-32 of the bytes, which a stream names its dictionary by.
     let identifier: UInt32
 
-    private let deflaters: LevelPools<PrimedDeflateStream>
+    private let strings: DictionaryStrings
     private static let inflaters = StreamPool(capacity: 8) { RawInflateStream() }
 
     /// - Parameter bytes: At most 2³¹ − 1; no stream refers to more than the last 32 KiB.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
-        deflaters = LevelPools(capacity: 4) { level in
-            let settings = DeflateSettings.primed(level: level, dictionaryByteCount: bytes.count)
-            return PrimedDeflateStream(settings, dictionary: bytes)
-        }
+        strings = DictionaryStrings(bytes)
     }
 
     /// Deflates `input` to the start of `output` and returns how many bytes it took there.
@@ -67,8 +62,7 @@ final class PresetDictionary: Sendable {
         let bound = StoredBlocks.byteCount(for: input.count)
         precondition(output.count >= bound, "the output is too small for the input, stored")
         let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-        return deflaters[level].withStream { $0.deflate(input, into: target) }
-            ?? StoredBlocks.write(input, into: output)
+        return strings.deflate(input, into: target, level: level) ?? StoredBlocks.write(input, into: output)
     }
 
     /// Inflates the zlib stream at `offset` that is known to hold exactly `byteCount` bytes, with this
@@ -108,8 +102,13 @@ final class PresetDictionary: Sendable {
         else { return false }
         let end = input.count - 4
         let data = UnsafeRawBufferPointer(rebasing: input[6..<end])
-        guard Self.inflaters.withStream({ $0.inflate(data, dictionary: bytes, filling: output) }) else {
-            return false
+        switch DictionaryStrings.inflate(data, dictionary: bytes, filling: output) {
+        case SMALL_INFLATE_DONE: break
+        case SMALL_INFLATE_DAMAGED: return false
+        default:
+            guard Self.inflaters.withStream({ $0.inflate(data, dictionary: bytes, filling: output) }) else {
+                return false
+            }
         }
         return fields.number(at: end) == Zlib.adler32(UnsafeRawBufferPointer(output))
     }

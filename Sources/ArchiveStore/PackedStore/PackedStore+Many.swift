@@ -1,19 +1,69 @@
 extension PackedStore {
-    /// Implementation: each archive is appended as by a save, then there is one `fdatasync` for all of them, besides
-    /// those for segments that are full.
+    /// Implementation: deflate; then, for about each MiB of archives, one `flock`, `statx` and `pwrite` of the last
+    /// segment; then one `fdatasync` for all of them, besides those for segments that are full. Archives that can be in
+    /// no batch, and those of a batch that fails, are saved one by one.
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
         var appended = AppendedChanges<EntryInformation?>()
+        var batch: [NewRecord] = []
+        var byteCount = 0
         for new in archives {
+            let isLong = new.archive.count > RecordBatch.mostBytesOfArchive
+            var record: NewRecord?
+            var failure: StoreError?
+            do throws(StoreError) {
+                record = try newRecord(new)
+            } catch {
+                failure = error
+            }
+            if isLong || record == nil || byteCount + new.archive.count > RecordBatch.mostBytes {
+                append(&batch, to: &appended)
+                byteCount = 0
+            }
+            if let record {
+                batch.append(record)
+                byteCount += isLong ? RecordBatch.mostBytes : new.archive.count
+            } else if let failure {
+                appended.add { _ throws(StoreError) in throw failure }
+            }
+        }
+        append(&batch, to: &appended)
+        let log = appended.log
+        defer { if let log { awaitFirstDictionary(of: log) } }
+        return end(&appended)
+    }
+
+    /// Waits until upkeep has looked for the log's first dictionary, if that is due: a program that saves many entries
+    /// goes on to save most of them with it, while it would save thousands before one that nobody waits for.
+    private func awaitFirstDictionary(of log: PackedLog) {
+        if log.dictionaries.isDue { finishUpkeep() }
+    }
+
+    /// Appends records, together if there are several, and empties the batch.
+    private func append(_ records: inout [NewRecord], to appended: inout AppendedChanges<EntryInformation?>) {
+        var batch = RecordBatch(records)
+        records.removeAll(keepingCapacity: true)
+        if batch.records.count > 1 {
+            bestEffort("the rest of the records are appended one by one, which gives them their errors") {
+                () throws(StoreError) in
+                // If this log fails, or is replaced, the next one gets the rest.
+                try withWritableLog { log throws(StoreError) in
+                    appended.synchronize(unlessIn: log)
+                    let count = batch.appended.count
+                    defer { appended.add(batch.appended[count...].map { ($0.information, $0.end) }, in: log) }
+                    try log.saver.append(&batch)
+                }
+            }
+        }
+        let rest = batch.rest
+        for record in rest {
             appended.add { appended throws(StoreError) in
-                let record = try newRecord(new)
-                return try withWritableLog { log throws(StoreError) in
+                try withWritableLog { log throws(StoreError) in
                     appended.synchronize(unlessIn: log)
                     guard let saved = try log.saver.append(record, if: nil) else { return (nil, nil) }
                     return (saved.information, (log, saved.end))
                 }
             }
         }
-        return end(&appended)
     }
 
     /// Implementation: as ``save(_:)``.
@@ -62,6 +112,16 @@ private struct AppendedChanges<Outcome> {
             results.append(.success(change.outcome))
         } catch {
             results.append(.failure(error))
+        }
+    }
+
+    /// Adds successful changes of a log.
+    mutating func add(_ changes: [(outcome: Outcome, end: RecordPlace)], in log: PackedLog) {
+        if changes.isEmpty { return }
+        self.log = log
+        for change in changes {
+            waiting.append((results.count, change.end))
+            results.append(.success(change.outcome))
         }
     }
 

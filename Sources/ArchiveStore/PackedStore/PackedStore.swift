@@ -83,7 +83,7 @@ package final class PackedStore: ArchiveStore {
         try opened.close(after: upkeep.finish, finish: { $0.snapshots.writeBeforeClosing() })
     }
 
-    /// Waits until nothing is left to do in the background, for tests.
+    /// Waits until nothing is left to do in the background.
     func finishUpkeep() { upkeep.finish() }
 
     var archiveByteLimit: Int { settings.archiveByteLimit }

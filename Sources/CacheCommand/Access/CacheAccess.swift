@@ -129,7 +129,4 @@ package protocol CacheBackend {
 
     /// The names of apps that have caches, in order.
     func apps() -> [String]
-
-    /// Reads the keyed archive or cache entry file at `path`.
-    func dump(_ path: String) throws -> ArchiveOutline
 }

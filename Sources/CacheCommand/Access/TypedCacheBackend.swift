@@ -28,21 +28,6 @@ package struct TypedCacheBackend: CacheBackend {
 
     package func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
 
-    package func dump(_ path: String) throws -> ArchiveOutline {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw CommandFailure.unreadable(path: path, errno: Self.systemNumber(of: error))
-        }
-        let archive = try CacheEntryFile.archive(in: data, path: path) ?? data
-        do throws(ArchiveError) {
-            return ArchiveOutline(try ArchiveTree(sharing: archive))
-        } catch {
-            throw CommandFailure.unsoundArchive(path: path, error)
-        }
-    }
-
     package func names(at location: CacheLocation) throws -> [String] {
         CacheListing.names(in: try Self.directory(of: location))
     }
@@ -64,25 +49,12 @@ package struct TypedCacheBackend: CacheBackend {
             case .app(let name): CacheDirectory.standard(forProgram: name)
             case .standard: CacheDirectory.standard(forProgram: program)
             }
-        var isDirectory: ObjCBool = false
         let path = directory.path(percentEncoded: false)
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
-            throw .unreadable(path: path, errno: ENOENT)
+        let names = Result { try FileManager.default.contentsOfDirectory(atPath: path) }
+        if case .failure(let error) = names {
+            throw .unreadable(path: path, errno: DocumentFile.systemNumber(of: error))
         }
         return directory
-    }
-
-    private static func systemNumber(of error: any Error) -> Int32 {
-        let error = error as NSError
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-        for error in [underlying, error].compactMap({ $0 }) where error.domain == NSPOSIXErrorDomain {
-            return Int32(truncatingIfNeeded: error.code)
-        }
-        switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
-        case .fileReadNoPermission: return EACCES
-        default: return EIO
-        }
     }
 
     /// An app with a name that differs from the selected one in case only.

@@ -21,7 +21,7 @@ struct ArgumentParser {
             } else if argument.hasPrefix("--") {
                 try takeOption(argument.dropFirst(2), followedBy: &rest)
             } else if argument.hasPrefix("-"), argument != "-" {
-                try takeLetter(argument.dropFirst())
+                try takeLetter(argument.dropFirst(), followedBy: &rest)
             } else {
                 operands.append(argument)
             }
@@ -60,12 +60,21 @@ struct ArgumentParser {
         try set(option, value)
     }
 
-    private func takeLetter(_ letters: Substring) throws(ArgumentError) {
+    private func takeLetter(
+        _ letters: Substring,
+        followedBy rest: inout ArraySlice<String>
+    ) throws(ArgumentError) {
         let isMeant = { (letter: Character) in String(letter) == letters }
         guard let option = declared.allOptions.first(where: { $0.declaration.letter.map(isMeant) ?? false }) else {
             throw unknownOption("-\(letters)", named: String(letters))
         }
-        try set(option, "")
+        guard let placeholder = option.declaration.placeholder else { return try set(option, "") }
+        // The value may be -, for standard input or output.
+        guard let value = rest.first, value == "-" || !value.hasPrefix("-") else {
+            throw failure(.missingValue(option: "-\(letters)", placeholder: placeholder))
+        }
+        rest.removeFirst()
+        try set(option, value)
     }
 
     private func unknownOption(_ argument: String, named name: String) -> ArgumentError {

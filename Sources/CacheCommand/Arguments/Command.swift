@@ -9,7 +9,8 @@ enum Command {
     static var subcommands: [any Subcommand.Type] {
         [
             Warm.self, Caches.self, List.self, Get.self, Cat.self, Diff.self, Stats.self, Verify.self,
-            Export.self, Import.self, Remove.self, Trim.self, Compact.self, Clear.self, Dump.self, Help.self,
+            Export.self, Import.self, Remove.self, Trim.self, Compact.self, Clear.self, Dump.self, Convert.self,
+            Lint.self, Help.self,
         ]
     }
 

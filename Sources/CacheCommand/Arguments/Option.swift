@@ -46,15 +46,24 @@ final class Option<Value>: DeclaredOption {
 
     /// An option that may be given; `nil` if it is not.
     ///
-    /// - Parameter standard: the default in words, for help, where that is not plain.
+    /// - Parameters:
+    ///   - letter: the one-letter form, without its dash.
+    ///   - standard: the default in words, for help, where that is not plain.
     convenience init<Given>(
         _ name: String,
+        letter: Character? = nil,
         value placeholder: String,
         help: String,
         standard: String? = nil,
         parse: @escaping (String) throws(InvalidValue) -> Given
     ) where Value == Given? {
-        let declaration = OptionDeclaration(name: name, placeholder: placeholder, help: help, standard: standard)
+        let declaration = OptionDeclaration(
+            name: name,
+            letter: letter,
+            placeholder: placeholder,
+            help: help,
+            standard: standard
+        )
         self.init(declaration, absent: .some(nil)) { text throws(InvalidValue) in try parse(text) }
     }
 }

@@ -39,6 +39,25 @@ package struct CommandEnvironment {
         if asJSON { try write(json) } else { try output.write(prose() + "\n") }
     }
 
+    /// Has `body` work on one file after another; one that fails is reported, and the others go on.
+    ///
+    /// - Returns: `.failure` if one has failed.
+    /// - Throws: `OutputError`, which no other file would fare better with.
+    func forEachDocument(_ paths: [String], _ body: (String) throws -> Void) throws(OutputError) -> ExitStatus {
+        var status = ExitStatus.success
+        for path in paths {
+            do {
+                try body(path)
+            } catch let error as OutputError {
+                throw error
+            } catch {
+                errors.report(CommandFailureMessage(error))
+                status = .failure
+            }
+        }
+        return status
+    }
+
     /// Writes one line of JSON.
     func write(_ json: Record) throws(OutputError) {
         try JSONWriter.write(.object(json), isIndented: false, to: output)

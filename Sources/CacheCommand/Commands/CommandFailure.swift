@@ -11,8 +11,10 @@ enum CommandFailure: Error, Sendable {
     case noCache(MissingCache)
     /// The name of a type that records cannot be saved as.
     case unusableType(String)
-    /// A file is no keyed archive, or a damaged one.
-    case unsoundArchive(path: String, ArchiveError)
+    /// A file is of no format that is known, or damaged.
+    case unreadableDocument(path: String, DocumentFault)
+    /// A file holds a value that the form it is to be converted to has none for.
+    case inconvertible(path: String, DocumentFault)
     /// A file cannot be read; the number is the system's.
     case unreadable(path: String, errno: Int32)
     /// A file or directory cannot be written; the number is the system's.
@@ -31,8 +33,8 @@ enum CommandFailure: Error, Sendable {
     case unsoundEntry(key: String, ArchiveError)
     /// An entry's archive refers to itself, or to the same parts so often that it cannot be written out.
     case entangled(key: String, CacheSelection)
-    /// A record has a value that property lists have none for, under these fields' names.
-    case noPropertyList(key: String, field: String)
+    /// A record has a value that property lists have none for.
+    case noPropertyList(key: String, DocumentFault)
 }
 
 /// Writes the sentence for a command that could not be done: the fault and the remedy.
@@ -88,23 +90,26 @@ struct CommandFailureMessage: CustomStringConvertible {
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
                 + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
-        case CommandFailure.noPropertyList(let key, let field):
+        case CommandFailure.noPropertyList(let key, let fault):
             description =
-                "the entry for '\(EscapedText(key, limit: 200))' is no property list: \(EscapedText(field, limit: 200)) is "
-                + "null or too large a number; get it as JSON"
+                "the entry for '\(EscapedText(key, limit: 200))' is no property list: "
+                + "\(EscapedText(fault.message, limit: 1_000)); get it as JSON"
         case let error as CacheError:
             description = EscapedText(error.message, limit: 1_000).description
-        case CommandFailure.unsoundArchive(let path, let error) where error.code == .unknownFormat:
-            description = "\(EscapedText(path)) is neither a keyed archive nor a cache entry"
-        case CommandFailure.unsoundArchive(let path, let error):
-            let place = error.offset.map { ", at byte \($0)" } ?? ""
-            description =
-                "\(EscapedText(path)) is no sound archive: \(EscapedText(error.message, limit: 1_000))\(place)"
+        case CommandFailure.unreadableDocument(let path, let fault):
+            description = "\(Self.name(path)) cannot be read: \(fault.phrase)"
+        case CommandFailure.inconvertible(let path, let fault):
+            description = "\(Self.name(path)) cannot be converted: \(fault.phrase)"
         case OutputError.failed(let errno):
             description = "standard output cannot be written: \(SystemMessage(errno))"
         default:
             description = EscapedText("\(error)", limit: 1_000).description
         }
+    }
+
+    /// A file as it is named in a sentence.
+    private static func name(_ path: String) -> String {
+        path == "-" ? "standard input" : EscapedText(path).description
     }
 }
 

@@ -1,26 +1,31 @@
 import KeyedArchive
 
-/// `dump`: prints an archive as a tree.
+/// `dump`: prints documents as trees.
 struct Dump: Subcommand {
     static let name = "dump"
-    static let summary = "Print a keyed archive, or the one of a cache's entry, as a tree"
+    static let summary = "Print keyed archives, property lists, or entries of a cache, as trees"
     static let discussion: String? =
-        "With --cache it is the archive of the entry for KEY, in any layout. Without, FILE is an archive, or the "
-        + "file of an entry of a cache with a file for each."
+        "With --cache it is the archives of the entries for the KEYs, in any layout. Without, a FILE is a keyed archive "
+        + "or a property list in the binary or the XML form, or the file of an entry of a cache with a file for each; - is "
+        + "standard input. The trees of several are printed below their names. The exit code is 1 if one cannot be read."
     static let examples = [
         CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive"),
         CommandExample(
             arguments: ["dump", "362", "--cache", "cities"],
             meaning: "See the objects that an entry was saved as"
         ),
+        CommandExample(
+            arguments: ["dump", "a.plist", "b.plist", "--json"],
+            meaning: "Print a line of JSON for each file"
+        ),
     ]
 
-    @Operand("FILE|KEY", help: "The file to look into, or the key of an entry") var fileOrKey: String
+    @Operand("FILE|KEY", help: "The files to look into, or the keys of entries") var filesOrKeys: [String]
     @Option(
         "cache",
         value: "NAME",
-        help: "Cache whose entry for a key is meant",
-        standard: "a file is meant",
+        help: "Cache whose entries for the keys are meant",
+        standard: "files are meant",
         parse: ArgumentText.nonEmpty("the name of a cache")
     )
     var cache: String?
@@ -29,22 +34,34 @@ struct Dump: Subcommand {
 
     func validate() throws(ArgumentError) {
         if cache == nil, location.isGiven { throw Self.failure(.missingOption("--cache NAME")) }
+        if cache == nil, filesOrKeys.count(where: { $0 == "-" }) > 1 { throw Self.failure(.unexpectedOperand("-")) }
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        let outline = try outline(in: environment)
-        if writesJSON {
-            try JSONWriter.write(OutlineJSON(outline).value, isIndented: false, to: environment.output)
-        } else {
-            try environment.output.write(outline.description)
+        let access = try cache.map { name in
+            try environment.backend.open(CacheSelection(name: name, location: location.location))
         }
-        return .success
+        return try environment.forEachDocument(filesOrKeys) { name in
+            let outline =
+                if let access {
+                    ArchiveOutline(try access.tree(of: name, at: environment.date()))
+                } else {
+                    try DocumentFile.open(name, in: environment, for: .looking).outline
+                }
+            try write(outline, of: name, to: environment.output)
+        }
     }
 
-    private func outline(in environment: CommandEnvironment) throws -> ArchiveOutline {
-        guard let cache else { return try environment.backend.dump(fileOrKey) }
-        let selection = CacheSelection(name: cache, location: location.location)
-        return ArchiveOutline(try environment.backend.open(selection).tree(of: fileOrKey, at: environment.date()))
+    private func write(_ outline: ArchiveOutline, of name: String, to output: any TextOutput) throws(OutputError) {
+        if writesJSON {
+            try JSONWriter.write(OutlineJSON(outline).value, isIndented: false, to: output)
+            return
+        }
+        if filesOrKeys.count > 1 {
+            let isFirst = name == filesOrKeys[0]
+            try output.write("\(isFirst ? "" : "\n")\(EscapedText(name)):\n")
+        }
+        try output.write(outline.description)
     }
 }
 

@@ -33,16 +33,11 @@ struct Get: Subcommand {
         value: "FORM",
         help: "json, plist (a binary property list) or xml (a property list); of one record the latter two",
         standard: "json",
-        parse: ArgumentText.word(["json": .json, "plist": .propertyList(.binary), "xml": .propertyList(.xml)])
+        parse: ArgumentText.word(["json": .json, "plist": .binary, "xml": .xml])
     )
-    var form: Form?
+    var form: DocumentForm?
     @Flag("raw", help: "Print the keyed archive of one record as it was saved") var writesArchive: Bool
     @Flag(.json) var writesJSON: Bool
-
-    enum Form: Sendable, Equatable {
-        case json
-        case propertyList(PropertyListSerialization.PropertyListFormat)
-    }
 
     private func keyOrigin() throws(ArgumentError) -> KeySource.Origin {
         try KeySource.Origin(keys, isRaw: readsRawKeys, of: Self.self)
@@ -87,17 +82,16 @@ struct Get: Subcommand {
     ) throws {
         if writesArchive { return try output.write(bytes: [UInt8](cache.archive(of: key, at: date))) }
         let value = try value(of: key, in: cache, at: date)
-        switch form ?? .json {
-        case .json: try JSONWriter.write(value, isIndented: !writesJSON, to: output)
-        case .propertyList(let format):
-            let bytes: [UInt8]
-            do throws(RecordPropertyList.NoValue) {
-                bytes = try RecordPropertyList.bytes(of: value, format: format)
-            } catch {
-                throw CommandFailure.noPropertyList(key: key, field: error.path)
-            }
-            try output.write(bytes: bytes)
+        guard let form, form != .json else {
+            return try JSONWriter.write(value, isIndented: !writesJSON, to: output)
         }
+        let bytes: [UInt8]
+        do throws(DocumentFault) {
+            bytes = try form.bytes(of: PropertyListContent.Value(value))
+        } catch {
+            throw CommandFailure.noPropertyList(key: key, error)
+        }
+        try output.write(bytes: bytes)
     }
 
     private func value(of key: String, in cache: any CacheAccess, at date: Date) throws -> RecordValue {

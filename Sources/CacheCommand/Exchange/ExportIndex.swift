@@ -79,7 +79,7 @@ struct ExportIndexReader {
             throw CommandFailure.unreadableIndex(path: path, .noHeader)
         }
         do throws(ExportIndex.Fault) {
-            try ExportIndex.check(header: header)
+            try ExportIndex.check(header: header.record)
         } catch {
             throw CommandFailure.unreadableIndex(path: path, error)
         }
@@ -95,7 +95,7 @@ struct ExportIndexReader {
         case .bad(let bad)?: return (bad.line, .failure(bad))
         case .record(let record, let line)?:
             do throws(RejectedRecord) {
-                return (line, .success(try ExportedEntry(record)))
+                return (line, .success(try ExportedEntry(record.record)))
             } catch {
                 return (line, .failure(BadRecord(line: line, reason: .rejected(error.reason))))
             }

@@ -28,7 +28,7 @@ struct CSVSource: RecordSource {
             for (name, value) in zip(names, values) {
                 record.fields.append(RecordField(name: name, value: .string(value)))
             }
-            return .record(record, line: frame.line)
+            return .record(.fields(record), line: frame.line)
         } catch {
             return .bad(BadRecord(line: frame.line, reason: error))
         }

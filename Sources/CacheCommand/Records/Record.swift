@@ -98,6 +98,18 @@ enum RecordKind: Sendable, Equatable {
             }
     }
 
+    init(_ item: PlainValues.Item) {
+        self =
+            switch item.kind {
+            case .null: .null
+            case .bool: .bool
+            case .integer, .unsigned, .real: .number
+            case .string: .string
+            case .array: .array
+            case .object: .object
+            }
+    }
+
     /// With its article, to stand in a sentence.
     var phrase: String {
         switch self {

@@ -19,7 +19,7 @@ extension RecordSource {
 
 /// The result of reading one record: the record, or why it cannot be taken.
 enum RecordOutcome: Sendable, Equatable {
-    case record(Record, line: Int)
+    case record(SourceRecord, line: Int)
     case bad(BadRecord)
 }
 

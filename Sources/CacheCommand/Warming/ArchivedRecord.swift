@@ -20,8 +20,12 @@ final class ArchivedRecord: NSObject, ArchiveNamed {
     required init?(coder: NSCoder) { nil }
 
     /// The archive of a record, with the checks that a cache makes before it saves one.
-    static func archive(_ record: Record, as type: ArchivedClass?) throws(ArchiveError) -> [UInt8] {
-        let archived = try KeyedArchiver.archive(ArchivedRecord(record, as: type))
+    static func archive(_ record: SourceRecord, as type: ArchivedClass?) throws(ArchiveError) -> [UInt8] {
+        let archived =
+            switch record {
+            case .fields(let record): try KeyedArchiver.archive(ArchivedRecord(record, as: type))
+            case .parsed(let parsed): try KeyedArchiver.archive(parsed.values, as: type)
+            }
         if archived.mayBeRefused { try check(archived.bytes) }
         return archived.bytes
     }
@@ -36,8 +40,10 @@ final class ArchivedRecord: NSObject, ArchiveNamed {
     }
 
     var archivedForm: ArchivedForm {
-        guard let type else { return .replacement(Self.dictionary(record)) }
-        return .object(type)
+        if let type { return .object(type) }
+        return .dictionary(keys: record.fields.map(\.name)) { [record] members in
+            for field in record.fields { Self.add(field.value, to: &members) }
+        }
     }
 
     func encode(with coder: NSCoder) {
@@ -53,10 +59,15 @@ final class ArchivedRecord: NSObject, ArchiveNamed {
         }
     }
 
-    private static func dictionary(_ record: Record) -> [String: Any] {
-        var dictionary: [String: Any] = [:]
-        for field in record.fields { dictionary[field.name] = object(field.value) }
-        return dictionary
+    private static func add(_ value: RecordValue, to members: inout ArchivedMembers) {
+        switch value {
+        case .bool(let value): members.add(value)
+        case .int(let value): members.add(value)
+        case .uint(let value): members.add(value)
+        case .double(let value): members.add(value)
+        case .string(let value): members.add(value)
+        default: members.add(other: object(value))
+        }
     }
 
     private static func object(_ value: RecordValue) -> Any {
@@ -68,7 +79,7 @@ final class ArchivedRecord: NSObject, ArchiveNamed {
         case .double(let value): value
         case .string(let value): value
         case .array(let values): values.map(object)
-        case .object(let record): dictionary(record)
+        case .object(let record): ArchivedRecord(record, as: nil)
         case .date(let value): value
         case .data(let value): value
         case .url(let value): value

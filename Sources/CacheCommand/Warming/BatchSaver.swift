@@ -11,9 +11,9 @@ struct BatchSaver: Sendable {
     let interruption: any Interruption
 
     /// A record on its way.
-    struct Item {
-        enum Content {
-            case record(Record, key: String, line: Int)
+    struct Item: Sendable {
+        enum Content: Sendable {
+            case record(SourceRecord, key: String, line: Int)
             case bad(BadRecord)
         }
 
@@ -24,7 +24,7 @@ struct BatchSaver: Sendable {
     }
 
     /// The result of saving one record.
-    enum ItemResult {
+    enum ItemResult: Sendable {
         case saved(key: String)
         /// It was there already.
         case present
@@ -36,19 +36,30 @@ struct BatchSaver: Sendable {
     /// when something failed or a signal came.
     func save(_ items: [Item]) -> [ItemResult?] {
         let lanes = lanes(of: items)
-        if lanes.count <= 1 { return items.map { result(of: $0) } }
+        if lanes.count <= 1 { return results(of: items) }
         let hasFailed = Atomic<Bool>(false)
         let results = Mutex([ItemResult?](repeating: nil, count: items.count))
         DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in
-            for index in lanes[lane] {
+            var rest = lanes[lane][...]
+            while !rest.isEmpty {
                 if hasFailed.load(ordering: .relaxed) || interruption.signal != nil { return }
-                let result = result(of: items[index])
-                if case .failed = result { hasFailed.store(true, ordering: .relaxed) }
-                results.withLock { $0[index] = result }
+                let piece = rest.prefix(Self.mostRecords)
+                rest = rest.dropFirst(piece.count)
+                let own = self.results(of: piece.map { items[$0] })
+                for case .failed? in own { hasFailed.store(true, ordering: .relaxed) }
+                results.withLock { results in
+                    for (index, result) in zip(piece, own) { results[index] = result }
+                }
             }
         }
         return results.withLock { $0 }
     }
+
+    /// How many records a thread saves by one call: when something failed or a signal came, no more are saved.
+    private static let mostRecords = 128
+
+    /// Begins to save records, as ``save(_:)`` does, on another thread.
+    func startSaving(_ items: [Item]) -> SavingItems { SavingItems(items, saver: self) }
 
     /// The places of items, by the thread that saves them.
     private func lanes(of items: [Item]) -> [[Int]] {
@@ -66,22 +77,100 @@ struct BatchSaver: Sendable {
         return lanes
     }
 
-    private func result(of item: Item) -> ItemResult {
-        switch item.content {
-        case .bad(let badRecord): return .bad(badRecord)
-        case .record(let record, let key, let line):
-            do {
-                if resumes, try sink.contains(key) { return .present }
-                let selected = try fields?.select(from: record, isText: item.isText) ?? record
-                try sink.save(selected, forKey: key)
-                return .saved(key: key)
-            } catch let reason as BadRecordReason {
-                return .bad(BadRecord(line: line, reason: reason))
-            } catch let rejection as RejectedRecord {
-                return .bad(BadRecord(line: line, reason: .rejected(rejection.reason)))
-            } catch {
-                return .failed(error)
+    /// Saves records by one call of the sink; by several where a key comes again and it matters whether it is there.
+    private func results(of items: [Item]) -> [ItemResult?] {
+        var pending = PendingRecords(count: items.count)
+        for (index, item) in items.enumerated() {
+            switch item.content {
+            case .bad(let badRecord): pending.results[index] = .bad(badRecord)
+            case .record(let record, let key, let line):
+                do {
+                    if resumes {
+                        if pending.contains(key) { pending.save(in: sink) }
+                        if pending.hasFailed { return pending.results }
+                        if try sink.contains(key) {
+                            pending.results[index] = .present
+                            continue
+                        }
+                    }
+                    let selected = try fields.map {
+                        SourceRecord.fields(try $0.select(from: record.record, isText: item.isText))
+                    }
+                    pending.add(KeyedRecord(key: key, record: selected ?? record), at: index, line: line)
+                } catch let reason as BadRecordReason {
+                    pending.results[index] = .bad(BadRecord(line: line, reason: reason))
+                } catch {
+                    // The records before this one are saved, those behind it are left.
+                    pending.results[index] = .failed(error)
+                    pending.save(in: sink)
+                    return pending.results
+                }
             }
         }
+        pending.save(in: sink)
+        return pending.results
+    }
+}
+
+/// Records that are saved by one call, and the results of all so far.
+private struct PendingRecords {
+    var results: [BatchSaver.ItemResult?]
+    private(set) var hasFailed = false
+    private var records: [KeyedRecord] = []
+    /// Where the results of these records go, and the records' lines.
+    private var places: [(index: Int, line: Int)] = []
+
+    init(count: Int) {
+        results = [BatchSaver.ItemResult?](repeating: nil, count: count)
+        records.reserveCapacity(count)
+        places.reserveCapacity(count)
+    }
+
+    func contains(_ key: String) -> Bool { records.contains { $0.key == key } }
+
+    mutating func add(_ record: KeyedRecord, at index: Int, line: Int) {
+        records.append(record)
+        places.append((index, line))
+    }
+
+    mutating func save(in sink: any RecordSink) {
+        if records.isEmpty { return }
+        for ((place, record), result) in zip(zip(places, records), sink.save(records)) {
+            results[place.index] = result.map { Self.result(of: $0, record, line: place.line) }
+            if case .failed? = results[place.index] { hasFailed = true }
+        }
+        records.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+    }
+
+    private static func result(of saved: Result<Void, any Error>, _ record: KeyedRecord, line: Int)
+        -> BatchSaver.ItemResult
+    {
+        switch saved {
+        case .success: .saved(key: record.key)
+        case .failure(let rejection as RejectedRecord):
+            .bad(BadRecord(line: line, reason: .rejected(rejection.reason)))
+        case .failure(let error): .failed(error)
+        }
+    }
+}
+
+/// Records that are being saved on another thread.
+final class SavingItems: Sendable {
+    private let isDone = DispatchSemaphore(value: 0)
+    private let results = Mutex<[BatchSaver.ItemResult?]>([])
+
+    init(_ items: [BatchSaver.Item], saver: BatchSaver) {
+        DispatchQueue.global(qos: .userInitiated).async { [self] in
+            let saved = saver.save(items)
+            results.withLock { $0 = saved }
+            isDone.signal()
+        }
+    }
+
+    /// Waits until all are saved, and returns the result of each as ``BatchSaver/save(_:)`` does. To be called once.
+    func wait() -> [BatchSaver.ItemResult?] {
+        isDone.wait()
+        return results.withLock { $0 }
     }
 }

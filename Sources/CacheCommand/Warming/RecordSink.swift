@@ -8,7 +8,13 @@ package protocol RecordSink: Sendable {
     ///
     /// - Throws: ``RejectedRecord`` if this record cannot be taken and the next one might; any other error ends
     ///   the work.
-    func save(_ record: Record, forKey key: String) throws
+    func save(_ record: SourceRecord, forKey key: String) throws
+
+    /// Saves records for their keys, in their order.
+    ///
+    /// - Returns: the result of each: a failure is a ``RejectedRecord``, or another error that ends the work. `nil` for
+    ///   those that such an error left unsaved.
+    func save(_ records: [KeyedRecord]) -> [Result<Void, any Error>?]
 
     /// Whether there is an entry for `key` already that has not expired.
     func contains(_ key: String) throws -> Bool
@@ -19,6 +25,25 @@ package protocol RecordSink: Sendable {
 
 extension RecordSink {
     package var threadCount: Int { 1 }
+
+    /// One record after another.
+    package func save(_ records: [KeyedRecord]) -> [Result<Void, any Error>?] {
+        var results: [Result<Void, any Error>?] = []
+        var hasFailed = false
+        for record in records {
+            let result: Result<Void, any Error>? =
+                hasFailed ? nil : Result { try save(record.record, forKey: record.key) }
+            if case .failure(let error) = result { hasFailed = !(error is RejectedRecord) }
+            results.append(result)
+        }
+        return results
+    }
+}
+
+/// A record and the key that it is saved for.
+package struct KeyedRecord: Sendable {
+    package let key: String
+    package let record: SourceRecord
 }
 
 /// Says that a cache does not take one record, though it may take others.
@@ -64,7 +89,7 @@ struct CacheSink: RecordSink {
 
     func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
 
-    func save(_ record: Record, forKey key: String) throws {
+    func save(_ record: SourceRecord, forKey key: String) throws {
         do throws(CacheError) {
             try inspector.save(
                 forKey: key,
@@ -77,6 +102,36 @@ struct CacheSink: RecordSink {
     }
 }
 
+extension CacheSink {
+    /// Archives all records, then has the cache save them by one call.
+    func save(_ records: [KeyedRecord]) -> [Result<Void, any Error>?] {
+        let entries = records.map { record in
+            let archive = Result { () throws(ArchiveError) in
+                try ArchivedRecord.archive(record.record, as: content.type)
+            }
+            return (key: record.key, archive: archive)
+        }
+        do throws(CacheError) {
+            var hasFailed = false
+            let failures = try inspector.save(
+                contentsOf: entries,
+                expiration: content.expiration,
+                tags: content.tags
+            )
+            return failures.map { failure in
+                guard let failure else { return .success(()) }
+                let error = RejectedRecord.error(failure)
+                if error is RejectedRecord { return .failure(error) }
+                // A disk that fails has most of them fail: the first one is told.
+                defer { hasFailed = true }
+                return hasFailed ? nil : .failure(error)
+            }
+        } catch {
+            return records.indices.map { $0 == 0 ? .failure(error) : nil }
+        }
+    }
+}
+
 /// Checks records as ``CacheSink`` does, and saves nothing.
 struct CheckingSink: RecordSink {
     let content: RecordContent
@@ -85,7 +140,7 @@ struct CheckingSink: RecordSink {
 
     func contains(_ key: String) -> Bool { false }
 
-    func save(_ record: Record, forKey key: String) throws {
+    func save(_ record: SourceRecord, forKey key: String) throws {
         do throws(CacheError) {
             try CacheInspector.check(
                 forKey: key,

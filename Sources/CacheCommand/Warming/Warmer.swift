@@ -21,9 +21,29 @@ struct Warmer {
         var summary = WarmSummary()
         var failure: (any Error)?
         do {
+            // The bytes of a file are there, while those of a pipe may take long to come.
+            let readsAhead = size != nil
+            // Read while the batch before it was saved.
+            var next: Batch?
             while failure == nil, summary.saved < limit, interruption.signal == nil {
-                let batch = batch(from: &source, atMost: limit - summary.saved, observer: &observer)
-                for (item, result) in zip(batch.items, saver.save(batch.items)) {
+                var batch =
+                    next.take() ?? self.batch(from: &source, atMost: limit - summary.saved, reads: readsAhead)
+                if batch.items.isEmpty, batch.failure == nil {
+                    try observer.waiting()
+                    batch = self.batch(from: &source, atMost: limit - summary.saved, reads: readsAhead, waits: true)
+                }
+                let results: [BatchSaver.ItemResult?]
+                if saver.sink.threadCount > 1, batch.items.count > 1 {
+                    let saving = saver.startSaving(batch.items)
+                    let rest = limit - summary.saved - batch.items.count
+                    if rest > 0, batch.failure == nil {
+                        next = self.batch(from: &source, atMost: rest, reads: readsAhead)
+                    }
+                    results = saving.wait()
+                } else {
+                    results = saver.save(batch.items)
+                }
+                for (item, result) in zip(batch.items, results) {
                     guard let result else { continue }
                     summary.read += 1
                     if case .failed(let error) = result {
@@ -54,25 +74,35 @@ struct Warmer {
     }
 
     /// How many records are read at most before they are saved.
-    private static let mostItems = 256
+    private static let mostItems = 512
+    /// The length of the records, in bytes of the source, from which on no more are read before they are saved.
+    private static let enoughBytes = 1 << 20
 
-    /// The records that can be read without waiting, but one at least unless the source is at its end or fails.
+    /// Records that were read, and the failure of the source behind them.
+    private struct Batch {
+        var items: [BatchSaver.Item] = []
+        var failure: (any Error)?
+    }
+
+    /// The next records of a source.
+    ///
+    /// - Parameters:
+    ///   - reads: whether the input may be read; else there are only records whose bytes are there.
+    ///   - waits: whether the input may be read for the first record in any case.
     private func batch(
         from source: inout some RecordSource,
         atMost limit: Int,
-        observer: inout some WarmObserver
-    ) -> (items: [BatchSaver.Item], failure: (any Error)?) {
-        var items: [BatchSaver.Item] = []
+        reads: Bool,
+        waits: Bool = false
+    ) -> Batch {
+        var batch = Batch()
         let limit = saver.sink.threadCount > 1 ? min(limit, Self.mostItems) : 1
+        let start = source.bytesConsumed
         do {
-            while items.count < limit {
-                var outcome = try source.next(reads: false)
-                if outcome == nil, items.isEmpty {
-                    try observer.waiting()
-                    outcome = try source.next(reads: true)
-                }
-                guard let outcome else { break }
-                items.append(
+            while batch.items.count < limit, source.bytesConsumed - start < Self.enoughBytes {
+                let mayWait = reads || waits && batch.items.isEmpty
+                guard let outcome = try source.next(reads: mayWait) else { break }
+                batch.items.append(
                     BatchSaver.Item(
                         content: content(of: outcome),
                         isText: source.valuesAreText,
@@ -80,10 +110,10 @@ struct Warmer {
                     )
                 )
             }
-            return (items, nil)
         } catch {
-            return (items, error)
+            batch.failure = error
         }
+        return batch
     }
 
     private func content(of outcome: RecordOutcome) -> BatchSaver.Item.Content {
@@ -184,20 +214,43 @@ struct RecordKey {
     static let longest = 1_024
 
     let field: String
+    private let isASCII: Bool
+
+    init(field: String) {
+        self.field = field
+        isASCII = field.utf8.allSatisfy { $0 < 0x80 }
+    }
 
     /// The key of `record`: a string as it is, a whole number in decimal.
-    func key(of record: Record) throws(BadRecordReason) -> String {
-        let key: String
-        switch record[field] {
-        case .string(let text): key = text
-        case .int(let number): key = String(number)
-        case .uint(let number): key = String(number)
-        case nil: throw .missingKey(field: field)
-        case let other?: throw .unfitKey(field: field, found: RecordKind(other))
-        }
+    func key(of record: SourceRecord) throws(BadRecordReason) -> String {
+        let key =
+            switch record {
+            case .fields(let record): try text(in: record)
+            case .parsed(let parsed): try text(in: parsed)
+            }
         let count = key.utf8.count
         guard count > 0 else { throw .emptyKey(field: field) }
         guard count <= Self.longest else { throw .longKey(field: field, bytes: count, limit: Self.longest) }
         return key
+    }
+
+    private func text(in record: Record) throws(BadRecordReason) -> String {
+        switch record[field] {
+        case .string(let text): return text
+        case .int(let number): return String(number)
+        case .uint(let number): return String(number)
+        case nil: throw .missingKey(field: field)
+        case let other?: throw .unfitKey(field: field, found: RecordKind(other))
+        }
+    }
+
+    private func text(in record: ParsedRecord) throws(BadRecordReason) -> String {
+        guard let item = record.value(named: field, isASCII: isASCII) else { throw .missingKey(field: field) }
+        switch item.kind {
+        case .string: return record.string(item)
+        case .integer: return String(Int64(bitPattern: item.content))
+        case .unsigned: return String(item.content)
+        case .null, .bool, .real, .array, .object: throw .unfitKey(field: field, found: RecordKind(item))
+        }
     }
 }

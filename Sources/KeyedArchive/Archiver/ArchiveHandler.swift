@@ -72,8 +72,8 @@ final class ArchiveHandler: @unchecked Sendable {
             switch value.archivedForm {
             case .object(let info):
                 return archiver.encode(instance: value, as: info) { archiver.encodeFields(of: value) }
-            case .replacement(let other):
-                return archiver.uid(of: other)
+            case .dictionary(let keys, let encode):
+                return archiver.dictionary(of: keys, encode)
             }
         }
     }
@@ -146,6 +146,7 @@ package protocol ArchiveNamed: NSObject, NSCoding {
 package enum ArchivedForm {
     /// An object of this class, with the keys that it encodes.
     case object(ArchivedClass)
-    /// This value in its place.
-    case replacement(Any)
+    /// A dictionary with these keys, no two of them the same text, in their order. The closure adds the value of each key
+    /// to the archive, in the same order.
+    case dictionary(keys: [String], values: (inout ArchivedMembers) -> Void)
 }

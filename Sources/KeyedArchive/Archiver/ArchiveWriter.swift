@@ -83,7 +83,7 @@ final class ArchiveWriter: @unchecked Sendable {
     }
 
     /// How much memory it holds on to, roughly, in bytes.
-    var footprint: Int { list.bytes.capacity + 16 * objects.capacity + 8 * pairs.capacity }
+    var footprint: Int { list.footprint + 16 * objects.capacity + 8 * pairs.capacity }
 
     var depth: Int { scopes.count }
     /// Tells one scope from every other of the archive.
@@ -126,8 +126,13 @@ final class ArchiveWriter: @unchecked Sendable {
     }
 
     /// Puts a value under a key of the innermost scope; a key that is there already gets the new value.
-    func set(_ key: String, _ value: Reference) {
-        let string = intern(key: key)
+    func set(_ key: String, _ value: Reference) { set(entry: intern(key: key), value) }
+
+    /// Puts a value under a key, given as its UTF-8 bytes.
+    func set(_ key: UnsafeBufferPointer<UInt8>, _ value: Reference) { set(entry: intern(key: key), value) }
+
+    @inline(__always)
+    private func set(entry string: Int, _ value: Reference) {
         let scope = scopes[scopes.count - 1].serial
         var entry = strings[string]
         if entry.scope == scope {
@@ -146,7 +151,7 @@ final class ArchiveWriter: @unchecked Sendable {
         let number = scopes[scopes.count - 1].unkeyed
         scopes[scopes.count - 1].unkeyed += 1
         // These keys are not mangled, so that no user's key can meet them.
-        let key = strings[intern("$\(number)")].reference
+        let key = name("$\(number)")
         pairs.append(KeyedReference(key: key, value: value))
     }
 
@@ -208,8 +213,17 @@ final class ArchiveWriter: @unchecked Sendable {
     // MARK: Strings
 
     /// The object of a string, the same for equal strings: equal immutable strings cannot be told apart.
-    func stringObject(_ text: String) -> UID {
-        let index = intern(text)
+    func stringObject(_ text: String, as role: BinaryPropertyListWriter.TextRole) -> UID {
+        stringObject(ofEntry: intern(text, as: role))
+    }
+
+    /// The object of a string that is a value, given as its UTF-8 bytes.
+    func stringObject(_ utf8: UnsafeBufferPointer<UInt8>) -> UID {
+        stringObject(ofEntry: intern(utf8, as: .value))
+    }
+
+    @inline(__always)
+    private func stringObject(ofEntry index: Int) -> UID {
         let known = strings[index].uid
         if known != 0 { return known }
         let uid = addObject(strings[index].reference)
@@ -218,7 +232,10 @@ final class ArchiveWriter: @unchecked Sendable {
     }
 
     /// A string inline.
-    func string(_ text: String) -> Reference { strings[intern(text)].reference }
+    func string(_ text: String) -> Reference { strings[intern(text, as: .value)].reference }
+
+    /// The name of a class, or of a key that is not the user's.
+    private func name(_ text: String) -> Reference { strings[intern(text, as: .name)].reference }
 
     /// The entry of a key as the user gave it: most often it is the one that came after the last key before.
     private func intern(key: String) -> Int {
@@ -229,10 +246,29 @@ final class ArchiveWriter: @unchecked Sendable {
                 return guess
             }
         }
-        let index = key.utf8.first == 0x24 ? intern("$" + key) : intern(key)
+        let index = key.utf8.first == 0x24 ? intern("$" + key, as: .name) : intern(key, as: .name)
+        follow(with: index)
+        return index
+    }
+
+    private func intern(key: UnsafeBufferPointer<UInt8>) -> Int {
+        if let lastKey {
+            let guess = Int(strings[lastKey].next) &- 1
+            if guess >= 0, key.first != 0x24, strings.holds(guess, key, in: &list) {
+                self.lastKey = guess
+                return guess
+            }
+        }
+        if key.first == 0x24 { return intern(key: String(decoding: key, as: UTF8.self)) }
+        let index = intern(key, as: .name)
+        follow(with: index)
+        return index
+    }
+
+    /// Notes the key that came after the last one.
+    private func follow(with index: Int) {
         if let lastKey { strings[lastKey].next = UInt32(truncatingIfNeeded: index &+ 1) }
         lastKey = index
-        return index
     }
 
     /// Whether an entry is that of a key, with certainty.
@@ -240,28 +276,28 @@ final class ArchiveWriter: @unchecked Sendable {
     private func isKey(_ index: Int, _ key: String) -> Bool {
         key.utf8.withContiguousStorageIfAvailable { utf8 in
             // A `$` in front is stored as two.
-            strings.holds(index, utf8, in: list.bytes) && utf8.first != 0x24
+            strings.holds(index, utf8, in: &list) && utf8.first != 0x24
         } ?? false
     }
 
-    private func intern(_ text: String) -> Int {
-        if let index = text.utf8.withContiguousStorageIfAvailable({ intern($0) }) { return index }
+    private func intern(_ text: String, as role: BinaryPropertyListWriter.TextRole) -> Int {
+        if let index = text.utf8.withContiguousStorageIfAvailable({ intern($0, as: role) }) { return index }
         var text = text
-        return text.withUTF8 { intern($0) }
+        return text.withUTF8 { intern($0, as: role) }
     }
 
-    private func intern(_ utf8: UnsafeBufferPointer<UInt8>) -> Int {
+    private func intern(_ utf8: UnsafeBufferPointer<UInt8>, as role: BinaryPropertyListWriter.TextRole) -> Int {
         let (hash, isASCII) = strings.digest(utf8)
-        if let index = strings.index(of: utf8, hash: hash, in: list.bytes) { return index }
+        if let index = strings.index(of: utf8, hash: hash, in: &list) { return index }
         let reference =
             isASCII
-            ? list.add(ascii: utf8)
-            : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16)
-        return strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list.bytes)
+            ? list.add(ascii: utf8, as: role)
+            : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16, as: role)
+        return strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: &list)
     }
 
     private func add(_ text: StaticString) -> Reference {
-        text.withUTF8Buffer { list.add(ascii: $0) }
+        text.withUTF8Buffer { list.add(ascii: $0, as: .name) }
     }
 
     // MARK: Scalars
@@ -284,12 +320,12 @@ final class ArchiveWriter: @unchecked Sendable {
         let uid = reserveObject()
         let written = givenNames.entry(for: info)
         let base = pairs.count
-        let nameReference = string(written.name)
+        let nameReference = name(written.name)
         let chain = written.chain.isEmpty ? nil : array(of: written.chain)
         let hints = written.hints.isEmpty ? nil : array(of: written.hints)
-        pairs.append(KeyedReference(key: string("$classname"), value: nameReference))
-        if let chain { pairs.append(KeyedReference(key: string("$classes"), value: chain)) }
-        if let hints { pairs.append(KeyedReference(key: string("$classhints"), value: hints)) }
+        pairs.append(KeyedReference(key: name("$classname"), value: nameReference))
+        if let chain { pairs.append(KeyedReference(key: name("$classes"), value: chain)) }
+        if let hints { pairs.append(KeyedReference(key: name("$classhints"), value: hints)) }
         list.fillDictionary(objects[Int(uid)], pairs, from: base)
         pairs.truncate(to: base)
         classes.append((info, uid))
@@ -301,13 +337,13 @@ final class ArchiveWriter: @unchecked Sendable {
         return uid
     }
 
-    /// An inline array of strings.
+    /// An inline array of names of classes.
     private func array(of names: [String]) -> Reference {
         // The strings first: making one may add an object of its own.
-        for name in names { _ = string(name) }
+        for text in names { _ = name(text) }
         let made = list.reserveContainer()
         list.fillArray(made, count: names.count)
-        for name in names { list.addElement(string(name)) }
+        for text in names { list.addElement(name(text)) }
         return made
     }
 
@@ -329,6 +365,12 @@ final class ArchiveWriter: @unchecked Sendable {
         return list.bytes.withElements { Array($0) }
     }
 
+    /// Ends the archive; its bytes are valid only while `body` runs.
+    func withFinishedBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        finish()
+        return list.bytes.withElements(body)
+    }
+
     /// Ends the archive: `$top` is the outermost scope.
     private func finish() {
         let scope = popScope()
@@ -339,8 +381,8 @@ final class ArchiveWriter: @unchecked Sendable {
         list.fillArray(table, count: objects.count)
         for index in 0..<objects.count { list.addElement(objects[index]) }
         let root = list.reserveContainer()
-        pairs.append(KeyedReference(key: add("$version"), value: list.add(100_000 as Int64)))
-        pairs.append(KeyedReference(key: add("$archiver"), value: string("NSKeyedArchiver")))
+        pairs.append(KeyedReference(key: add("$version"), value: list.add(constant: 100_000)))
+        pairs.append(KeyedReference(key: add("$archiver"), value: name("NSKeyedArchiver")))
         pairs.append(KeyedReference(key: add("$top"), value: top))
         pairs.append(KeyedReference(key: add("$objects"), value: table))
         list.fillDictionary(root, pairs, from: 0)
@@ -354,7 +396,7 @@ final class ArchiveWriter: @unchecked Sendable {
 extension ArchiveWriter {
     /// Puts a value under a key that no other value of the scope has.
     func set(stored key: String, _ value: Reference) {
-        pairs.append(KeyedReference(key: strings[intern(key)].reference, value: value))
+        pairs.append(KeyedReference(key: name(key), value: value))
     }
 
     /// Ends the innermost scope and makes its pairs, the class among them if there is one, the dictionary of `uid`.
@@ -369,9 +411,9 @@ extension ArchiveWriter {
         if let known = describedClasses[description] { return known }
         let uid = reserveObject()
         pushScope()
-        set(stored: "$classname", string(description.name))
+        set(stored: "$classname", name(description.name))
         for (key, names) in [("$classes", description.chain), ("$classhints", description.hints)] {
-            if !names.isEmpty { set(stored: key, array(of: names.map { string($0) })) }
+            if !names.isEmpty { set(stored: key, array(of: names)) }
         }
         popDictionary(uid)
         describedClasses[description] = uid

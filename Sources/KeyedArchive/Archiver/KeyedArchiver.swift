@@ -114,6 +114,9 @@ public final class KeyedArchiver: NSCoder {
 
     func record(_ error: ArchiveError) { failure.record(error) }
 
+    /// Adds the key of the value that failed to the error.
+    func locateFailure(within key: String) { failure.locate(within: key) }
+
     /// Records an error from inside an object's `encode(with:)`.
     public override func failWithError(_ error: any Error) {
         record(error as? ArchiveError ?? ArchiveError(.encodingFailed, "\(error)", cause: error))
@@ -176,10 +179,19 @@ public final class KeyedArchiver: NSCoder {
         return uid(of: base)
     }
 
-    func string(_ text: String) -> ArchiveWriter.UID {
+    func string(
+        _ text: String,
+        as role: BinaryPropertyListWriter.TextRole = .value
+    ) -> ArchiveWriter.UID {
         // The text that stands for nil cannot be written as itself: Apple's archiver makes it an object, too.
         if text == "$null" { return newObject(.of(NSString.self)) { [("NS.string", $0.string(text))] } }
-        return writer.stringObject(text)
+        return writer.stringObject(text, as: role)
+    }
+
+    /// The place of a string, given as its UTF-8 bytes.
+    func string(_ utf8: UnsafeBufferPointer<UInt8>) -> ArchiveWriter.UID {
+        if utf8.count == 5, utf8[0] == 0x24, utf8.elementsEqual("$null".utf8) { return string("$null") }
+        return writer.stringObject(utf8)
     }
 
     /// The place of an object, which `body` fills if the object is new.

@@ -138,7 +138,7 @@ final class ArchiveDictionary {
             return
         }
         positions[key] = keys.count
-        keys.append(archiver.string(key))
+        keys.append(archiver.string(key, as: .name))
         values.append(value)
     }
 

@@ -28,10 +28,15 @@ extension KeyedArchiver {
         encoding value: some Encodable,
         _ body: (ArchiveWriter) -> Result
     ) throws(ArchiveError) -> Result {
+        try archiver(encoding: value).finish(body)
+    }
+
+    /// An archiver with a Codable value under the key `root`. Errors are recorded.
+    static func archiver(encoding value: some Encodable) -> KeyedArchiver {
         let archiver = KeyedArchiver()
         let uid = archiver.object(codable: value)
         if !archiver.hasFailed { archiver.writer.set(rootKey, archiver.writer.reference(to: uid)) }
-        return try archiver.finish(body)
+        return archiver
     }
 
     /// The place of a Codable value in `$objects`; 0 for nil and after an error, which is recorded.

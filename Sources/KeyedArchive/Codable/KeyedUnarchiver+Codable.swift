@@ -36,12 +36,13 @@ extension KeyedUnarchiver {
         try unarchive(decoding: type, formerNames: formerNames, in: UnarchiverMemoryPool.take(copying: bytes))
     }
 
-    private static func unarchive<T: Decodable>(
+    static func unarchive<T: Decodable>(
         decoding type: T.Type,
         formerNames: (any FormerlyNamed.Type)? = nil,
-        in memory: UnarchiverMemory
+        in memory: UnarchiverMemory,
+        limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) -> T {
-        let unarchiver = try KeyedUnarchiver(memory)
+        let unarchiver = try KeyedUnarchiver(memory, limits: limits)
         unarchiver.codableRoot.formerNames = formerNames
         do {
             guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {

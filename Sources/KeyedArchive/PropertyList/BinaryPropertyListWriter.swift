@@ -11,16 +11,45 @@
 //     trailer         5 zero bytes, sort version, offset size, reference size,
 //                     object count, top object, offset table's offset (8 bytes each)
 //
-// All numbers are big-endian. A reference's size depends on how many objects there will be, so scalars go
-// to the output at once and containers, which are nothing but references, are kept back until `finish`.
+// All numbers are big-endian. A reference's size depends on how many objects there will be, so containers, which
+// are nothing but references, are kept back until `finish`.
+//
+// Objects keep the numbers in whose order they are added, but their bytes stand in the order of `Section`: what
+// lists of one kind share comes first, what differs in its bytes only next, what differs in its length last. So two
+// archives of a type begin alike, their offset tables agree up to the lengths that differ, and one is compressed
+// well with the other as its dictionary. Readers find objects by the table, in whatever order they stand.
 
 /// Writes a binary property list, each object as it comes.
 struct BinaryPropertyListWriter: ~Copyable {
     /// An object's number in the list.
     typealias Reference = UInt32
 
+    /// The runs of objects, in the order in which they stand in a finished list. Containers stand behind `shared`.
+    enum Section: Int {
+        /// Names of keys and classes, and references to objects: mostly the same in every list of a kind.
+        case shared
+        /// Reals, dates, Booleans, and text so short that it is mostly a code: mostly of one length.
+        case fixed
+        /// Integers: of a few lengths.
+        case integers
+        /// Other text, and data.
+        case long
+    }
+
+    /// Whether a text is the same in most lists of a kind.
+    enum TextRole {
+        /// The name of a key or of a class.
+        case name
+        case value
+    }
+
+    /// The header and the shared objects; in the end the finished list.
     private(set) var bytes = RawBuffer<UInt8>(capacity: 1_024)
-    /// Where each object begins; 0 for a container that is still to be written.
+    private var fixed = RawBuffer<UInt8>(capacity: 256)
+    private var integers = RawBuffer<UInt8>(capacity: 256)
+    private var long = RawBuffer<UInt8>(capacity: 512)
+    /// The offset of each object in its section, with the section in the two lowest bits; 0 for a container that is
+    /// still to be written.
     private var offsets = RawBuffer<Int>(capacity: 64)
     /// Containers kept back: number, marker's high half, count, then the references.
     private var containers = RawBuffer<UInt32>(capacity: 128)
@@ -30,6 +59,9 @@ struct BinaryPropertyListWriter: ~Copyable {
     /// Begins anew with the memory that is there.
     mutating func reset() {
         bytes.truncate(to: 0)
+        fixed.truncate(to: 0)
+        integers.truncate(to: 0)
+        long.truncate(to: 0)
         offsets.truncate(to: 0)
         containers.truncate(to: 0)
         appendHeader()
@@ -40,90 +72,136 @@ struct BinaryPropertyListWriter: ~Copyable {
         header.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
+    /// How much memory it holds on to, roughly, in bytes.
+    var footprint: Int { bytes.capacity + fixed.capacity + integers.capacity + long.capacity }
+
     // MARK: Scalars
 
+    /// Takes the number of an object that is written at `offset` of a section.
     @inline(__always)
-    private mutating func begin() -> Reference {
-        offsets.append(bytes.count)
+    private mutating func begin(in section: Section, at offset: Int) -> Reference {
+        offsets.append(offset &<< 2 | section.rawValue)
         return Reference(truncatingIfNeeded: offsets.count &- 1)
     }
 
     mutating func addNull() -> Reference {
-        let reference = begin()
+        let reference = begin(in: .shared, at: bytes.count)
         bytes.append(0x00)
         return reference
     }
 
     mutating func add(_ value: Bool) -> Reference {
-        let reference = begin()
-        bytes.append(value ? 0x09 : 0x08)
+        let reference = begin(in: .fixed, at: fixed.count)
+        fixed.append(value ? 0x09 : 0x08)
         return reference
     }
 
     mutating func add(_ value: Int64) -> Reference {
-        let reference = begin()
-        appendInteger(value)
+        let reference = begin(in: .integers, at: integers.count)
+        Self.append(value, to: &integers)
+        return reference
+    }
+
+    /// Adds an integer that is the same in most lists of a kind.
+    mutating func add(constant value: Int64) -> Reference {
+        let reference = begin(in: .shared, at: bytes.count)
+        Self.append(value, to: &bytes)
         return reference
     }
 
     mutating func add(_ value: UInt64) -> Reference {
         if let signed = Int64(exactly: value) { return add(signed) }
-        let reference = begin()
-        bytes.append(0x14)
-        bytes.append(bigEndian: 0, width: 8)
-        bytes.append(bigEndian: value, width: 8)
+        let reference = begin(in: .integers, at: integers.count)
+        integers.append(0x14)
+        integers.append(bigEndian: 0, width: 8)
+        integers.append(bigEndian: value, width: 8)
         return reference
     }
 
-    mutating func add(_ value: Double) -> Reference {
-        let reference = begin()
-        bytes.append(0x23)
-        bytes.append(bigEndian: value.bitPattern, width: 8)
-        return reference
-    }
+    mutating func add(_ value: Double) -> Reference { addReal(0x23, value.bitPattern, width: 8) }
 
-    mutating func add(_ value: Float) -> Reference {
-        let reference = begin()
-        bytes.append(0x22)
-        bytes.append(bigEndian: UInt64(value.bitPattern), width: 4)
-        return reference
-    }
+    mutating func add(_ value: Float) -> Reference { addReal(0x22, UInt64(value.bitPattern), width: 4) }
 
     /// Adds a date, in seconds since 2001.
-    mutating func add(date seconds: Double) -> Reference {
-        let reference = begin()
-        bytes.append(0x33)
-        bytes.append(bigEndian: seconds.bitPattern, width: 8)
+    mutating func add(date seconds: Double) -> Reference { addReal(0x33, seconds.bitPattern, width: 8) }
+
+    @inline(__always)
+    private mutating func addReal(_ marker: UInt8, _ bits: UInt64, width: Int) -> Reference {
+        let reference = begin(in: .fixed, at: fixed.count)
+        fixed.append(marker)
+        fixed.append(bigEndian: bits, width: width)
         return reference
     }
 
     mutating func add(data: UnsafeRawBufferPointer) -> Reference {
-        let reference = begin()
-        appendMarker(0x40, count: data.count)
-        data.withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
+        let reference = begin(in: .long, at: long.count)
+        Self.appendMarker(0x40, count: data.count, to: &long)
+        data.withMemoryRebound(to: UInt8.self) { long.append(contentsOf: $0) }
         return reference
     }
 
-    mutating func add(ascii: UnsafeBufferPointer<UInt8>) -> Reference {
-        let reference = begin()
-        appendMarker(0x50, count: ascii.count)
-        bytes.append(text: ascii)
+    mutating func add(ascii: UnsafeBufferPointer<UInt8>, as role: TextRole) -> Reference {
+        if role == .name {
+            let reference = begin(in: .shared, at: bytes.count)
+            Self.append(ascii: ascii, to: &bytes)
+            return reference
+        }
+        if ascii.count <= Self.codeLength {
+            let reference = begin(in: .fixed, at: fixed.count)
+            Self.append(ascii: ascii, to: &fixed)
+            return reference
+        }
+        let reference = begin(in: .long, at: long.count)
+        Self.append(ascii: ascii, to: &long)
         return reference
     }
 
-    mutating func add(utf16 units: String.UTF16View) -> Reference {
-        let reference = begin()
-        appendMarker(0x60, count: units.count)
-        for unit in units { bytes.append(bigEndian: UInt64(unit), width: 2) }
+    /// The length up to which text is taken for a code, as of a country or a currency.
+    private static let codeLength = 3
+
+    mutating func add(utf16 units: String.UTF16View, as role: TextRole) -> Reference {
+        if role == .name {
+            let reference = begin(in: .shared, at: bytes.count)
+            Self.append(utf16: units, to: &bytes)
+            return reference
+        }
+        let reference = begin(in: .long, at: long.count)
+        Self.append(utf16: units, to: &long)
         return reference
     }
 
     mutating func add(uid: UInt32) -> Reference {
-        let reference = begin()
+        let reference = begin(in: .shared, at: bytes.count)
         let width = uid <= 0xFF ? 1 : uid <= 0xFFFF ? 2 : 4
         bytes.append(0x80 | UInt8(truncatingIfNeeded: width &- 1))
         bytes.append(bigEndian: UInt64(uid), width: width)
         return reference
+    }
+
+    // MARK: What was added
+
+    /// The section of an object that is no container, and where it ends if it was added last.
+    @inline(__always)
+    func end(of reference: Reference) -> (section: Section, end: Int) {
+        switch offsets[Int(reference)] & 3 {
+        case Section.shared.rawValue: (.shared, bytes.count)
+        case Section.fixed.rawValue: (.fixed, fixed.count)
+        case Section.integers.rawValue: (.integers, integers.count)
+        default: (.long, long.count)
+        }
+    }
+
+    /// Whether the bytes from `offset` of a section on are those of `text`.
+    @inline(__always)
+    func holds(_ text: UnsafeBufferPointer<UInt8>, at offset: Int, of section: Section) -> Bool {
+        // Most are keys.
+        if section == .shared { return bytes.holds(text, at: offset) }
+        switch section {
+        case .shared: return bytes.holds(text, at: offset)
+        case .fixed: return fixed.holds(text, at: offset)
+        case .integers: return integers.holds(text, at: offset)
+        case .long: return long.holds(text, at: offset)
+        }
     }
 
     // MARK: Containers
@@ -167,30 +245,58 @@ struct BinaryPropertyListWriter: ~Copyable {
 
     // MARK: The end
 
-    /// Writes the containers that were kept back, the offset table and the trailer.
+    /// Writes the containers that were kept back, the other sections, the offset table and the trailer.
     mutating func finish(top: Reference) {
         let referenceWidth = Self.width(of: UInt64(max(offsets.count - 1, 0)))
         var at = 0
         while at < containers.count {
             let marker = UInt8(truncatingIfNeeded: containers[at &+ 1])
             let count = Int(containers[at &+ 2])
-            offsets[Int(containers[at])] = bytes.count
-            appendMarker(marker, count: count)
+            offsets[Int(containers[at])] = bytes.count &<< 2
+            Self.appendMarker(marker, count: count, to: &bytes)
             at &+= 3
             let end = at &+ (marker == 0xD0 ? 2 &* count : count)
             bytes.append(bigEndian: containers, from: at, to: end, width: referenceWidth)
             at = end
         }
+        appendSections()
         let table = bytes.count
         let offsetWidth = Self.width(of: UInt64(table))
-        // A container that was given up stands for object 0.
-        for index in 0..<offsets.count where offsets[index] == 0 { offsets[index] = offsets[0] }
         bytes.append(bigEndian: offsets, from: 0, to: offsets.count, width: offsetWidth)
         bytes.append(bigEndian: UInt64(offsetWidth) << 8 | UInt64(referenceWidth), width: 8)
         bytes.append(bigEndian: UInt64(offsets.count), width: 8)
         bytes.append(bigEndian: UInt64(top), width: 8)
         bytes.append(bigEndian: UInt64(table), width: 8)
     }
+
+    /// Puts the sections behind the shared objects and the containers, and makes their objects' offsets the list's.
+    private mutating func appendSections() {
+        let fixedStart = bytes.count
+        bytes.append(contentsOf: fixed)
+        let integersStart = bytes.count
+        bytes.append(contentsOf: integers)
+        let longStart = bytes.count
+        for index in 0..<offsets.count {
+            let entry = offsets[index]
+            let offset = entry &>> 2
+            switch entry & 3 {
+            // A container that was given up stands for object 0, whose offset is final by then.
+            case Section.shared.rawValue: offsets[index] = entry == 0 ? offsets[0] : offset
+            case Section.fixed.rawValue: offsets[index] = offset &+ fixedStart
+            case Section.integers.rawValue: offsets[index] = offset &+ integersStart
+            default: offsets[index] = offset &+ longStart
+            }
+        }
+        if long.count > Self.copiedLength {
+            long.prepend(contentsOf: bytes)
+            swap(&bytes, &long)
+        } else {
+            bytes.append(contentsOf: long)
+        }
+    }
+
+    /// The length from which text and data are moved within their memory, not copied to other memory.
+    private static let copiedLength = 1 << 18
 
     /// Gives the finished list away, in memory that the caller must `free`.
     mutating func take() -> UnsafeMutableBufferPointer<UInt8> { bytes.take() }
@@ -203,21 +309,32 @@ struct BinaryPropertyListWriter: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func appendMarker(_ high: UInt8, count: Int) {
+    private static func appendMarker(_ high: UInt8, count: Int, to buffer: inout RawBuffer<UInt8>) {
         if count < 15 {
-            bytes.append(high | UInt8(truncatingIfNeeded: count))
+            buffer.append(high | UInt8(truncatingIfNeeded: count))
         } else {
-            bytes.append(high | 0x0F)
-            appendInteger(Int64(count))
+            buffer.append(high | 0x0F)
+            append(Int64(count), to: &buffer)
         }
     }
 
-    private mutating func appendInteger(_ value: Int64) {
+    private static func append(_ value: Int64, to buffer: inout RawBuffer<UInt8>) {
         // Widths below 8 are read as unsigned, so a negative number takes all 8 bytes.
         let pattern = UInt64(bitPattern: value)
         let width = Self.width(of: pattern)
-        bytes.append(0x10 | UInt8(truncatingIfNeeded: width.trailingZeroBitCount))
-        bytes.append(bigEndian: pattern, width: width)
+        buffer.append(0x10 | UInt8(truncatingIfNeeded: width.trailingZeroBitCount))
+        buffer.append(bigEndian: pattern, width: width)
+    }
+
+    @inline(__always)
+    private static func append(ascii: UnsafeBufferPointer<UInt8>, to buffer: inout RawBuffer<UInt8>) {
+        appendMarker(0x50, count: ascii.count, to: &buffer)
+        buffer.append(text: ascii)
+    }
+
+    private static func append(utf16 units: String.UTF16View, to buffer: inout RawBuffer<UInt8>) {
+        appendMarker(0x60, count: units.count, to: &buffer)
+        for unit in units { buffer.append(bigEndian: UInt64(unit), width: 2) }
     }
 }
 

@@ -11,24 +11,27 @@ struct PropertyListBuilder: ~Copyable {
     init() {}
 
     /// Adds a string; `nil` if its bytes are no valid UTF-8.
-    mutating func add(utf8: UnsafeBufferPointer<UInt8>) -> Reference? {
+    mutating func add(
+        utf8: UnsafeBufferPointer<UInt8>,
+        as role: BinaryPropertyListWriter.TextRole = .value
+    ) -> Reference? {
         let (hash, isASCII) = strings.digest(utf8)
-        if let known = strings.index(of: utf8, hash: hash, in: list.bytes) { return strings[known].reference }
+        if let known = strings.index(of: utf8, hash: hash, in: &list) { return strings[known].reference }
         let reference: Reference
         if isASCII {
-            reference = list.add(ascii: utf8)
+            reference = list.add(ascii: utf8, as: role)
         } else {
             guard let text = String(validating: utf8, as: UTF8.self) else { return nil }
-            reference = list.add(utf16: text.utf16)
+            reference = list.add(utf16: text.utf16, as: role)
         }
-        _ = strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: list.bytes)
+        _ = strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: &list)
         return reference
     }
 
-    mutating func add(_ text: String) -> Reference {
+    mutating func add(_ text: String, as role: BinaryPropertyListWriter.TextRole = .value) -> Reference {
         var text = text
         // A string is valid by its type.
-        return text.withUTF8 { add(utf8: $0) ?? 0 }
+        return text.withUTF8 { add(utf8: $0, as: role) ?? 0 }
     }
 
     mutating func add(_ data: Data) -> Reference { data.withUnsafeBytes { list.add(data: $0) } }

@@ -51,6 +51,21 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
         count &+= elements.count
     }
 
+    /// Appends the elements of another buffer.
+    mutating func append(contentsOf other: borrowing RawBuffer) {
+        reserve(other.count)
+        (base + count).update(from: other.base, count: other.count)
+        count &+= other.count
+    }
+
+    /// Puts the elements of another buffer in front of its own, which are moved in place.
+    mutating func prepend(contentsOf other: borrowing RawBuffer) {
+        reserve(other.count)
+        (base + other.count).update(from: base, count: count)
+        base.update(from: other.base, count: other.count)
+        count &+= other.count
+    }
+
     /// Appends an element `count` times.
     mutating func append(repeating element: Element, count added: Int) {
         reserve(added)

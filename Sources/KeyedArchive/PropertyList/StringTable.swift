@@ -6,10 +6,11 @@
 /// stand in the property list that is being written, and a hash is computed in one pass that finds ASCII too.
 struct StringTable: ~Copyable {
     struct Entry: BitwiseCopyable {
-        /// Where the string's bytes begin: in the property list if they are ASCII, else in `texts`.
+        /// Where the string's bytes begin: in a section of the property list if they are ASCII, else in `texts`.
         let start: Int
         let length: Int
-        let isASCII: Bool
+        /// The section of the property list that has the bytes; `nil` if `texts` has them.
+        let section: BinaryPropertyListWriter.Section?
         /// The string's object in the property list.
         let reference: BinaryPropertyListWriter.Reference
         /// The string's place in `$objects`; 0 while it is used as a key only.
@@ -46,11 +47,12 @@ struct StringTable: ~Copyable {
 
     /// The index of the entry of the string with the bytes `text`, or `nil`.
     ///
-    /// - Parameter output: the property list's bytes.
+    /// - Parameter list: the property list that the strings were added to. It is not changed: a class's property that is
+    ///   borrowed is copied first, all 160 bytes, and one that is `inout` is not.
     func index(
         of text: UnsafeBufferPointer<UInt8>,
         hash: UInt32,
-        in output: borrowing RawBuffer<UInt8>
+        in list: inout BinaryPropertyListWriter
     ) -> Int? {
         let mask = buckets.count &- 1
         var at = Int(hash) & mask
@@ -58,7 +60,7 @@ struct StringTable: ~Copyable {
             let bucket = buckets[at]
             if bucket >> 32 == UInt64(hash) {
                 let index = Int(bucket & 0xFFFF_FFFF) &- 1
-                if holds(index, text, in: output) { return index }
+                if holds(index, text, in: &list) { return index }
             }
             at = (at &+ 1) & mask
         }
@@ -67,29 +69,31 @@ struct StringTable: ~Copyable {
 
     /// Whether the bytes of an entry's string are `text`.
     @inline(__always)
-    func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>, in output: borrowing RawBuffer<UInt8>) -> Bool {
+    func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>, in list: inout BinaryPropertyListWriter)
+        -> Bool
+    {
         let entry = entries[index]
         guard entry.length == text.count else { return false }
-        return entry.isASCII ? output.holds(text, at: entry.start) : texts.holds(text, at: entry.start)
+        guard let section = entry.section else { return texts.holds(text, at: entry.start) }
+        return list.holds(text, at: entry.start, of: section)
     }
 
-    /// Adds a string that is not there yet, after it was written.
+    /// Adds a string that is not there yet, right after it was added to the property list.
     mutating func add(
         _ text: UnsafeBufferPointer<UInt8>,
         hash: UInt32,
         isASCII: Bool,
         reference: BinaryPropertyListWriter.Reference,
-        in output: borrowing RawBuffer<UInt8>
+        in list: inout BinaryPropertyListWriter
     ) -> Int {
-        entries.append(
-            Entry(
-                start: isASCII ? output.count &- text.count : texts.count,
-                length: text.count,
-                isASCII: isASCII,
-                reference: reference
-            )
-        )
-        if !isASCII { texts.append(contentsOf: text) }
+        if isASCII {
+            let (section, end) = list.end(of: reference)
+            let start = end &- text.count
+            entries.append(Entry(start: start, length: text.count, section: section, reference: reference))
+        } else {
+            entries.append(Entry(start: texts.count, length: text.count, section: nil, reference: reference))
+            texts.append(contentsOf: text)
+        }
         if entries.count * 2 > buckets.count { grow() }
         insert(UInt64(hash) << 32 | UInt64(entries.count))
         return entries.count &- 1

@@ -42,17 +42,20 @@ private struct ArchiveTreeWriter: ~Copyable {
         objects.reserveCapacity(tree.objects.count)
         for object in tree.objects { objects.append(try add(object)) }
         let parts = [
-            KeyedReference(key: builder.add("$version"), value: builder.list.add(100_000 as Int64)),
-            KeyedReference(key: builder.add("$archiver"), value: builder.add("NSKeyedArchiver")),
-            KeyedReference(key: builder.add("$top"), value: top),
-            KeyedReference(key: builder.add("$objects"), value: builder.add(array: objects)),
+            KeyedReference(key: builder.add("$version", as: .name), value: builder.list.add(constant: 100_000)),
+            KeyedReference(
+                key: builder.add("$archiver", as: .name),
+                value: builder.add("NSKeyedArchiver", as: .name)
+            ),
+            KeyedReference(key: builder.add("$top", as: .name), value: top),
+            KeyedReference(key: builder.add("$objects", as: .name), value: builder.add(array: objects)),
         ]
         return builder.finish(top: builder.add(dictionary: parts))
     }
 
     private mutating func add(_ object: ArchiveTree.Object) throws(ArchiveError) -> Reference {
         switch object {
-        case .empty: return builder.add("$null")
+        case .empty: return builder.add("$null", as: .name)
         case .value(.string("$null")):
             throw ArchiveError(.unsupportedType, "the text $null as an object, which stands for nil")
         case .value(.dictionary):
@@ -67,15 +70,20 @@ private struct ArchiveTreeWriter: ~Copyable {
             }
             var entries = try self.entries(instance.fields, depth: 0)
             let reference = try add(.reference(instance.classPlace), depth: 0)
-            entries.append(KeyedReference(key: builder.add("$class"), value: reference))
+            entries.append(KeyedReference(key: builder.add("$class", as: .name), value: reference))
             return builder.add(dictionary: entries)
         case .classDescription(let description):
-            var entries = [KeyedReference(key: builder.add("$classname"), value: builder.add(description.name))]
+            var entries = [
+                KeyedReference(
+                    key: builder.add("$classname", as: .name),
+                    value: builder.add(description.name, as: .name)
+                )
+            ]
             for (key, names) in [("$classes", description.chain), ("$classhints", description.hints)] {
                 if names.isEmpty { continue }
                 var members: [Reference] = []
-                for name in names { members.append(builder.add(name)) }
-                entries.append(KeyedReference(key: builder.add(key), value: builder.add(array: members)))
+                for name in names { members.append(builder.add(name, as: .name)) }
+                entries.append(KeyedReference(key: builder.add(key, as: .name), value: builder.add(array: members)))
             }
             return builder.add(dictionary: entries)
         }
@@ -88,7 +96,7 @@ private struct ArchiveTreeWriter: ~Copyable {
         var entries: [KeyedReference] = []
         entries.reserveCapacity(fields.count + 1)
         for field in fields {
-            let key = builder.add(field.key)
+            let key = builder.add(field.key, as: .name)
             entries.append(KeyedReference(key: key, value: try add(field.value, depth: depth)))
         }
         return entries

@@ -55,9 +55,18 @@ extension KeyedUnarchiver {
         from bytes: [UInt8],
         isTrial: Bool = false
     ) throws(ArchiveError) -> T {
+        try unarchive(type, allowing: classes, in: UnarchiverMemoryPool.take(copying: bytes), isTrial: isTrial)
+    }
+
+    static func unarchive<T>(
+        _ type: T.Type,
+        allowing classes: [AnyClass],
+        in memory: UnarchiverMemory,
+        limits: ArchiveLimits = ArchiveLimits(),
+        isTrial: Bool = false
+    ) throws(ArchiveError) -> T {
         let found = try withAutoreleasePool { () throws(ArchiveError) in
-            let memory = UnarchiverMemoryPool.take(copying: bytes)
-            let unarchiver = try KeyedUnarchiver(memory, root: type as? AnyClass, classes: classes)
+            let unarchiver = try KeyedUnarchiver(memory, root: type as? AnyClass, classes: classes, limits: limits)
             unarchiver.cycles.isTrial = isTrial
             return try unarchiver.root()
         }

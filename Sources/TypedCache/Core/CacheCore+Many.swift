@@ -21,60 +21,77 @@ enum BatchMember: Sendable {
 }
 
 extension CacheCore {
-    /// The outcome of a key's last member.
-    private enum Outcome {
-        case saved(NewEntry)
-        case failed
-        /// It had expired already.
-        case expired
-    }
-
     /// Saves entries as ``write(_:_:keepsUnsaved:)`` does, each in place of the entry that is there, but asks the
-    /// store once for all of them. Blocks on disk I/O.
+    /// store once for all of them, and memory's lock is taken once. Blocks on disk I/O.
     ///
     /// - Parameter members: of two for one key, the later one counts.
-    /// - Returns: why some of them failed, in their order.
+    /// - Returns: why each of them failed, in their order; `nil` for those that did not.
     /// - Throws: `.closed` and `.forked`, and then nothing was done.
-    func write(_ members: [BatchMember]) throws(CacheError) -> [CacheError] {
+    func write(_ members: [BatchMember]) throws(CacheError) -> [CacheError?] {
         try checkUsable()
         if members.isEmpty { return [] }
         var batch = beginWrites(members.map(\.key))
         let now = clock.now
-        let entries = members.map { member -> NewEntry? in
-            guard case .new(let new) = member, new.attributes.freshness(at: now) != .useless else { return nil }
-            return new
-        }
-        var answers = save(entries.compactMap(\.self))[...]
-        var failures: [CacheError] = []
-        var outcomes: [EntryKey: Outcome] = [:]
-        var saved: [EntryKey] = []
-        for (member, entry) in zip(members, entries) {
-            outcomes[member.key] = .expired
-            if case .failed(let key, let error) = member {
-                failures.append(error.named(cache: name, key: key.text))
-                outcomes[key] = .failed
-            } else if let entry, let answer = answers.popFirst() {
-                switch answer {
-                case .success(let information):
-                    entry.entry.timing?.saved(information)
-                    outcomes[entry.key] = .saved(entry)
-                    saved.append(entry.key)
-                case .failure(let error):
-                    failures.append(failure(error, entry.key))
-                    outcomes[entry.key] = .failed
-                }
+        var failures = [CacheError?](repeating: nil, count: members.count)
+        var entries: [NewEntry] = []
+        // The places of members that the store is asked to save.
+        var places: [Int] = []
+        entries.reserveCapacity(members.count)
+        places.reserveCapacity(members.count)
+        for (place, member) in members.enumerated() {
+            switch member {
+            case .failed(let key, let error): failures[place] = error.named(cache: name, key: key.text)
+            case .new(let new) where new.attributes.freshness(at: now) == .useless: break
+            case .new(let new):
+                entries.append(new)
+                places.append(place)
             }
         }
-        var replaced: Set<EntryKey> = []
-        for case .saved(let new) in outcomes.values {
-            if batch.end(new.key, .remove, keeping: new.entry)?.former != nil { replaced.insert(new.key) }
+        var saved = [NewEntry?](repeating: nil, count: members.count)
+        var keys: [EntryKey] = []
+        keys.reserveCapacity(entries.count)
+        for (new, (place, answer)) in zip(entries, zip(places, save(entries))) {
+            switch answer {
+            case .success(let information):
+                new.entry.timing?.saved(information)
+                saved[place] = new
+                keys.append(new.key)
+            case .failure(let error): failures[place] = failure(error, new.key)
+            }
         }
-        for key in saved {
-            // A key may be saved several times, but memory had its entry once.
-            if replaced.remove(key) != nil { recorder.record(.replaced, key) }
-            recorder.record(.saved, key)
+        end(&batch, of: members, saved: saved, keys: keys, failures: &failures)
+        return failures
+    }
+
+    /// Ends the writes of a batch: memory keeps the last entry of each key, if it was saved.
+    ///
+    /// - Parameters:
+    ///   - saved: the entries that were saved, at their members' places.
+    ///   - keys: the keys of these entries.
+    private func end(
+        _ batch: inout WriteBatch,
+        of members: [BatchMember],
+        saved: [NewEntry?],
+        keys: [EntryKey],
+        failures: inout [CacheError?]
+    ) {
+        var ends: [WriteBatch.End] = []
+        ends.reserveCapacity(keys.count)
+        var unsaved: [(key: EntryKey, place: Int)] = []
+        let repeatsKeys = batch.count < members.count
+        var seen: Set<EntryKey> = []
+        // Backwards, because the last member of a key counts.
+        for (place, member) in members.enumerated().reversed() {
+            if repeatsKeys, !seen.insert(member.key).inserted { continue }
+            if let new = saved[place] {
+                ends.append(WriteBatch.End(key: new.key, tombstone: .remove, entry: new.entry))
+            } else {
+                unsaved.append((member.key, place))
+            }
         }
-        return failures + removeReplaced(outcomes, &batch)
+        ends.reverse()
+        recorder.recordSaves(of: keys, replacing: batch.end(ends))
+        if !unsaved.isEmpty { removeReplaced(unsaved.reversed(), &batch, failures: &failures) }
     }
 
     private func save(_ entries: [NewEntry]) -> [Result<EntryInformation?, StoreError>] {
@@ -90,38 +107,53 @@ extension CacheCore {
     /// Begins to change the entries of some keys, each of which may come several times.
     private func beginWrites(_ keys: [EntryKey]) -> WriteBatch {
         var batch = WriteBatch(core: self)
-        for key in keys where !batch.contains(key) { batch.add(key, begunWrite(key)) }
+        batch.reserveCapacity(keys.count)
+        var seen = Set<EntryKey>(minimumCapacity: keys.count)
+        let distinct = keys.filter { seen.insert($0).inserted }
+        let begun = memory.withLock { memory in distinct.map { memory.beginWrite($0) } }
+        for (key, write) in zip(distinct, begun) { batch.add(key, write) }
+        memory.notifySiblings(changed: distinct.lazy.map { ($0, .keep) })
+        memory.drainSiblings(distinct)
+        for key in distinct { expectWrite(key) }
         return batch
+    }
+
+    /// Called by batches: ends changes of some keys, as ``endWrite(_:since:_:keeping:unsaved:)`` does.
+    func endWrites(_ writes: [(start: MemoryTier.Start, end: WriteBatch.End)]) {
+        let dropped = memory.withLock { memory in
+            var dropped = MemoryTier.Dropped()
+            for (start, end) in writes {
+                let own = memory.endWrite(end.key, since: start, end.tombstone, keeping: end.entry)
+                dropped.evicted += own.evicted
+                dropped.others += own.others
+            }
+            return dropped
+        }
+        release(dropped)
+        memory.notifySiblings(changed: writes.lazy.map { ($0.end.key, $0.end.tombstone) })
     }
 
     /// Removes the older entries of keys for which the last member was not saved, so that none is taken for that
     /// member.
     ///
-    /// - Returns: the failures of removals for members that had expired already.
+    /// - Parameters:
+    ///   - members: the keys, with the places of their last members.
+    ///   - failures: gets the failures of removals for members that had expired already.
     private func removeReplaced(
-        _ outcomes: [EntryKey: Outcome],
-        _ batch: inout WriteBatch
-    ) -> [CacheError] {
-        var keys: [EntryKey] = []
-        for (key, outcome) in outcomes {
-            if case .saved = outcome { continue }
-            keys.append(key)
-        }
-        if keys.isEmpty { return [] }
-        var failures: [CacheError] = []
-        for (key, answer) in zip(keys, store.remove(forKeys: keys.map(\.text))) {
-            switch (answer, outcomes[key]) {
-            case (.success(let wasThere), _):
+        _ members: [(key: EntryKey, place: Int)],
+        _ batch: inout WriteBatch,
+        failures: inout [CacheError?]
+    ) {
+        for ((key, place), answer) in zip(members, store.remove(forKeys: members.map(\.key.text))) {
+            switch answer {
+            case .success(let wasThere):
                 if wasThere { recorder.record(.removed, key) }
-            case (.failure(let error), .expired):
-                failures.append(failure(error, key))
-            case (.failure(let error), _):
-                report(error, as: .failed, of: key)
+            case .failure(let error) where failures[place] == nil: failures[place] = failure(error, key)
+            case .failure(let error): report(error, as: .failed, of: key)
             }
             let tombstone: MemoryTier.Tombstone = if case .success = answer { .remove } else { .add }
             batch.end(key, tombstone)
         }
-        return failures
     }
 
     /// Removes the entries for some keys, as ``remove(_:)`` does, but asks the store once for all of them. Blocks on

@@ -176,18 +176,19 @@ extension CacheCore {
     }
 
     /// Begins to change a key's entry, whatever it is. All else is as with a rule.
-    func beginWrite(_ key: EntryKey) -> WriteTicket { WriteTicket(key, begunWrite(key), core: self) }
-
-    /// Begins to change a key's entry, as one of a ``WriteBatch``.
-    func begunWrite(_ key: EntryKey) -> MemoryTier.BegunWrite {
+    func beginWrite(_ key: EntryKey) -> WriteTicket {
         let begun = memory.withLock { $0.beginWrite(key) }
         prepareWrite(key)
-        return begun
+        return WriteTicket(key, begun, core: self)
     }
 
     private func prepareWrite(_ key: EntryKey) {
         memory.notifySiblings(changed: key, tombstone: .keep)
         memory.drainSiblings(key)
+        expectWrite(key)
+    }
+
+    func expectWrite(_ key: EntryKey) {
         loads.forgetFailure(key)
         foreignChanges?.expect(key)
     }

@@ -48,9 +48,37 @@ struct WriteBatch: ~Copyable {
 
     init(core: CacheCore) { self.core = core }
 
+    /// The number of changes that have not ended.
+    var count: Int { begun.count }
+
     func contains(_ key: EntryKey) -> Bool { begun[key] != nil }
 
     mutating func add(_ key: EntryKey, _ write: MemoryTier.BegunWrite) { begun[key] = write }
+
+    mutating func reserveCapacity(_ count: Int) { begun.reserveCapacity(count) }
+
+    /// The end of one change: see ``end(_:_:keeping:)``.
+    struct End {
+        let key: EntryKey
+        let tombstone: MemoryTier.Tombstone
+        let entry: MemoryEntry?
+    }
+
+    /// Ends changes of some keys, all of them under one lock. Of several ends of a key, the first one counts.
+    ///
+    /// - Returns: the keys for which memory had an entry.
+    mutating func end(_ ends: [End]) -> Set<EntryKey> {
+        var formers: Set<EntryKey> = []
+        var writes: [(start: MemoryTier.Start, end: End)] = []
+        writes.reserveCapacity(ends.count)
+        for end in ends {
+            guard let write = begun.removeValue(forKey: end.key) else { continue }
+            if write.former != nil { formers.insert(end.key) }
+            writes.append((write.start, end))
+        }
+        core.endWrites(writes)
+        return formers
+    }
 
     /// Ends the change of a key, and returns what memory had for it; `nil` if it was ended before.
     @discardableResult

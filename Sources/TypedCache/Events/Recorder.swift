@@ -8,6 +8,21 @@ struct Recorder: Sendable {
         listeners.tell(occurrence, key, cause: cause)
     }
 
+    /// Records saves of keys, in their order; those in `replaced` replaced an entry of memory.
+    func recordSaves(of keys: [EntryKey], replacing replaced: Set<EntryKey>) {
+        memory.withLock { memory in
+            memory.statistics.count(.saved, times: keys.count)
+            memory.statistics.count(.replaced, times: replaced.count)
+        }
+        guard listeners.isActive else { return }
+        var replaced = replaced
+        for key in keys {
+            // A key may be saved several times, but memory had its entry once.
+            if replaced.remove(key) != nil { listeners.tell(.replaced, key) }
+            listeners.tell(.saved, key)
+        }
+    }
+
     // MARK: The answers of fetches
 
     /// Records a hit in memory. The table has counted it if the entry never expires, under the lock that found it.

@@ -115,12 +115,16 @@ extension CacheInspector {
     /// When an entry was last saved or removed, as far as the times of files and folders tell; `nil` if they cannot be
     /// read. Blocks on disk I/O.
     package func lastChange() -> Date? {
-        let path = directory.path(percentEncoded: false)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        let times = names.filter { $0 != "index" && $0 != "reserve" }.compactMap { name in
-            (try? FileManager.default.attributesOfItem(atPath: path + "/" + name))?[.modificationDate] as? Date
+        let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
+        var latest: Date?
+        while let name = files?.nextObject() as? String {
+            // Folders have the times of changes in them; the index and the reserve are written without any.
+            files?.skipDescendants()
+            guard name != "index", name != "reserve" else { continue }
+            guard let date = files?.fileAttributes?[.modificationDate] as? Date else { continue }
+            latest = max(latest ?? date, date)
         }
-        return times.max()
+        return latest
     }
 
     /// How many bytes all files in the cache's directory hold, also those that hold no entries.
@@ -163,14 +167,70 @@ extension CacheInspector {
             core.failWrite(key)
             throw CacheError(encoding: error).named(cache: core.name, key: key.text)
         }
-        let entry = ArchiveEntry(
-            bytes,
+        let entry = Self.memoryEntry(bytes, forKey: key, attributes)
+        try core.write(NewEntry(archive: bytes, attributes: attributes, entry: entry))
+    }
+
+    /// Saves archives under their keys, in their order, with the same expiration and tags, as
+    /// ``save(forKey:expiration:tags:archive:)`` saves one, but the disk is locked and waited for once for all of them.
+    /// Blocks on disk I/O.
+    ///
+    /// - Parameter entries: keys, and archives or the reasons why there are none. Of two for one key, the later one
+    ///   counts.
+    /// - Returns: why each of them failed, in their order; `nil` for those that did not. If the last one of a key
+    ///   failed, the entry that the key had before is gone.
+    /// - Throws: `.invalidExpiration`, `.invalidTag`, `.closed`; then nothing was done.
+    package func save(
+        contentsOf entries: [(key: String, archive: Result<[UInt8], ArchiveError>)],
+        expiration: Expiration,
+        tags: Set<String>
+    ) throws(CacheError) -> [CacheError?] {
+        let attributes = try core.naming { () throws(CacheError) in
+            try Self.attributes(expiration, tags: tags, savedAt: core.clock.now)
+        }
+        var failures = [CacheError?](repeating: nil, count: entries.count)
+        var members: [BatchMember] = []
+        // The place of each member among the entries.
+        var places: [Int] = []
+        for (place, entry) in entries.enumerated() {
+            do throws(CacheError) {
+                let key = try entryKey(entry.key)
+                members.append(Self.member(entry.archive, forKey: key, attributes))
+                places.append(place)
+            } catch {
+                failures[place] = error
+            }
+        }
+        for (place, failure) in zip(places, try core.write(members)) { failures[place] = failure }
+        return failures
+    }
+
+    private static func member(
+        _ archive: Result<[UInt8], ArchiveError>,
+        forKey key: EntryKey,
+        _ attributes: EntryAttributes
+    ) -> BatchMember {
+        switch archive {
+        case .success(let bytes):
+            .new(
+                NewEntry(archive: bytes, attributes: attributes, entry: memoryEntry(bytes, forKey: key, attributes))
+            )
+        case .failure(let error): .failed(key, CacheError(encoding: error))
+        }
+    }
+
+    private static func memoryEntry(
+        _ archive: [UInt8],
+        forKey key: EntryKey,
+        _ attributes: EntryAttributes
+    ) -> MemoryEntry {
+        ArchiveEntry(
+            archive,
             key: key,
-            cost: bytes.count,
+            cost: archive.count,
             deadline: attributes.memoryDeadline,
             timing: .of(attributes)
         )
-        try core.write(NewEntry(archive: bytes, attributes: attributes, entry: entry))
     }
 
     /// Sees whether ``save(forKey:expiration:tags:archive:)`` would take an archive, limits of size aside. No disk I/O.

@@ -103,10 +103,17 @@ final class SharedMemory: Sendable {
     ///
     /// - Parameter tombstone: whether the key has a tombstone in them, too.
     func notifySiblings(changed key: EntryKey, tombstone: MemoryTier.Tombstone) {
+        notifySiblings(changed: CollectionOfOne((key, tombstone)))
+    }
+
+    /// Has the other caches forget some keys, each with its tombstone. The siblings are looked for once.
+    func notifySiblings(changed keys: some Collection<(EntryKey, MemoryTier.Tombstone)>) {
         for other in siblings {
-            other.loads.forgetFailure(key)
-            let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone) }
-            _ = consume dropped
+            for (key, tombstone) in keys {
+                other.loads.forgetFailure(key)
+                let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone) }
+                _ = consume dropped
+            }
         }
     }
 
@@ -183,6 +190,13 @@ final class SharedMemory: Sendable {
     /// Waits until the other caches have done their deferred writes for a key, or for all keys if it is `nil`.
     func drainSiblings(_ key: EntryKey?) {
         for other in siblings { other.store.settle(key?.text) }
+    }
+
+    /// Waits until the other caches have done their deferred writes for some keys. The siblings are looked for once.
+    func drainSiblings(_ keys: some Collection<EntryKey>) {
+        for other in siblings {
+            for key in keys { other.store.settle(key.text) }
+        }
     }
 
     // MARK: Removing everything

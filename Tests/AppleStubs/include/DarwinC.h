@@ -50,6 +50,7 @@ struct timespec { time_t tv_sec; long tv_nsec; };
 #define ELOOP 62
 #define ENAMETOOLONG 63
 #define ENOTEMPTY 66
+#define ECONNRESET 54
 #define EDQUOT 69
 #define ESTALE 70
 #define ENOSYS 78
@@ -93,6 +94,9 @@ int fstatat(int descriptor, const char *path, struct stat *status, int flag);
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
 #define F_SETFD 2
+#define F_GETFL 3
+#define F_SETFL 4
+#define F_SETNOSIGPIPE 73
 #define FD_CLOEXEC 1
 #define F_PREALLOCATE 42
 #define F_FULLFSYNC 51
@@ -129,6 +133,8 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
 off_t lseek(int descriptor, off_t offset, int from);
 int ftruncate(int descriptor, off_t length);
 int fsync(int descriptor);
+int fchmod(int descriptor, mode_t mode);
+int rename(const char *from, const char *to);
 int usleep(unsigned int microseconds);
 int flock(int descriptor, int operation);
 int renameat(int from_directory, const char *from, int to_directory, const char *to);
@@ -207,6 +213,11 @@ typedef unsigned int nfds_t;
 #define POLLOUT 0x0004
 int poll(struct pollfd *descriptors, nfds_t count, int milliseconds);
 struct winsize { unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel; };
+
+// recv(2), send(2)
+#define MSG_DONTWAIT 0x80
+ssize_t recv(int descriptor, void *bytes, size_t count, int flags);
+ssize_t send(int descriptor, const void *bytes, size_t count, int flags);
 
 // string(3), stdlib(3)
 int memcmp(const void *one, const void *other, size_t count);

@@ -8,7 +8,8 @@ struct CommandRunTests {
 
     init() throws {
         for key in ["b\n", "a"] {
-            try backend.save(Record(fields: [RecordField(name: "k", value: .string(key))]), forKey: key)
+            let record = Record(fields: [RecordField(name: "k", value: .string(key))])
+            try backend.save(.fields(record), forKey: key)
         }
     }
 
@@ -104,23 +105,6 @@ struct CommandRunTests {
         #expect(yes.status == .success && yes.output.text == "{\"removed\":0}\n")
     }
 
-    @Test("An archive is shown as a tree")
-    func dump() {
-        #expect(
-            ToolRun(["dump", "zoo.archive"], on: backend).output.text == """
-                root: zoo.Lion #1
-                  name: "Leo\\u{1b}"
-                  mate: see #1
-                  picture: 2048 bytes of data
-
-                """
-        )
-        let json = ToolRun(["dump", "zoo.archive", "--json"], on: backend).output.text
-        #expect(json.contains(#"{"label":"mate","reference":1}"#))
-        let failure = ToolRun(["dump", "x"], on: backend)
-        #expect(failure.status == .failure && failure.errors.text == "typed-cache: no archive\\nat x\n")
-    }
-
     @Test("Help and version are data; what was not understood is told on the other side")
     func helpAndUsage() {
         #expect(ToolRun(["help"], on: backend).output.text == HelpText(nil).description)
@@ -133,7 +117,7 @@ struct CommandRunTests {
     @Test("A reader that has gone ends every command quietly")
     func closedOutput() {
         for arguments in [
-            ["list"] + cache, ["help"], ["stats"] + cache, ["get", "a"] + cache, ["dump", "zoo.archive"],
+            ["list"] + cache, ["help"], ["stats"] + cache, ["get", "a"] + cache, ["dump", "a"] + cache,
         ] {
             let run = ToolRun(arguments, on: backend, output: MemoryOutput(room: 1))
             #expect(run.status == .success && run.errors.text.isEmpty, "\(arguments)")

@@ -216,7 +216,7 @@ struct SelectionCommandTests {
             #expect(value?["n"] as? Int == 1 && (value?["l"] as? [Any])?.count == 2)
         }
         let null = cache.run("get", "b", "--as", "xml")
-        #expect(null.status == .failure && null.errors.text.contains("n is null"))
+        #expect(null.status == .failure && null.errors.text.contains("cannot hold null, at root.n"))
         let raw = cache.run("get", "a", "--raw").output.bytes
         #expect(try ArchiveTree(sharing: Data(raw)).roots.count >= 1)
         #expect(cache.run("get", "a", "b", "none", "--json").output.lines.count == 2)

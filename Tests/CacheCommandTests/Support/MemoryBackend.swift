@@ -7,7 +7,7 @@ import struct TypedCache.DiskSettings
 
 @testable import CacheCommand
 
-/// A cache in memory, and one archive.
+/// A cache in memory.
 ///
 /// `@unchecked Sendable`: what is called on several threads has the lock, or is set before.
 final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sendable {
@@ -44,20 +44,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
 
-    func dump(_ path: String) throws -> ArchiveOutline {
-        guard path == "zoo.archive" else { throw Failure(description: "no archive\nat \(path)") }
-        let picture = Data(repeating: 7, count: 2_048)
-        return ArchiveOutline(lines: [
-            .init(depth: 0, label: "root", content: .object(className: "zoo.Lion", place: 1)),
-            .init(depth: 1, label: "name", content: .value(.string("Leo\u{1B}"))),
-            .init(depth: 1, label: "mate", content: .reference(place: 1)),
-            .init(depth: 1, label: "picture", content: .value(.data(picture))),
-        ])
-    }
-
-    func save(_ record: Record, forKey key: String) throws {
+    func save(_ record: SourceRecord, forKey key: String) throws {
         try beforeSave(key)
-        lock.withLock { saved.append((key, record)) }
+        lock.withLock { saved.append((key, record.record)) }
     }
 
     func contains(_ key: String) -> Bool { lock.withLock { records[key] != nil } }
@@ -127,7 +116,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
         guard let record = records[key] else { return nil }
-        guard case .success(let archive) = Result(catching: { try ArchivedRecord.archive(record, as: nil) }) else {
+        guard
+            case .success(let archive) = Result(catching: { try ArchivedRecord.archive(.fields(record), as: nil) })
+        else {
             return nil
         }
         _ = body(archive)
@@ -150,6 +141,6 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
 /// Takes every record and saves none.
 struct DiscardingSink: RecordSink {
-    func save(_ record: Record, forKey key: String) {}
+    func save(_ record: SourceRecord, forKey key: String) {}
     func contains(_ key: String) -> Bool { false }
 }

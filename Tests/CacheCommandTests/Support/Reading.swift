@@ -24,7 +24,7 @@ struct Reading: Equatable {
     }
 
     var records: [Record] {
-        outcomes.compactMap { if case .record(let record, _) = $0 { record } else { nil } }
+        outcomes.compactMap { if case .record(let record, _) = $0 { record.record } else { nil } }
     }
 
     var badRecords: [BadRecord] {

@@ -57,5 +57,4 @@ struct StoppingBackend: CacheBackend {
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
     func names(at location: CacheLocation) -> [String] { [] }
     func apps() -> [String] { [] }
-    func dump(_ path: String) throws -> ArchiveOutline { ArchiveOutline(lines: []) }
 }

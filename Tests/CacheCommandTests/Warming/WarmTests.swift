@@ -207,6 +207,19 @@ struct WarmTests {
         )
     }
 
+    @Test("A record without a class is archived with its keys in their order, nested ones too")
+    func order() throws {
+        let names = ["zulu", "mike", "alpha", "kilo", "echo", "tango"]
+        let nested = Record(fields: names.map { RecordField(name: "inner " + $0, value: .bool(true)) })
+        var record = Record(fields: names.map { RecordField(name: "outer " + $0, value: .string($0)) })
+        record.fields.append(RecordField(name: "nested", value: .array([.object(nested)])))
+        let archive = Data(try ArchivedRecord.archive(.fields(record), as: nil))
+        for prefix in ["outer ", "inner "] {
+            let places = names.compactMap { archive.range(of: Data((prefix + $0).utf8))?.lowerBound }
+            #expect(places.count == names.count && places == places.sorted())
+        }
+    }
+
     /// Keys come several times, records are bad, or not taken; chunks end within records.
     @Test("On several threads the same is saved, told and counted", arguments: 0..<20)
     func threads(seed: Int) {

@@ -133,7 +133,7 @@ import Testing
         #expect(String(decoding: rounded, as: UTF8.self).contains("<date>2000-12-31T23:59:59Z</date>"))
         let likeUID = list { list in
             var pairs = RawBuffer<KeyedReference>(capacity: 1)
-            let key = Array("CF$UID".utf8).withUnsafeBufferPointer { list.add(ascii: $0) }
+            let key = Array("CF$UID".utf8).withUnsafeBufferPointer { list.add(ascii: $0, as: .name) }
             pairs.append(KeyedReference(key: key, value: list.add(1 as Int64)))
             let made = list.reserveContainer()
             list.fillDictionary(made, pairs, from: 0)

@@ -1,4 +1,4 @@
-import CDeflate
+import CSystemZlib
 import Foundation
 
 /// Reads recorded traces: one zlib stream of little-endian `UInt32` key numbers, one per request.

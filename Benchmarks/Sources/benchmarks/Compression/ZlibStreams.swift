@@ -1,4 +1,4 @@
-import CDeflate
+import CSystemZlib
 import Foundation
 
 /// zlib by hand: at its fastest level, with state that is set up once, or each time by its own convenience calls.
@@ -29,7 +29,7 @@ final class ZlibStreams {
         deflateReset(deflating)
         return try Self.bytes(capacity: Int(deflateBound(deflating, UInt(input.count)))) { output in
             try input.withUnsafeBytes { input in
-                try Self.run(deflating, from: input, to: output) { CDeflate.deflate($0, Z_FINISH) }
+                try Self.run(deflating, from: input, to: output) { CSystemZlib.deflate($0, Z_FINISH) }
             }
         }
     }
@@ -39,7 +39,7 @@ final class ZlibStreams {
         var data = Data(count: count)
         let filled = try data.withUnsafeMutableBytes { output in
             try input.withUnsafeBytes { input in
-                try Self.run(inflating, from: input, to: output) { CDeflate.inflate($0, Z_FINISH) }
+                try Self.run(inflating, from: input, to: output) { CSystemZlib.inflate($0, Z_FINISH) }
             }
         }
         guard filled == count else { throw BenchmarkError("inflated to \(filled) bytes instead of \(count)") }

@@ -1,4 +1,4 @@
-import CDeflate
+import CSystemZlib
 import Foundation
 import KeyedArchive
 import TypedCache

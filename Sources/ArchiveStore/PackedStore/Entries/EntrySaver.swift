@@ -17,11 +17,11 @@ final class EntrySaver: Sendable {
         case otherDictionary
     }
 
-    private let reader: RecordReader
-    private let tail: LogTail
-    private let space: SpaceManager
-    private let user: PackedStoreUser
-    private let compression: ArchiveCompression
+    let reader: RecordReader
+    let tail: LogTail
+    let space: SpaceManager
+    let user: PackedStoreUser
+    let compression: ArchiveCompression
 
     init(
         reader: RecordReader,
@@ -76,8 +76,19 @@ final class EntrySaver: Sendable {
         of new: NewRecord,
         to state: inout LogState
     ) throws(StoreError) -> Appended {
-        let attributes = new.attributes
         let place = try state.log.append(&draft, takesSerial: true)
+        return note(new, draft, at: place, serial: state.log.latestSerial, in: &state)
+    }
+
+    /// Sets the slot of an appended record in the index.
+    func note(
+        _ new: NewRecord,
+        _ draft: RecordDraft,
+        at place: RecordPlace,
+        serial: UInt64,
+        in state: inout LogState
+    ) -> Appended {
+        let attributes = new.attributes
         state.reserve.adjust(at: place, in: state.log)
         let slot = IndexSlot(
             new.digest,
@@ -95,7 +106,7 @@ final class EntrySaver: Sendable {
                 archiveByteCount: draft.archiveByteCount,
                 storedByteCount: draft.byteCount,
                 identity: EntryIdentity(attributes)
-                    ?? EntryIdentity(volume: volume, file: state.log.latestSerial, checksum: 0)
+                    ?? EntryIdentity(volume: volume, file: serial, checksum: 0)
             ),
             end: tail.end
         )

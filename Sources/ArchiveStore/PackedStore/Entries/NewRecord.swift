@@ -12,6 +12,13 @@ struct NewRecord {
     let attributes: EntryAttributes
     let content: Content
 
+    var archiveByteCount: Int {
+        switch content {
+        case .archive(let archive): archive.count
+        case .stream(_, let archiveByteCount): archiveByteCount
+        }
+    }
+
     /// Its record for segments with a dictionary, or with none.
     func draft(
         _ dictionary: PresetDictionary?,

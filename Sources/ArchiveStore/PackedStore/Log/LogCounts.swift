@@ -12,9 +12,11 @@ struct LogCounts: Sendable {
 
     mutating func addFollowedRecord() { recordsSinceSnapshot += 1 }
 
-    mutating func addAppendedRecord() {
-        recordsSinceSnapshot += 1
-        appendedRecordCount += 1
+    mutating func addAppendedRecord() { addAppendedRecords(1) }
+
+    mutating func addAppendedRecords(_ count: Int) {
+        recordsSinceSnapshot += count
+        appendedRecordCount += count
     }
 
     mutating func addAppendedBatch(of count: Int) { recordsSinceSnapshot += count }

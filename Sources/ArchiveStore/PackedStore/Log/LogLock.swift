@@ -26,8 +26,8 @@ final class LogLock: Sendable {
 
     /// Runs `body` to change the log, excluding all other threads and processes.
     ///
-    /// The one lock under which a packed store writes. A call writes at most a record, or a segment where room is made;
-    /// archives are compressed and read outside of the lock.
+    /// The one lock under which a packed store writes. A call writes at most a record or a batch of 1 MiB, or a segment
+    /// where room is made; archives are compressed and read outside of the lock.
     @inline(__always)
     func withExclusiveLog<Result: Sendable>(
         _ body: (inout LogState) throws(StoreError) -> Result

@@ -84,6 +84,12 @@ struct SegmentLog: Sendable {
         return tail.isEmpty || tail.end + byteCount <= segmentByteCount
     }
 
+    /// How many bytes records may have together so that they go to the segment that the next record goes to.
+    var roomForBatch: Int {
+        guard let tail = tail.current, !chain.isSealed else { return segmentByteCount - headerByteCount }
+        return segmentByteCount - tail.end
+    }
+
     /// By how many bytes the segments grow if records of `byteCount` bytes are appended.
     func growth(toAppend byteCount: Int) -> Int {
         if tailTakes(byteCount) { return byteCount }
@@ -99,9 +105,7 @@ struct SegmentLog: Sendable {
     mutating func append(_ draft: inout RecordDraft, takesSerial: Bool) throws(StoreError) -> RecordPlace {
         try appendLosses()
         let tail = try tail(for: draft.byteCount)
-        // Above all earlier serials, even if no record with one of them is left: places rise.
-        let number = UInt64(tail.segment.number) << 32 | UInt64(tail.end)
-        let serial = takesSerial ? max(self.serial + 1, number) : nil
+        let serial = takesSerial ? nextSerial(after: serial, in: tail.segment, at: tail.end) : nil
         let place = setPlace(of: &draft, serial: serial, in: tail.segment, at: tail.end, after: previous)
         try write(draft.content, to: tail)
         if let serial { self.serial = serial }
@@ -110,27 +114,54 @@ struct SegmentLog: Sendable {
         return place
     }
 
-    /// Appends records one after another with one write, whole or not at all. They keep their serials.
-    mutating func append(_ drafts: inout [RecordDraft]) throws(StoreError) -> [RecordPlace] {
+    /// Appends records one after another with one write, all of them or none.
+    ///
+    /// - Parameter takesSerials: whether the records get new serials, or keep those that they have.
+    /// - Returns: the place of each; a record that took a serial has the serial of its place.
+    /// - Precondition: no other process changes the log.
+    mutating func append(
+        _ drafts: inout [RecordDraft],
+        takesSerials: Bool = false
+    ) throws(StoreError) -> [(place: RecordPlace, serial: UInt64)] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
         try appendLosses()
         let tail = try tail(for: byteCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
-        var places: [RecordPlace] = []
+        var places: [(place: RecordPlace, serial: UInt64)] = []
+        places.reserveCapacity(drafts.count)
         var previous = previous
+        var serial = serial
         for position in drafts.indices {
             let offset = tail.end + bytes.count
-            let place = setPlace(of: &drafts[position], serial: nil, in: tail.segment, at: offset, after: previous)
-            places.append(place)
+            if takesSerials { serial = nextSerial(after: serial, in: tail.segment, at: offset) }
+            let place = setPlace(
+                of: &drafts[position],
+                serial: takesSerials ? serial : nil,
+                in: tail.segment,
+                at: offset,
+                after: previous
+            )
+            places.append((place, serial))
             drafts[position].content.forEachPiece { bytes += $0 }
             previous = PreviousRecord(byteCount: drafts[position].byteCount, hash: drafts[position].hash)
         }
         try write(FileContent(bytes), to: tail)
         self.previous = previous
-        counts.addAppendedBatch(of: drafts.count)
+        self.serial = serial
+        if takesSerials {
+            counts.addAppendedRecords(drafts.count)
+        } else {
+            counts.addAppendedBatch(of: drafts.count)
+        }
         return places
+    }
+
+    /// The serial of a new record. It is above all earlier ones, even if no record with one of them is left: places
+    /// rise.
+    private func nextSerial(after serial: UInt64, in segment: Segment, at offset: Int) -> UInt64 {
+        max(serial + 1, UInt64(segment.number) << 32 | UInt64(offset))
     }
 
     private func setPlace(
@@ -363,7 +394,7 @@ struct SegmentLog: Sendable {
         var drafts = hashes.map { RecordDraft.loss(hash: $0) }
         drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: $0.slot.hash) }
         for (found, place) in zip(others, try append(&drafts).dropFirst(hashes.count)) {
-            let slot = found.slot.moved(to: place, byteCount: found.record.byteCount)
+            let slot = found.slot.moved(to: place.place, byteCount: found.record.byteCount)
             reader.index.replace(found.slot.place, with: slot)
         }
     }

@@ -128,7 +128,7 @@ struct Reclaimer: Sendable {
             let kept = plan.kept[rest.startIndex...]
             let places: [RecordPlace]
             do throws(StoreError) {
-                places = try log.append(&piece)
+                places = try log.append(&piece).map(\.place)
             } catch {
                 guard error.isOutOfSpace, plan.isCarriedInPieces, piece.count > 1 || mostBytes == .max else {
                     throw error

@@ -160,6 +160,12 @@ extension SpaceManager {
         }
     }
 
+    /// Whether the volume has room for `byteCount` bytes more, so that no entry need be evicted for them.
+    func volumeHasRoom(for byteCount: Int) throws(StoreError) -> Bool {
+        guard settings.isLimited, settings.minimumFreeByteCount > 0 else { return true }
+        return try reserve.freeByteCount() - byteCount >= settings.minimumFreeByteCount
+    }
+
     /// Gives up segments of `byteCount` bytes together; returns whether any entries went with them.
     private func evict(freeing byteCount: Int, now: Double, evictions: inout Evictions) throws(StoreError) -> Bool {
         let index = reader.index

@@ -1,3 +1,5 @@
+import KeyedArchive
+
 extension JSONParser {
     /// The powers of ten that a double holds exactly.
     private static let exactPowers: [Double] = [
@@ -10,7 +12,7 @@ extension JSONParser {
     private static let exactWhole: UInt64 = 1 << 53
 
     /// Parses the number at the position.
-    mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> RecordValue {
+    mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> PlainValues.Item {
         let start = position
         var number = JSONNumber()
         number.isNegative = bytes[position] == UInt8(ascii: "-")
@@ -33,12 +35,12 @@ extension JSONParser {
             }
             return value
         }
-        if let value = exactDouble(number) { return .double(value) }
+        if let value = exactDouble(number) { return .real(value) }
         let text = Self.text(bytes.extracting(start..<position)) ?? ""
         guard let value = Double(text), value.isFinite else {
             throw JSONError(code: .numberOutOfRange, offset: start)
         }
-        return .double(value)
+        return .real(value)
     }
 
     private mutating func wholePart(_ bytes: Span<UInt8>, into number: inout JSONNumber) throws(JSONError) {
@@ -121,13 +123,13 @@ struct JSONNumber {
     }
 
     /// The number, if it is whole and an integer type holds it.
-    var wholeValue: RecordValue? {
+    var wholeValue: PlainValues.Item? {
         guard let digits else { return nil }
         guard isNegative else {
-            return Int64(exactly: digits).map(RecordValue.int) ?? .uint(digits)
+            return Int64(exactly: digits).map(PlainValues.Item.integer) ?? .unsigned(digits)
         }
-        guard digits > 0 else { return .double(-0.0) }
-        if digits == Int64.min.magnitude { return .int(.min) }
-        return Int64(exactly: digits).map { .int(-$0) }
+        guard digits > 0 else { return .real(-0.0) }
+        if digits == Int64.min.magnitude { return .integer(.min) }
+        return Int64(exactly: digits).map { .integer(-$0) }
     }
 }

@@ -1,68 +1,66 @@
+import KeyedArchive
+
 extension JSONParser {
     /// Parses the rest of a string, from behind its opening quote.
-    mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+    mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> PlainValues.Item {
         let start = position
         var index = position
+        var seen: UInt8 = 0
         while index < bytes.count {
             let byte = bytes[index]
             if byte == UInt8(ascii: "\"") {
-                guard let text = Self.text(bytes.extracting(start..<index)) else { throw error(.invalidUTF8) }
+                let isASCII = seen < 0x80
+                guard isASCII || Self.isUTF8(bytes.extracting(start..<index)) else { throw error(.invalidUTF8) }
                 position = index + 1
-                return text
+                return .string(start..<index, isASCII: isASCII)
             }
             if byte == UInt8(ascii: "\\") { return try escapedString(bytes, from: start, to: index) }
             if byte < 0x20 {
                 position = index
                 throw error(.controlCharacter)
             }
-            index += 1
+            seen |= byte
+            index &+= 1
         }
         position = bytes.count
         throw error(.unexpectedEnd)
-    }
-
-    /// Steps over `name` and the quote behind it, if they are next.
-    mutating func takeName(_ name: String, _ bytes: Span<UInt8>) -> Bool {
-        var index = position
-        for byte in name.utf8 {
-            guard index < bytes.count, bytes[index] == byte else { return false }
-            // A name that needs escapes is spelled differently in the text.
-            guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return false }
-            index += 1
-        }
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return false }
-        position = index + 1
-        return true
     }
 
     static func text(_ bytes: Span<UInt8>) -> String? {
         bytes.withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Parses a string that has an escape sequence at `index`.
+    private static func isUTF8(_ bytes: Span<UInt8>) -> Bool { text(bytes) != nil }
+
+    /// Parses a string that has an escape sequence at `index`. Its text is put where it began: it is never longer than
+    /// the bytes that it is made from.
     private mutating func escapedString(
         _ bytes: Span<UInt8>,
         from start: Int,
         to index: Int
-    ) throws(JSONError) -> String {
-        var text: [UInt8] = []
-        for plain in start..<index { text.append(bytes[plain]) }
+    ) throws(JSONError) -> PlainValues.Item {
+        var end = index
         position = index
         while position < bytes.count {
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
-                let whole = text[...]
-                guard let string = Self.text(whole.span) else { throw error(.invalidUTF8) }
+                let text = values.text[start..<end]
+                let isASCII = text.allSatisfy { $0 < 0x80 }
+                guard isASCII || Self.isUTF8(text.span) else { throw error(.invalidUTF8) }
                 position += 1
-                return string
+                return .string(start..<end, isASCII: isASCII)
             case UInt8(ascii: "\\"):
                 let scalar = try escape(bytes)
-                text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+                for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+                    values.text[end] = byte
+                    end += 1
+                }
             case 0..<0x20:
                 throw error(.controlCharacter)
             default:
-                text.append(byte)
+                values.text[end] = byte
+                end += 1
                 position += 1
             }
         }

@@ -36,7 +36,7 @@ struct XMLPropertyListParser: ~Copyable {
 
     init(_ text: XMLText) {
         scanner = XMLScanner(text)
-        _ = builder.add("CF$UID")
+        _ = builder.add("CF$UID", as: .name)
         places.append(text.start)
     }
 
@@ -85,7 +85,7 @@ struct XMLPropertyListParser: ~Copyable {
             }
             try readText(of: element, isEmpty)
             try settleNumber()
-            frames[frames.count - 1].key = try string(place)
+            frames[frames.count - 1].key = try string(place, as: .name)
         case .dict, .array:
             guard frames.count < XMLPropertyList.depthLimit else {
                 throw ArchiveError(
@@ -125,7 +125,7 @@ struct XMLPropertyListParser: ~Copyable {
         _ place: Int
     ) throws(ArchiveError) -> Reference {
         switch element {
-        case .string: return try string(place)
+        case .string: return try string(place, as: .value)
         case .real: return builder.list.add(try real(place))
         case .date: return builder.list.add(date: try date(place))
         case .data:
@@ -219,8 +219,11 @@ struct XMLPropertyListParser: ~Copyable {
 
     // MARK: Strings
 
-    private mutating func string(_ place: Int) throws(ArchiveError) -> Reference {
-        let made = text.withUnsafeBufferPointer { builder.add(utf8: $0) }
+    private mutating func string(
+        _ place: Int,
+        as role: BinaryPropertyListWriter.TextRole
+    ) throws(ArchiveError) -> Reference {
+        let made = text.withUnsafeBufferPointer { builder.add(utf8: $0, as: role) }
         guard let made else { throw scanner.corrupted("text that is no valid UTF-8", at: place) }
         note(made, place)
         return made

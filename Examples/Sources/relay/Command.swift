@@ -1,0 +1,11 @@
+/// What the parent asks its child for, a Codable value in each message.
+enum Command: Codable, Sendable {
+    /// The animals of a genus, as one graph of objects.
+    case list(genus: String)
+    /// Animals without end.
+    case parade
+    /// An end in the middle of an answer.
+    case die
+    /// Bytes that are no message.
+    case babble
+}

@@ -1,0 +1,1 @@
+../animals/Family.swift

@@ -1,0 +1,1 @@
+../animals/Order.swift

@@ -1,0 +1,1 @@
+../animals/SubFamily.swift

@@ -1,0 +1,51 @@
+extension EntrySaver {
+    /// Appends the records of a batch that have no place yet, in their order, with one write for each segment that they
+    /// go to, and does not wait for the device.
+    ///
+    /// Makes no room, and evicts nothing: records are left for which that is needed, or if a segment with another
+    /// dictionary begins meanwhile. The caller then appends them one by one, which decides for each what has to go.
+    ///
+    /// - Throws: the error of the first record that could not be appended; those before it have their places.
+    func append(_ batch: inout RecordBatch) throws(StoreError) {
+        if batch.rest.isEmpty { return }
+        let dictionary = tail.dictionary
+        var drafts: [RecordDraft] = []
+        drafts.reserveCapacity(batch.rest.count)
+        for record in batch.rest { drafts.append(try record.draft(dictionary, compression)) }
+        try space.checkFits(drafts.reduce(0) { max($0, $1.byteCount) })
+        guard try space.volumeHasRoom(for: drafts.reduce(0) { $0 + $1.byteCount }) else { return }
+        try space.lock.withExclusiveLog { state throws(StoreError) in
+            if tail.dictionary === dictionary { try append(drafts[...], of: &batch, to: &state) }
+        }
+    }
+
+    private func append(
+        _ drafts: ArraySlice<RecordDraft>,
+        of batch: inout RecordBatch,
+        to state: inout LogState
+    ) throws(StoreError) {
+        if let limit = space.settings.countLimit, reader.index.total.count > limit - drafts.count { return }
+        var rest = drafts
+        while !rest.isEmpty {
+            var piece = piece(of: rest, in: state.log)
+            rest = rest.dropFirst(piece.count)
+            guard space.budget.fits(piece.reduce(0) { $0 + $1.byteCount }, in: state.log) else { return }
+            let places = try state.log.append(&piece, takesSerials: true)
+            for ((record, draft), (place, serial)) in zip(zip(batch.rest, piece), places) {
+                batch.add(note(record, draft, at: place, serial: serial, in: &state))
+            }
+        }
+    }
+
+    /// The drafts that the next write takes: as many as go to one segment, at least one.
+    private func piece(of drafts: ArraySlice<RecordDraft>, in log: SegmentLog) -> [RecordDraft] {
+        var room = log.roomForBatch
+        var count = 0
+        for draft in drafts {
+            room -= draft.byteCount
+            if count > 0, room < 0 { break }
+            count += 1
+        }
+        return Array(drafts.prefix(count))
+    }
+}

@@ -1,0 +1,19 @@
+#pragma once
+#include "CDeflate.h"
+
+enum { DICTIONARY_HASH_BITS = 13, NO_PLACE = 0xffff };
+
+struct small_dictionary {
+    size_t count;
+    /// The Adler-32 of the bytes, which streams name the dictionary by.
+    uint32_t identifier;
+    /// By hash, the last place of a string of four bytes; `NO_PLACE` for none.
+    uint16_t last[1 << DICTIONARY_HASH_BITS];
+    /// For each place the one before it with the same hash: `count` places, then the bytes.
+    uint16_t *before;
+    uint8_t *bytes;
+};
+
+uint32_t small_adler32(const uint8_t *bytes, size_t count);
+
+static inline uint32_t hash_of(uint32_t string, int bits) { return (string * 2654435761u) >> (32 - bits); }

@@ -1,0 +1,46 @@
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// The most bytes that ``small_deflate`` takes.
+enum { SMALL_DEFLATE_LARGEST_INPUT = 4096 };
+
+/// The most bytes of a dictionary that are referred to, its last ones: distances in DEFLATE data reach 32,768 bytes
+/// back, input included.
+enum { SMALL_DEFLATE_LARGEST_DICTIONARY = 32768 - SMALL_DEFLATE_LARGEST_INPUT };
+
+/// The strings of a preset dictionary, indexed once; any number of threads may use it at the same time.
+typedef struct small_dictionary small_dictionary;
+
+/// Copies and indexes a dictionary. Returns `NULL` if there is no memory.
+small_dictionary *small_dictionary_make(const void *bytes, size_t count);
+
+/// Gives back the memory of a dictionary, which nothing uses any more.
+void small_dictionary_free(small_dictionary *dictionary);
+
+/// Deflates bytes to a zlib stream (RFC 1950), which refers to the dictionary if there is one.
+///
+/// `count` is at most `SMALL_DEFLATE_LARGEST_INPUT`, and `dictionary` may be `NULL`. `depth` is how many places with
+/// the same four bytes are looked at for each string. Writes `room` bytes at most.
+///
+/// Returns how many bytes were written; 0 if the stream does not fit.
+size_t small_deflate(
+    const small_dictionary *dictionary, const void *bytes, size_t count, int depth, void *output, size_t room);
+
+/// The outcome of ``small_inflate``.
+typedef enum {
+    /// All of the data was inflated, to the expected number of bytes.
+    SMALL_INFLATE_DONE,
+    /// The data is damaged, or has another content.
+    SMALL_INFLATE_DAMAGED,
+    /// There is a block with codes of its own, which this does not read. The output has no meaning.
+    SMALL_INFLATE_OTHER,
+} small_inflate_result;
+
+/// Inflates DEFLATE data (RFC 1951) without header and trailer, of fixed codes and stored blocks only.
+///
+/// All of `bytes` has to be the data, and its content has to fill the `expected` bytes of `output` exactly. Any bytes
+/// may be given: nothing outside the three ranges is read or written.
+small_inflate_result small_inflate(
+    const void *dictionary, size_t dictionary_count, const void *bytes, size_t count, void *output, size_t expected);

@@ -1,0 +1,96 @@
+import Foundation
+import KeyedArchive
+
+/// `convert`: writes property lists in another form.
+struct Convert: Subcommand {
+    static let name = "convert"
+    static let summary = "Convert property lists, keyed archives and JSON to another form"
+    static let discussion: String? =
+        "Each FILE is replaced by its converted self, unless an option says otherwise; - reads standard input and "
+        + "writes to standard output. A file is written whole or not at all. The exit code is 1 if a file cannot be "
+        + "converted, say because it holds a value that the form has none for; the others are converted all the same."
+    static let examples = [
+        CommandExample(arguments: ["convert", "settings.plist", "--to", "xml"], meaning: "Make a file readable"),
+        CommandExample(
+            arguments: ["convert", "zoo.archive", "--to", "xml", "-o", "-"],
+            meaning: "Look at an archive as XML, and leave it as it is"
+        ),
+        CommandExample(
+            arguments: ["convert", "a.plist", "b.plist", "--to", "json", "-e", "json"],
+            meaning: "Write a.json and b.json"
+        ),
+    ]
+
+    @Operand("FILE", help: "The files to convert; - is standard input") var paths: [String]
+    @Option(
+        required: "to",
+        value: "FORM",
+        help: "The form: binary, xml, openstep or json",
+        parse: ArgumentText.word(DocumentForm.words)
+    )
+    var form: DocumentForm
+    let destination = DestinationOptions()
+
+    func validate() throws(ArgumentError) {
+        if destination.output != nil, paths.count > 1 { throw Self.failure(.unexpectedOperand(paths[1])) }
+        if destination.fileExtension != nil, paths.contains("-") { throw Self.failure(.unexpectedOperand("-")) }
+        if paths.count(where: { $0 == "-" }) > 1 { throw Self.failure(.unexpectedOperand("-")) }
+    }
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        try environment.forEachDocument(paths) { path in
+            let document = try DocumentFile.open(path, in: environment, for: .converting)
+            let bytes: [UInt8]
+            do throws(DocumentFault) {
+                guard let list = document.propertyList else {
+                    throw DocumentFault("\(document.formatName) is no property list, and cannot be converted")
+                }
+                bytes = try form.bytes(of: list)
+            } catch {
+                throw CommandFailure.inconvertible(path: path, error)
+            }
+            let target = destination.path(for: path)
+            if target == "-" {
+                try environment.output.write(bytes: bytes)
+            } else {
+                try DocumentFile.replace(target, with: bytes)
+            }
+        }
+    }
+}
+
+/// The options that say where converted files go.
+struct DestinationOptions: OptionGroup {
+    static let isExclusive = true
+
+    @Option(
+        "output",
+        letter: "o",
+        value: "PATH",
+        help: "File to write, for one FILE; - is standard output",
+        standard: "FILE itself",
+        parse: ArgumentText.nonEmpty("a path")
+    )
+    var output: String?
+    @Option(
+        "extension",
+        letter: "e",
+        value: "WORD",
+        help: "Write beside each FILE, with this extension in place of its own",
+        parse: Self.parseExtension
+    )
+    var fileExtension: String?
+
+    /// The file that is written for the one at `path`.
+    func path(for path: String) -> String {
+        if let output { return output }
+        guard let fileExtension else { return path }
+        return (path as NSString).deletingPathExtension + "." + fileExtension
+    }
+
+    private static func parseExtension(_ text: String) throws(InvalidValue) -> String {
+        let word = text.hasPrefix(".") ? String(text.dropFirst()) : text
+        guard !word.isEmpty, !word.contains("/") else { throw InvalidValue(text, expected: "an extension") }
+        return word
+    }
+}

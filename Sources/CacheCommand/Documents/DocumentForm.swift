@@ -1,0 +1,119 @@
+import Foundation
+import KeyedArchive
+
+/// A form that documents are converted to.
+enum DocumentForm: Sendable {
+    case binary
+    case xml
+    case openStep
+    case json
+
+    /// The words of `--to`; those that `plutil` has are understood too.
+    static let words: KeyValuePairs<String, DocumentForm> = [
+        "binary": .binary, "xml": .xml, "openstep": .openStep, "json": .json, "binary1": .binary, "xml1": .xml,
+    ]
+
+    private var name: String {
+        switch self {
+        case .binary, .xml: "XML property lists"
+        case .openStep: "OpenStep property lists"
+        case .json: "JSON"
+        }
+    }
+
+    /// A document in this form.
+    ///
+    /// - Throws: the fault of a value that this form has none for, with its path.
+    func bytes(of value: PropertyListContent.Value) throws(DocumentFault) -> [UInt8] {
+        if let (what, path) = refusal(of: value) {
+            throw DocumentFault("\(name) cannot hold \(what), at \(path)")
+        }
+        do throws(ArchiveError) {
+            switch self {
+            case .binary: return [UInt8](try PropertyListContent.binary(value))
+            case .xml: return [UInt8](try KeyedArchiver.convert(PropertyListContent.binary(value), to: .xml))
+            case .openStep: return Array(OpenStepWriter.text(value).utf8)
+            case .json: return Array((JSONWriter.text(RecordValue(whole: value), isIndented: true) + "\n").utf8)
+            }
+        } catch {
+            throw DocumentFault(error)
+        }
+    }
+
+    /// The first value that this form cannot hold, in words, and where it is; `nil` if it can hold all of them.
+    private func refusal(of value: PropertyListContent.Value) -> (what: String, path: String)? {
+        if self == .binary { return nil }
+        var pending = [(value: value, path: "root")]
+        while let (value, path) = pending.popLast() {
+            if let what = refusal(ofOne: value) { return (what, path) }
+            switch value {
+            case .array(let members), .set(let members):
+                for (index, member) in members.enumerated().reversed() {
+                    pending.append((member, "\(path).\(index)"))
+                }
+            case .dictionary(let fields):
+                for field in fields.reversed() { pending.append((field.value, "\(path).\(field.key)")) }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// The kind of the value in words, if this form cannot hold it; the values in it are not looked at.
+    private func refusal(ofOne value: PropertyListContent.Value) -> String? {
+        switch value {
+        case .null: self == .json ? nil : "null"
+        case .bool: self == .openStep ? "a Boolean" : nil
+        case .integer, .unsigned: self == .openStep ? "a number" : nil
+        case .float(let number): refusal(of: Double(number))
+        case .real(let number): refusal(of: number)
+        case .string(let text): refusal(of: text, "text")
+        case .data: self == .json ? "data" : nil
+        case .date(let date): refusal(of: date)
+        case .array: nil
+        case .set: "a set"
+        case .dictionary(let fields):
+            fields.lazy.compactMap { refusal(of: $0.key, "a key") }.first
+                ?? (isLikeReference(fields)
+                    ? "a dictionary that would be read as a reference to an object" : nil)
+        case .reference: self == .xml ? nil : "a reference to an object of a keyed archive"
+        }
+    }
+
+    private func refusal(of number: Double) -> String? {
+        switch self {
+        case .openStep: "a number"
+        case .json: number.isFinite ? nil : "a number that is not finite"
+        default: nil
+        }
+    }
+
+    private func refusal(of text: String, _ what: String) -> String? {
+        guard self == .xml else { return nil }
+        let isRefused = text.unicodeScalars.contains { scalar in
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D: false
+            case ..<0x20, 0xFFFE, 0xFFFF: true
+            default: false
+            }
+        }
+        return isRefused ? "\(what) with control characters" : nil
+    }
+
+    private func refusal(of date: Date) -> String? {
+        switch self {
+        case .xml:
+            CivilDate(flooring: date.timeIntervalSinceReferenceDate) == nil
+                ? "a date outside the years 1 to 9999" : nil
+        default: "a date"
+        }
+    }
+
+    private func isLikeReference(_ fields: [PropertyListContent.Value.Field]) -> Bool {
+        guard self == .xml, fields.count == 1, fields[0].key == "CF$UID" else { return false }
+        return switch fields[0].value {
+        case .integer, .unsigned: true
+        default: false
+        }
+    }
+}

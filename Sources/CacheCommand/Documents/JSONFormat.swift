@@ -1,0 +1,56 @@
+import Foundation
+import KeyedArchive
+
+/// JSON as a property list; a null, which most forms of property lists cannot hold, is found when it is written.
+enum JSONFormat: DocumentFormat {
+    private static let limits = RecordLimits(bytes: 1 << 30, values: 1 << 26)
+
+    static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
+        let blanks = Array(" \t\r\n".utf8)
+        guard let first = bytes.first(where: { !blanks.contains($0) }),
+            Array("{[\"-0123456789tfn".utf8).contains(first)
+        else { return nil }
+        var parser = JSONParser(limits: limits)
+        // A slice: the span of an array needs newer systems.
+        let text = [UInt8](bytes)[...]
+        do throws(JSONError) {
+            return JSONDocument(propertyList: PropertyListContent.Value(try parser.parse(text.span)))
+        } catch {
+            let line = text.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
+            throw DocumentFault(error.code.phrase, offset: error.offset, line: line)
+        }
+    }
+}
+
+private struct JSONDocument: Document {
+    let propertyList: PropertyListContent.Value?
+
+    var formatName: String { "JSON" }
+
+    var outline: ArchiveOutline {
+        let root = ArchiveTree.Field(key: "root", value: propertyList ?? .null)
+        return ArchiveOutline(ArchiveTree(roots: [root], objects: [.empty]))
+    }
+}
+
+extension PropertyListContent.Value {
+    /// A value of JSON, or of a record.
+    init(_ value: RecordValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .int(let value): .integer(value)
+            case .uint(let value): .unsigned(value)
+            case .double(let value): .real(value)
+            case .string(let value): .string(value)
+            case .array(let values): .array(values.map { Self($0) })
+            case .object(let record):
+                .dictionary(record.fields.map { Field(key: $0.name, value: Self($0.value)) })
+            case .date(let value): .date(value)
+            case .data(let value): .data(value)
+            case .url(let value): .string(value.absoluteString)
+            case .uuid(let value): .string(value.uuidString)
+            }
+    }
+}

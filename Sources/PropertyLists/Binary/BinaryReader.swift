@@ -1,0 +1,257 @@
+/// Reads a binary property list into a table of nodes.
+///
+///     "bplist00"  8 bytes
+///     objects     marker, count, contents
+///     offsets     of each object, big endian
+///     trailer     5 unused, sort version, offset width, reference width, objects u64, top u64, table u64
+///
+/// Every offset, count and reference is checked before its use. An object that is used twice is read twice, which
+/// the limit of values bounds; one that contains itself is an error.
+struct BinaryReader {
+    private var builder: NodeBuilder
+    private let source: [UInt8]
+    private let offsetWidth: Int
+    private let referenceWidth: Int
+    private let objectCount: Int
+    private let table: Int
+    private let depthLimit: Int
+    /// The objects that are being read, outermost first.
+    private var open: [Int] = []
+
+    static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
+        var reader = try BinaryReader(bytes, limits: limits)
+        let trailer = bytes.count - 32
+        let top = reader.number(trailer + 16, 8)
+        guard top < UInt64(reader.objectCount) else {
+            throw PropertyListError(.corrupted, "root object \(top) is none of the list's", offset: trailer + 16)
+        }
+        _ = try reader.object(Int(top), from: trailer + 16)
+        return NodeTable(reader.builder, format: .binary)
+    }
+
+    private init(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) {
+        source = bytes
+        builder = NodeBuilder(bytes: bytes, limits: limits)
+        depthLimit = limits.depth
+        let trailer = bytes.count - 32
+        guard trailer >= 8 else {
+            throw PropertyListError(.corrupted, "truncated before the trailer", offset: bytes.count)
+        }
+        guard bytes[6] == 0x30 else {
+            throw PropertyListError(.unknownFormat, "binary property list of an unknown version", offset: 6)
+        }
+        offsetWidth = Int(bytes[trailer + 6])
+        referenceWidth = Int(bytes[trailer + 7])
+        guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth) else {
+            throw PropertyListError(.corrupted, "trailer with impossible widths", offset: trailer + 6)
+        }
+        func number(_ at: Int) -> UInt64 { bytes[at..<at + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        let count = number(trailer + 8)
+        let start = number(trailer + 24)
+        let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(offsetWidth))
+        guard !overflow, start >= 9, start <= UInt64(trailer), length == UInt64(trailer) - start, count > 0 else {
+            throw PropertyListError(.corrupted, "offset table does not fit the file", offset: trailer + 8)
+        }
+        objectCount = Int(count)
+        table = Int(start)
+    }
+
+    /// - Precondition: `at + width` is within the bytes; `width` is 1 to 8.
+    @inline(__always)
+    private func number(_ at: Int, _ width: Int) -> UInt64 {
+        if width == 1 { return UInt64(source[at]) }
+        var value: UInt64 = 0
+        for index in at..<at &+ width { value = value << 8 | UInt64(source[index]) }
+        return value
+    }
+
+    /// The offset of an object, that of a reference at `place`.
+    @inline(__always)
+    private func offset(of object: Int) throws(PropertyListError) -> Int {
+        let place = table &+ object &* offsetWidth
+        let value = number(place, offsetWidth)
+        guard value >= 8, value < UInt64(table) else {
+            throw PropertyListError(.corrupted, "object \(object) lies outside of the objects", offset: place)
+        }
+        return Int(value)
+    }
+
+    @inline(__always)
+    private func reference(_ at: Int) throws(PropertyListError) -> Int {
+        let value = number(at, referenceWidth)
+        guard value < UInt64(objectCount) else {
+            throw PropertyListError(
+                .corrupted,
+                "reference to object \(value), which is none of the list's",
+                offset: at
+            )
+        }
+        return Int(value)
+    }
+
+    /// The first byte and the count of an object's contents, which are all there, `unit` bytes each.
+    @inline(__always)
+    private func contents(_ at: Int, unit: Int) throws(PropertyListError) -> (start: Int, count: Int) {
+        var start = at &+ 1
+        var count = UInt64(source[at] & 0x0F)
+        if count == 15 {
+            guard start < table, source[start] & 0xF0 == 0x10, source[start] & 0x0F <= 3 else {
+                throw PropertyListError(.corrupted, "count that is no integer", offset: start)
+            }
+            let width = 1 << Int(source[start] & 0x0F)
+            guard start + 1 + width <= table else { throw truncated(at) }
+            count = number(start + 1, width)
+            start += 1 + width
+        }
+        guard count <= UInt64((table &- start) / unit) else { throw truncated(at) }
+        return (start, Int(count))
+    }
+
+    private func truncated(_ at: Int) -> PropertyListError {
+        PropertyListError(.corrupted, "object longer than the list", offset: at)
+    }
+
+    private func bits(_ at: Int, _ width: Int) throws(PropertyListError) -> UInt64 {
+        guard at &+ 1 &+ width <= table else { throw truncated(at) }
+        return number(at &+ 1, width)
+    }
+
+    private mutating func object(_ object: Int, from place: Int) throws(PropertyListError) -> Int {
+        let at = try offset(of: object)
+        let marker = source[at]
+        switch marker >> 4 {
+        case 0x5:
+            let (start, count) = try contents(at, unit: 1)
+            return try ascii(start, count, at)
+        case 0x1: return try integer(at)
+        case 0x0:
+            switch marker {
+            case 0x00: return try builder.append(Node(.null, offset: at))
+            case 0x08: return try builder.append(Node(.bool, offset: at, payload: 0))
+            case 0x09: return try builder.append(Node(.bool, offset: at, payload: 1))
+            default: break
+            }
+        case 0x2:
+            if marker == 0x22 { return try builder.append(Node(.float, offset: at, payload: bits(at, 4))) }
+            if marker == 0x23 { return try builder.append(Node(.real, offset: at, payload: bits(at, 8))) }
+        case 0x3:
+            if marker == 0x33 {
+                let bits = try bits(at, 8)
+                guard Double(bitPattern: bits).isFinite else {
+                    throw PropertyListError(.corrupted, "date that is no finite number", offset: at)
+                }
+                return try builder.append(Node(.date, offset: at, payload: bits))
+            }
+        case 0x4:
+            let (start, count) = try contents(at, unit: 1)
+            return try builder.append(Node(.data, offset: at, payload: UInt64(start), count: count))
+        case 0x6:
+            let (start, count) = try contents(at, unit: 2)
+            return try utf16(start, count, at)
+        case 0x8:
+            let width = Int(marker & 0x0F) + 1
+            guard width <= 8 else { break }
+            let value = try bits(at, width)
+            guard value <= UInt64(UInt32.max) else {
+                throw PropertyListError(.corrupted, "UID above 32 bits", offset: at)
+            }
+            return try builder.append(Node(.uid, offset: at, payload: value))
+        case 0xA: return try list(.array, object, at)
+        case 0xC: return try list(.set, object, at)
+        case 0xD: return try dictionary(object, at)
+        default: break
+        }
+        throw PropertyListError(.corrupted, "object of an unknown kind", offset: at)
+    }
+
+    private mutating func integer(_ at: Int) throws(PropertyListError) -> Int {
+        let exponent = Int(source[at] & 0x0F)
+        switch exponent {
+        case 0...3: return try builder.append(Node(.integer, offset: at, payload: bits(at, 1 << exponent)))
+        case 4:
+            guard at + 17 <= table else { throw truncated(at) }
+            let high = number(at + 1, 8)
+            let low = number(at + 9, 8)
+            if high == 0 {
+                return try builder.append(Node(low >> 63 == 0 ? .integer : .unsigned, offset: at, payload: low))
+            }
+            if high == .max, low >> 63 == 1 { return try builder.append(Node(.integer, offset: at, payload: low)) }
+            throw PropertyListError(.corrupted, "integer beyond 64 bits", offset: at)
+        default: throw PropertyListError(.corrupted, "integer of an impossible width", offset: at)
+        }
+    }
+
+    private mutating func ascii(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
+        let isText = source.withUnsafeBufferPointer { source in
+            let part = UnsafeBufferPointer(rebasing: source[start..<start &+ count])
+            // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there.
+            return isASCII(part) || String(validating: part, as: UTF8.self) != nil
+        }
+        guard isText else { throw PropertyListError(.corrupted, "string that is not text", offset: at) }
+        return try builder.append(Node(.string, offset: at, payload: UInt64(start), count: count))
+    }
+
+    private mutating func utf16(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
+        let units = (0..<count).map { UInt16(source[start + 2 * $0]) << 8 | UInt16(source[start + 2 * $0 + 1]) }
+        guard let text = String(validating: units, as: UTF16.self) else {
+            throw PropertyListError(.corrupted, "string with invalid UTF-16", offset: at)
+        }
+        return try builder.string(text, offset: at)
+    }
+
+    private mutating func enter(_ object: Int, _ at: Int) throws(PropertyListError) {
+        guard open.count < depthLimit else {
+            throw PropertyListError(.limitExceeded, "more than \(depthLimit) containers in each other", offset: at)
+        }
+        guard !open.contains(object) else {
+            throw PropertyListError(.corrupted, "container that contains itself", offset: at)
+        }
+        open.append(object)
+    }
+
+    private mutating func list(_ kind: Node.Kind, _ object: Int, _ at: Int) throws(PropertyListError) -> Int {
+        let (start, count) = try contents(at, unit: referenceWidth)
+        try enter(object, at)
+        let container = try builder.append(Node(kind, offset: at, count: count))
+        var last: Int?
+        for index in 0..<count {
+            let place = start &+ index &* referenceWidth
+            let member = try self.object(reference(place), from: place)
+            builder.link(member, to: container, after: last)
+            last = member
+        }
+        open.removeLast()
+        return container
+    }
+
+    private mutating func dictionary(_ object: Int, _ at: Int) throws(PropertyListError) -> Int {
+        let (start, count) = try contents(at, unit: 2 &* referenceWidth)
+        try enter(object, at)
+        let container = try builder.append(Node(.dictionary, offset: at, count: count))
+        var last: Int?
+        for index in 0..<count {
+            let place = start &+ index &* referenceWidth
+            let name = try reference(place)
+            let kind = try source[offset(of: name)] >> 4
+            guard kind == 5 || kind == 6 else {
+                throw PropertyListError(.corrupted, "key that is no string", offset: place)
+            }
+            let key = try self.object(name, from: place)
+            builder.link(key, to: container, after: last)
+            let other = place &+ count &* referenceWidth
+            let value = try self.object(reference(other), from: other)
+            builder.link(value, to: container, after: key)
+            last = value
+        }
+        open.removeLast()
+        return container
+    }
+}
+
+/// Whether all bytes are below 0x80.
+@inline(__always)
+func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var seen: UInt8 = 0
+    for byte in text { seen |= byte }
+    return seen < 0x80
+}

@@ -1,0 +1,185 @@
+import Foundation
+
+/// The table that an encoder fills.
+final class EncodingState {
+    // Unchecked: no change of the table runs a value's own code, so that no two accesses can overlap.
+    @exclusivity(unchecked) var builder = NodeBuilder()
+    let userInfo: [CodingUserInfoKey: any Sendable]
+
+    init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
+
+    @inline(__always)
+    func append(_ node: Node) throws(PropertyListError) -> Int { try builder.append(node) }
+}
+
+/// A value that is being encoded: an encoder, whose node stands in the table before its contents are known.
+final class EncodingPlace: Encoder {
+    let state: EncodingState
+    private let slot: Int
+    private let parent: EncodingPlace?
+    private let key: (any CodingKey)?
+    // Unchecked, as the table.
+    @exclusivity(unchecked) private var isFilled = false
+    @exclusivity(unchecked) private var last: Int?
+    @exclusivity(unchecked) private(set) var count = 0
+    private let depth: Int
+    /// The keys so far, once there are many; fewer are compared one by one.
+    private var names: Set<String> = []
+
+    init(_ state: EncodingState, slot: Int, parent: EncodingPlace?, key: (any CodingKey)?) {
+        self.state = state
+        self.slot = slot
+        self.parent = parent
+        self.key = key
+        depth = (parent?.depth ?? -1) + 1
+    }
+
+    var codingPath: [any CodingKey] {
+        guard let parent else { return [] }
+        return parent.codingPath + (key.map { [$0] } ?? [])
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
+
+    // MARK: Filling
+
+    func fill(_ node: Node) {
+        isFilled = true
+        state.builder.fill(slot, node)
+    }
+
+    func open(_ kind: Node.Kind) {
+        if isFilled, state.builder.nodes[slot].kind == kind { return }
+        fill(Node(kind, offset: 0))
+    }
+
+    /// Makes a new member of this dictionary, or replaces that of the same key.
+    func add(_ member: Int, forKey name: String) {
+        if let key = existing(name) {
+            let old = Int(state.builder.nodes[key].next)
+            state.builder.setNext(key, member)
+            state.builder.setNext(member, Int(state.builder.nodes[old].next))
+            if last == old { last = member }
+            return
+        }
+        let key = state.builder.key(name)
+        state.builder.link(key, to: slot, after: last)
+        state.builder.setNext(key, member)
+        last = member
+        count += 1
+        state.builder.setCount(count, of: slot)
+    }
+
+    private func existing(_ name: String) -> Int? {
+        if count >= 16 {
+            if names.isEmpty { forEachKey { _, text in names.insert(text) } }
+            guard !names.insert(name).inserted else { return nil }
+        }
+        var name = name
+        return name.withUTF8 { utf8 in
+            var key = count == 0 ? 0 : state.builder.nodes[slot].start
+            while key != 0 {
+                if state.builder.hasText(key, utf8) { return key }
+                key = Int(state.builder.nodes[Int(state.builder.nodes[key].next)].next)
+            }
+            return nil
+        }
+    }
+
+    private func forEachKey(_ body: (Int, String) -> Void) {
+        var key = state.builder.nodes[slot].start
+        while key != 0 {
+            let node = state.builder.nodes[key]
+            body(key, String(decoding: state.builder.bytes[node.range], as: UTF8.self))
+            key = Int(state.builder.nodes[Int(node.next)].next)
+        }
+    }
+
+    func add(_ member: Int) {
+        state.builder.link(member, to: slot, after: last)
+        last = member
+        count += 1
+        state.builder.setCount(count, of: slot)
+    }
+
+    // MARK: Values
+
+    /// The node of a scalar, or `nil` for a value with an encoding of its own.
+    @inline(__always)
+    private func scalar<Value>(_ value: Value) throws -> Int? {
+        if let value = same(value, as: String.self) { return try state.builder.string(value) }
+        if let value = same(value, as: Int.self) { return try state.append(.integer(value)) }
+        if let value = same(value, as: Double.self) { return try state.append(.real(value)) }
+        if let value = same(value, as: Bool.self) { return try state.append(.bool(value)) }
+        if let value = same(value, as: Date.self) { return try state.builder.date(value) }
+        if let value = same(value, as: Data.self) { return try state.builder.data(value) }
+        return nil
+    }
+
+    /// Encodes a value here; `false` if it encodes nothing.
+    func encode<Value: Encodable>(_ value: Value) throws -> Bool {
+        if let scalar = try scalar(value) {
+            fill(state.builder.nodes[scalar])
+            return true
+        }
+        guard depth < 512 else {
+            throw EncodingError.invalidValue(
+                value,
+                .init(codingPath: codingPath, debugDescription: "More than 512 containers in each other.")
+            )
+        }
+        try value.encode(to: self)
+        return isFilled
+    }
+
+    /// The node of a value that is to be a member.
+    func member<Value: Encodable>(_ value: Value, key: @autoclosure () -> any CodingKey) throws -> Int {
+        if let scalar = try scalar(value) { return scalar }
+        let place = try place(key())
+        if try !place.encode(value) { place.open(.dictionary) }
+        return place.slot
+    }
+
+    /// A place for a member that is encoded later, an empty dictionary until then.
+    func place(_ key: any CodingKey) throws -> EncodingPlace {
+        try EncodingPlace(state, slot: state.append(Node(.dictionary, offset: 0)), parent: self, key: key)
+    }
+
+    /// A member of this dictionary that is encoded later. Runs out of values only beyond any memory.
+    func nested(forKey key: any CodingKey) -> EncodingPlace {
+        let slot = state.builder.placeholder()
+        let place = EncodingPlace(state, slot: slot, parent: self, key: key)
+        add(slot, forKey: key.stringValue)
+        return place
+    }
+
+    /// A member of this array that is encoded later.
+    func nested() -> EncodingPlace {
+        let key = PropertyListKey(intValue: count)
+        let slot = state.builder.placeholder()
+        add(slot)
+        return EncodingPlace(state, slot: slot, parent: self, key: key)
+    }
+
+    // MARK: Encoder
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        open(.dictionary)
+        return KeyedEncodingContainer(KeyedEncoding<Key>(place: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        open(.array)
+        return UnkeyedEncoding(place: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { SingleEncoding(place: self) }
+}
+
+/// A value as one of the type that it is known to have; `nil` if it is of another type.
+///
+/// Why the cast is safe: both types are the same one.
+@inline(__always)
+func same<Value, Other>(_ value: Value, as type: Other.Type) -> Other? {
+    Value.self == type ? unsafeBitCast(value, to: type) : nil
+}

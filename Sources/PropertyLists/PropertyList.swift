@@ -1,0 +1,146 @@
+import Foundation
+
+/// A property list as a tree of Swift values, with the order of keys and the places of values in the input.
+///
+/// Two are equal if their values are, wherever they stood; dictionaries with their keys in another order are not.
+public struct PropertyList: Sendable {
+    /// A value. A dictionary keeps duplicates of keys, as in the input.
+    public enum Value: Sendable, Equatable {
+        case null
+        case bool(Bool)
+        case integer(Int64)
+        /// An integer above `Int64.max`.
+        case unsigned(UInt64)
+        case real(Double)
+        case date(Date)
+        case data(Data)
+        case string(String)
+        case uid(UInt32)
+        case array([PropertyList])
+        case set([PropertyList])
+        case dictionary([Entry])
+    }
+
+    /// A key of a dictionary with its value.
+    public struct Entry: Sendable, Equatable {
+        public var key: String
+        /// The place of the key; `nil` if the list was not read.
+        public var position: PropertyListPosition?
+        public var value: PropertyList
+
+        public init(key: String, value: PropertyList) {
+            self.key = key
+            self.value = value
+        }
+
+        public static func == (left: Entry, right: Entry) -> Bool {
+            left.key == right.key && left.value == right.value
+        }
+    }
+
+    public var value: Value
+    /// The place of the value; `nil` if the list was not read.
+    public var position: PropertyListPosition?
+
+    public init(_ value: Value) { self.value = value }
+
+    /// Reads a property list of any format. O(*n*) in the bytes.
+    ///
+    /// - Throws: ``PropertyListError`` with the place of the fault.
+    public init(_ data: Data, limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListError) {
+        var format: PropertyListFormat?
+        try self.init(data, limits: limits, format: &format)
+    }
+
+    /// Reads a property list of any format, and says which it has.
+    ///
+    /// - Throws: ``PropertyListError`` with the place of the fault.
+    public init(
+        _ data: Data,
+        limits: PropertyListLimits = PropertyListLimits(),
+        format: inout PropertyListFormat?
+    ) throws(PropertyListError) {
+        let table = try NodeTable.read([UInt8](data), limits: limits)
+        format = table.format
+        let reader = TreeReader(table)
+        self = reader.tree(table.nodes[NodeTable.root])
+    }
+
+    /// The list in a format. Equal strings, data and numbers stand once in a binary list. O(*n*).
+    ///
+    /// - Throws: ``PropertyListError`` with code `.notRepresentable` if the format has no form of a value.
+    public func data(format: PropertyListFormat) throws(PropertyListError) -> Data {
+        var builder = NodeBuilder()
+        _ = try append(to: &builder, depth: 0)
+        return try Data(NodeTable(builder, format: format).written(as: format))
+    }
+
+    /// The first value of a dictionary's key; `nil` if there is none or this is no dictionary. O(*n*) in the keys.
+    public subscript(key: String) -> PropertyList? {
+        guard case .dictionary(let entries) = value else { return nil }
+        return entries.first { $0.key == key }?.value
+    }
+
+    /// Converts a property list to another format.
+    ///
+    /// - Throws: ``PropertyListError`` if the input is wrong, or with code `.notRepresentable` if the format has no
+    ///   form of a value.
+    public static func convert(
+        _ data: Data,
+        to format: PropertyListFormat,
+        limits: PropertyListLimits = PropertyListLimits()
+    ) throws(PropertyListError) -> Data {
+        try Data(NodeTable.read([UInt8](data), limits: limits).written(as: format))
+    }
+
+    private func append(to builder: inout NodeBuilder, depth: Int) throws(PropertyListError) -> Int {
+        switch value {
+        case .null: return try builder.append(Node(.null, offset: 0))
+        case .bool(let value): return try builder.append(Node(.bool, offset: 0, payload: value ? 1 : 0))
+        case .integer(let value):
+            return try builder.append(Node(.integer, offset: 0, payload: UInt64(bitPattern: value)))
+        case .unsigned(let value):
+            return try builder.append(Node(value >> 63 == 0 ? .integer : .unsigned, offset: 0, payload: value))
+        case .real(let value): return try builder.append(Node(.real, offset: 0, payload: value.bitPattern))
+        case .date(let value): return try builder.date(value)
+        case .data(let value): return try builder.data(value)
+        case .string(let value): return try builder.string(value)
+        case .uid(let value): return try builder.append(Node(.uid, offset: 0, payload: UInt64(value)))
+        case .array(let members): return try append(members, .array, to: &builder, depth: depth)
+        case .set(let members): return try append(members, .set, to: &builder, depth: depth)
+        case .dictionary(let entries):
+            try NodeBuilder.check(depth: depth)
+            let container = try builder.append(Node(.dictionary, offset: 0, count: entries.count))
+            var last: Int?
+            for entry in entries {
+                let key = try builder.string(entry.key)
+                builder.link(key, to: container, after: last)
+                let member = try entry.value.append(to: &builder, depth: depth + 1)
+                builder.link(member, to: container, after: key)
+                last = member
+            }
+            return container
+        }
+    }
+
+    private func append(
+        _ members: [PropertyList],
+        _ kind: Node.Kind,
+        to builder: inout NodeBuilder,
+        depth: Int
+    ) throws(PropertyListError) -> Int {
+        try NodeBuilder.check(depth: depth)
+        let container = try builder.append(Node(kind, offset: 0, count: members.count))
+        var last: Int?
+        for member in members {
+            let index = try member.append(to: &builder, depth: depth + 1)
+            builder.link(index, to: container, after: last)
+            last = index
+        }
+        return container
+    }
+}
+
+extension PropertyList: Equatable {
+    public static func == (left: PropertyList, right: PropertyList) -> Bool { left.value == right.value }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Property lists as Foundation's objects: the functions of Foundation's `PropertyListSerialization`.
+public enum PropertyListObjects {
+    /// Which objects of a list that is read can be changed.
+    public struct ReadOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// Swift values: `[String: Any]`, `[Any]`, `String`, `NSNumber`, `Bool`, `Data`, `Date`.
+        public static let immutable: ReadOptions = []
+        /// `NSMutableDictionary` and `NSMutableArray`.
+        public static let mutableContainers = ReadOptions(rawValue: 1)
+        /// These, and `NSMutableString` and `NSMutableData`; keys stay immutable.
+        public static let mutableContainersAndLeaves = ReadOptions(rawValue: 2)
+    }
+
+    /// Reads a property list of any format. O(*n*) in the bytes.
+    ///
+    /// - Parameter format: is set to the format, if it is not `nil`.
+    /// - Throws: ``PropertyListError`` with the place of the fault.
+    public static func propertyList(
+        from data: Data,
+        options: ReadOptions = [],
+        format: UnsafeMutablePointer<PropertyListFormat>?,
+        limits: PropertyListLimits = PropertyListLimits()
+    ) throws(PropertyListError) -> Any {
+        let table = try NodeTable.read([UInt8](data), limits: limits)
+        format?.pointee = table.format
+        return ObjectReader(table, options).object(table.nodes[NodeTable.root])
+    }
+
+    /// The property list of an object. O(*n*).
+    ///
+    /// - Throws: ``PropertyListError`` with code `.notRepresentable` for an object that is none of a property list's,
+    ///   or that the format has no form of.
+    public static func data(fromPropertyList plist: Any, format: PropertyListFormat) throws(PropertyListError)
+        -> Data
+    {
+        var writer = ObjectWriter()
+        _ = try writer.append(plist, depth: 0)
+        return try Data(NodeTable(writer.builder, format: format).written(as: format))
+    }
+
+    /// Whether ``data(fromPropertyList:format:)`` can write an object in a format. O(*n*).
+    public static func propertyList(_ plist: Any, isValidFor format: PropertyListFormat) -> Bool {
+        do throws(PropertyListError) {
+            _ = try data(fromPropertyList: plist, format: format)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

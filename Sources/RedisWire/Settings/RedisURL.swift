@@ -1,0 +1,229 @@
+/// Reads settings from a URL.
+///
+/// ```
+/// redis://[[user]:password@]host[:port][,host[:port]…][/database][?name=value[&…]]
+/// unix:[//[user[:password]@]]/path/of.sock[?db=2]
+/// ```
+///
+/// Schemes: `redis`, `rediss` (TLS), `redis+cluster`, `rediss+cluster`, `redis+unix`, `unix`, and `valkey` in place of
+/// `redis` in each. Parameters: `db` (of a socket), `client_name`, `timeout`, `soft_timeout`, `connect_timeout`
+/// (such as `500ms` or `2s`), and those that the caller names.
+package struct RedisURL {
+    private let allowed: Set<String>
+
+    /// - Parameter parameters: the caller's own parameters, which are put into ``RedisSettings/extras``.
+    package init(parameters: Set<String> = []) { allowed = parameters }
+
+    /// - Throws: ``RedisURLError``, which never has the password in it.
+    package func settings(of url: String) throws(RedisURLError) -> RedisSettings {
+        guard let colon = url.firstIndex(of: ":") else {
+            throw RedisURLError("no scheme; a URL begins as redis://host:6379 does")
+        }
+        let scheme = try Scheme(url[..<colon])
+        var rest = url[url.index(after: colon)...]
+        if rest.contains("#") { throw RedisURLError("“#” must be written as %23") }
+        if let bad = rest.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
+            throw RedisURLError(
+                "the character U+\(String(bad.value, radix: 16, uppercase: true)) must be percent-encoded"
+            )
+        }
+        var query: Substring = ""
+        if let mark = rest.firstIndex(of: "?") {
+            query = rest[rest.index(after: mark)...]
+            rest = rest[..<mark]
+        }
+        var authority: Substring?
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+
+        var settings = RedisSettings(endpoints: [])
+        settings.usesTLS = scheme.usesTLS
+        settings.isCluster = scheme.isCluster
+        var hosts = authority
+        if let found = authority, let at = found.lastIndex(of: "@") {
+            settings.credentials = try credentials(found[..<at])
+            hosts = found[found.index(after: at)...]
+        }
+        if scheme.isUnix {
+            if hosts?.isEmpty == false { throw RedisURLError("a socket has no host; write unix:/path/of.sock") }
+            let path = try decode(rest, "path")
+            guard path.hasPrefix("/"), path.count > 1 else {
+                throw RedisURLError("a socket needs an absolute path")
+            }
+            // The least room for a path in sockaddr_un, on Apple's systems, with the zero at the end.
+            if path.utf8.count > 103 { throw RedisURLError("a socket's path has at most 103 bytes") }
+            settings.endpoints = [.unix(path: path)]
+        } else {
+            guard let hosts, !hosts.isEmpty else {
+                throw RedisURLError("no host; write \(scheme.name)://host:6379")
+            }
+            for host in hosts.split(separator: ",", omittingEmptySubsequences: false) {
+                settings.endpoints.append(try endpoint(host))
+            }
+            let database = rest.dropFirst()
+            if !database.isEmpty { settings.database = try self.database(database) }
+        }
+        try read(query, isUnix: scheme.isUnix, into: &settings)
+        if settings.isCluster, settings.database != 0 { throw RedisURLError("a cluster has only database 0") }
+        return settings
+    }
+
+    // MARK: - Parts
+
+    private func credentials(_ text: Substring) throws(RedisURLError) -> RedisCredentials {
+        guard let colon = text.firstIndex(of: ":") else {
+            throw RedisURLError("a user without a password; write user:password@host, or :password@host")
+        }
+        let user = try decode(text[..<colon], "user")
+        let password = try decode(text[text.index(after: colon)...], "password")
+        if password.isEmpty { throw RedisURLError("the password is empty") }
+        return RedisCredentials(user: user.isEmpty ? nil : user, password: password)
+    }
+
+    private func endpoint(_ text: Substring) throws(RedisURLError) -> RedisEndpoint {
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { throw RedisURLError("an IPv6 address without its “]”") }
+            let host = try decode(text[text.index(after: text.startIndex)..<end], "host")
+            guard host.contains(":"), host.allSatisfy({ $0.isHexDigit || ":.%".contains($0) || host.contains("%") })
+            else { throw RedisURLError("“[\(host)]” is no IPv6 address") }
+            return .tcp(host: host, port: try port(text[text.index(after: end)...]))
+        }
+        let colon = text.firstIndex(of: ":") ?? text.endIndex
+        let host = try decode(text[..<colon], "host")
+        if text[colon...].dropFirst().contains(":") {
+            throw RedisURLError("an IPv6 address must be in brackets: [::1]:6379")
+        }
+        if host.isEmpty { throw RedisURLError("an empty host between commas or before a port") }
+        return .tcp(host: host, port: try port(text[colon...]))
+    }
+
+    /// The port behind its colon, or the usual one.
+    private func port(_ text: Substring) throws(RedisURLError) -> UInt16 {
+        if text.isEmpty { return 6379 }
+        guard text.first == ":", text.dropFirst().allSatisfy(\.isASCII), let port = UInt16(text.dropFirst()),
+            port > 0,
+            text.dropFirst().first?.isNumber == true
+        else { throw RedisURLError("a port is a number from 1 to 65535") }
+        return port
+    }
+
+    private func database(_ text: Substring) throws(RedisURLError) -> Int {
+        guard text.allSatisfy({ ("0"..."9").contains($0) }), let number = Int(text), number <= Int(Int32.max) else {
+            throw RedisURLError("the database “\(text)” is no number from 0")
+        }
+        return number
+    }
+
+    private func read(
+        _ query: Substring,
+        isUnix: Bool,
+        into settings: inout RedisSettings
+    ) throws(RedisURLError) {
+        var seen: Set<String> = []
+        for item in query.split(separator: "&") {
+            guard let equals = item.firstIndex(of: "=") else {
+                throw RedisURLError("a parameter without “=”")
+            }
+            let name = try decode(item[..<equals], "parameter")
+            let value = try decode(item[item.index(after: equals)...], "parameter")
+            if !seen.insert(name).inserted { throw RedisURLError("the parameter “\(name)” comes twice") }
+            switch name {
+            case _ where allowed.contains(name): settings.extras[name] = value
+            case "db" where isUnix: settings.database = try database(value[...])
+            case "client_name":
+                guard !value.isEmpty, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                    throw RedisURLError("client_name is printable ASCII without spaces")
+                }
+                settings.clientName = value
+            case "timeout": settings.timeouts.hard = try duration(value, of: name)
+            case "soft_timeout": settings.timeouts.soft = try duration(value, of: name)
+            case "connect_timeout": settings.timeouts.connect = try duration(value, of: name)
+            default:
+                let known = allowed.union(["client_name", "timeout", "soft_timeout", "connect_timeout"]).sorted()
+                throw RedisURLError("unknown parameter “\(name)”; known are \(known.joined(separator: ", "))")
+            }
+        }
+        if !seen.contains("soft_timeout") {
+            settings.timeouts.soft = min(settings.timeouts.soft, settings.timeouts.hard)
+        } else if settings.timeouts.soft > settings.timeouts.hard {
+            throw RedisURLError("soft_timeout is longer than timeout")
+        }
+    }
+
+    private func duration(_ text: String, of name: String) throws(RedisURLError) -> Duration {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        if let number = Int(digits), number > 0, number <= 1_000_000_000 {
+            switch text.dropFirst(digits.count) {
+            case "ms": return .milliseconds(number)
+            case "s": return .seconds(number)
+            default: break
+            }
+        }
+        throw RedisURLError("\(name) is a duration such as 500ms or 2s")
+    }
+
+    /// - Parameter part: the name of the part, for a message without its content.
+    private func decode(_ text: Substring, _ part: String) throws(RedisURLError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit)
+            else {
+                throw RedisURLError(
+                    "in the \(part) “%” is not followed by two hexadecimal digits; write %25 for “%”"
+                )
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard !bytes.contains(0), let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw RedisURLError("the \(part) is no UTF-8, or has a zero in it")
+        }
+        return decoded
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}
+
+/// The fault of a URL, in words without its password.
+package struct RedisURLError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+
+    package var description: String { "The Redis URL cannot be used: \(message)." }
+}
+
+private struct Scheme {
+    let name: Substring
+    let usesTLS: Bool
+    let isCluster: Bool
+    let isUnix: Bool
+
+    init(_ name: Substring) throws(RedisURLError) {
+        self.name = name
+        let parts = name.lowercased().split(separator: "+", omittingEmptySubsequences: false)
+        let kind = parts.count == 2 ? parts[1] : ""
+        let base = parts[0]
+        usesTLS = base == "rediss" || base == "valkeys"
+        isCluster = kind == "cluster"
+        isUnix = kind == "unix" || name.lowercased() == "unix"
+        let isKnown =
+            parts.count <= 2 && (parts.count == 1 || isCluster || isUnix && !usesTLS)
+            && (usesTLS || base == "redis" || base == "valkey" || parts == ["unix"])
+        if !isKnown {
+            throw RedisURLError(
+                "unknown scheme; known are redis, rediss, redis+cluster, rediss+cluster, redis+unix, unix, and valkey for redis"
+            )
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import CDeflate
+import CZlib
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Deflating and inflating small inputs by the package's own code, with zlib as judge.
+@Suite struct SmallDeflateTests {
+    /// Inputs of every kind: archives, runs, few letters, noise, repeated noise, and the beginnings of real files.
+    private static func inputs(_ random: inout SeededGenerator) -> [[UInt8]] {
+        var inputs = AlikeArchives.make(count: 4, seed: 1)
+        for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 257, 258, 259, 260, 4_095, 4_096] {
+            inputs.append([UInt8](repeating: 65, count: count))
+            inputs.append(random.bytes(count))
+            inputs.append((0..<count).map { _ in UInt8.random(in: 97..<100, using: &random) })
+        }
+        let noise = random.bytes(300)
+        inputs.append(noise + [1] + noise + [2] + noise)
+        if let corpus = ProcessInfo.processInfo.environment["TYPED_CACHE_CORPUS"] {
+            let names = FileManager.default.enumerator(atPath: corpus)?.compactMap { $0 as? String } ?? []
+            for name in names.sorted() {
+                guard let file = FileManager.default.contents(atPath: corpus + "/" + name), !file.isEmpty else {
+                    continue
+                }
+                inputs.append(Array(file.prefix(PresetDictionary.largestInput)))
+            }
+        }
+        return inputs
+    }
+
+    /// The content of a stream by zlib alone; `nil` if that refuses it.
+    private func byZlib(_ stream: [UInt8], dictionary: [UInt8], limit: Int) -> [UInt8]? {
+        var z = z_stream()
+        guard inflateInit_(&z, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
+        defer { inflateEnd(&z) }
+        var stream = stream
+        var output = [UInt8](repeating: 0, count: limit + 1)
+        let status = stream.withUnsafeMutableBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { output -> Int32 in
+                z.next_in = input.baseAddress
+                z.avail_in = UInt32(input.count)
+                z.next_out = output.baseAddress
+                z.avail_out = UInt32(output.count)
+                var status = CZlib.inflate(&z, Z_FINISH)
+                if status == Z_NEED_DICT {
+                    guard inflateSetDictionary(&z, dictionary, UInt32(dictionary.count)) == Z_OK else {
+                        return Z_DATA_ERROR
+                    }
+                    status = CZlib.inflate(&z, Z_FINISH)
+                }
+                return status
+            }
+        }
+        guard status == Z_STREAM_END, z.avail_in == 0 else { return nil }
+        return Array(output[..<Int(z.total_out)])
+    }
+
+    @Test(arguments: [0, 1, 3, 4, 300, 8_192, 16_384, 28_672, 28_673, 40_000])
+    func zlibReadsWhatIsWritten(dictionaryByteCount: Int) throws {
+        var random = SeededGenerator(seed: dictionaryByteCount)
+        let material = Array(AlikeArchives.make(count: 200, seed: 2).joined())
+        let dictionary = PresetDictionary(Array(material.prefix(dictionaryByteCount)))
+        for (number, input) in Self.inputs(&random).enumerated() {
+            for level in variants([1, 6, 9], at: number) {
+                let stream = dictionary.deflate(input, compression: .level(level))
+                let place: Comment = "input \(number) of \(input.count) bytes, level \(level)"
+                #expect(stream.count <= StoredBlocks.byteCount(for: input.count), place)
+                #expect(byZlib(stream, dictionary: dictionary.bytes, limit: input.count) == input, place)
+                #expect(try dictionary.inflate(stream, expecting: input.count) == input, place)
+            }
+        }
+    }
+
+    /// At most a twentieth more than zlib's level 6 with the same dictionary leaves, and a few bytes.
+    @Test func streamsAreAboutAsShortAsThoseOfZlib() {
+        let material = AlikeArchives.make(count: 300, seed: 5)
+        let dictionary = PresetDictionary(Array(material.prefix(20).joined()))
+        var own = 0
+        var zlib = 0
+        for archive in material[20...] {
+            own += dictionary.deflate(archive).count
+            var z = z_stream()
+            let size = Int32(MemoryLayout<z_stream>.size)
+            deflateInit2_(&z, 6, Z_DEFLATED, 15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+            defer { deflateEnd(&z) }
+            deflateSetDictionary(&z, dictionary.bytes, UInt32(dictionary.bytes.count))
+            var input = archive
+            var output = [UInt8](repeating: 0, count: 10_000)
+            input.withUnsafeMutableBufferPointer { input in
+                output.withUnsafeMutableBufferPointer { output in
+                    z.next_in = input.baseAddress
+                    z.avail_in = UInt32(input.count)
+                    z.next_out = output.baseAddress
+                    z.avail_out = UInt32(output.count)
+                    #expect(CZlib.deflate(&z, Z_FINISH) == Z_STREAM_END)
+                }
+            }
+            zlib += Int(z.total_out)
+        }
+        #expect(own * 20 <= zlib * 21, "\(own) bytes, zlib \(zlib)")
+    }
+
+    /// Its own inflate, and zlib behind it, take and refuse the same bytes as zlib alone.
+    @Test(arguments: seeds(0..<20))
+    func damagedStreamsAreJudgedAsByZlib(seed: Int) {
+        var random = SeededGenerator(seed: seed)
+        let dictionary = PresetDictionary(Array(AlikeArchives.make(count: 8, seed: 2).joined()))
+        let input =
+            Self.inputs(&random).filter { $0.count > 20 && $0.count < 600 }.randomElement(using: &random) ?? []
+        let stream = dictionary.deflate(input)
+        func judge(_ changed: [UInt8], _ place: Comment) {
+            let zlib = byZlib(changed, dictionary: dictionary.bytes, limit: input.count)
+            let own = Result { try dictionary.inflate(changed, expecting: input.count) }
+            switch own {
+            case .success(let bytes): #expect(zlib == bytes, place)
+            case .failure: #expect(zlib?.count != input.count, place)
+            }
+        }
+        for count in stream.indices { judge(Array(stream[..<count]), "first \(count) bytes, seed \(seed)") }
+        for bit in 0..<(8 * stream.count) {
+            var changed = stream
+            changed[bit / 8] ^= 1 << (bit % 8)
+            judge(changed, "bit \(bit), seed \(seed)")
+        }
+        for round in 0..<200 {
+            var changed = stream
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                changed[Int.random(in: changed.indices, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            judge(changed, "round \(round), seed \(seed)")
+        }
+    }
+
+    /// Raw data of blocks of all kinds, behind each other, as zlib writes them when it is flushed.
+    @Test func blocksOfAllKindsAreRead() throws {
+        let fixed: [UInt8] = [0x4b, 0x04, 0x00]  // "a", the last block
+        var output = [UInt8](repeating: 0, count: 1)
+        #expect(small_inflate(nil, 0, fixed, fixed.count, &output, 1) == SMALL_INFLATE_DONE && output == [97])
+        let stored: [UInt8] = [0x00, 0x02, 0x00, 0xfd, 0xff, 98, 99] + fixed
+        output = [0, 0, 0]
+        #expect(
+            small_inflate(nil, 0, stored, stored.count, &output, 3) == SMALL_INFLATE_DONE && output == [98, 99, 97]
+        )
+        #expect(small_inflate(nil, 0, stored, stored.count, &output, 2) == SMALL_INFLATE_DAMAGED)
+        #expect(small_inflate(nil, 0, stored, stored.count - 1, &output, 3) == SMALL_INFLATE_DAMAGED)
+        #expect(small_inflate(nil, 0, stored + [0], stored.count + 1, &output, 3) == SMALL_INFLATE_DAMAGED)
+        let own: [UInt8] = [0x05, 0x00]
+        #expect(small_inflate(nil, 0, own, own.count, &output, 3) == SMALL_INFLATE_OTHER)
+        #expect(small_inflate(nil, 0, [0x07], 1, &output, 3) == SMALL_INFLATE_DAMAGED)
+    }
+
+    /// Many strings with the same beginning take no longer than a few times as long as others.
+    @Test func adversarialInputsEnd() {
+        let dictionary = PresetDictionary([UInt8](repeating: 7, count: 16_000))
+        for level in [1, 9] {
+            let alike = (0..<4_096).map { UInt8($0 % 257 == 0 ? $0 & 0xff : 7) }
+            let stream = dictionary.deflate(alike, compression: .level(level))
+            #expect(byZlib(stream, dictionary: dictionary.bytes, limit: alike.count) == alike)
+        }
+    }
+}

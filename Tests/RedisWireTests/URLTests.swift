@@ -1,0 +1,87 @@
+import RedisWire
+import Testing
+
+@Suite("URLs of servers")
+struct URLTests {
+    static func read(_ url: String) throws -> RedisSettings {
+        try RedisURL(parameters: ["prefix", "lease"]).settings(of: url)
+    }
+
+    @Test(
+        "Each form is read",
+        arguments: [
+            ("redis://localhost", "localhost:6379", false, false, 0), ("valkey://h:1/3", "h:1", false, false, 3),
+            ("rediss://h", "h:6379", true, false, 0), ("valkeys://h", "h:6379", true, false, 0),
+            ("redis+cluster://a:7000,b,[::1]:7002/", "a:7000 b:6379 [::1]:7002", false, true, 0),
+            ("valkeys+cluster://a", "a:6379", true, true, 0),
+            ("REDIS://[fe80::1%25eth0]", "[fe80::1%eth0]:6379", false, false, 0),
+            ("unix:/run/a%20b.sock", "unix:/run/a b.sock", false, false, 0),
+            ("unix:///run/r.sock?db=2", "unix:/run/r.sock", false, false, 2),
+            ("valkey+unix://u:p@/run/r.sock", "unix:/run/r.sock", false, false, 0),
+        ]
+    )
+    func forms(url: String, endpoints: String, tls: Bool, cluster: Bool, database: Int) throws {
+        let settings = try Self.read(url)
+        #expect(settings.endpoints.map(\.description).joined(separator: " ") == endpoints)
+        #expect(settings.usesTLS == tls && settings.isCluster == cluster && settings.database == database)
+    }
+
+    @Test("Users, passwords and parameters are decoded")
+    func parts() throws {
+        let settings = try Self.read(
+            "redis://ap%70:p%40s:%2Fs@h?prefix=shop%26co&timeout=500ms&connect_timeout=2s&client_name=x"
+        )
+        #expect(settings.credentials == RedisCredentials(user: "app", password: "p@s:/s"))
+        #expect(settings.extras == ["prefix": "shop&co"])
+        #expect(settings.timeouts.hard == .milliseconds(500) && settings.timeouts.soft == .milliseconds(500))
+        #expect(settings.timeouts.connect == .seconds(2) && settings.clientName == "x")
+        #expect(try Self.read("redis://:secret@h").credentials == RedisCredentials(user: nil, password: "secret"))
+    }
+
+    @Test(
+        "A wrong URL is refused with the reason and without the password",
+        arguments: [
+            ("localhost", "scheme"), ("http://u:geheim@h", "unknown scheme"), ("redis:", "no host"),
+            ("redis://", "no host"),
+            ("redis://u:geheim@", "no host"), ("redis://geheim@h", "without a password"), ("redis://u:@h", "empty"),
+            ("redis://u:geheim%@h", "hexadecimal"), ("redis://u:geheim%zz@h", "hexadecimal"),
+            ("redis://u:%ff@h", "UTF-8"),
+            ("redis://h:0", "port"), ("redis://h:65536", "port"), ("redis://h:+1", "port"), ("redis://h:", "port"),
+            ("redis://::1", "brackets"), ("redis://[::1", "]"), ("redis://[host]", "IPv6"),
+            ("redis://a,,b", "empty host"),
+            ("redis://h/x", "database"), ("redis://h/-1", "database"), ("redis+cluster://h/1", "cluster"),
+            ("redis://h?colour=red", "unknown parameter “colour”"), ("redis://h?prefix", "="),
+            ("redis://h?prefix=a&prefix=b", "twice"), ("redis://h?timeout=5", "duration"),
+            ("redis://h?timeout=0s", "duration"),
+            ("redis://h?timeout=1s&soft_timeout=2s", "longer"), ("unix:relative", "absolute"),
+            ("unix://h/p", "no host"),
+            ("unix:/" + String(repeating: "a", count: 103), "103"), ("redis://u:ge#heim@h", "%23"),
+            ("redis://u:ge heim@h", "U+20"),
+            ("rediss+unix:/p", "scheme"), ("redis+magic://h", "scheme"), ("redis://h?client_name=a%20b", "ASCII"),
+        ]
+    )
+    func refused(url: String, reason: String) {
+        let error = #expect(throws: RedisURLError.self) { try Self.read(url) }
+        #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+        #expect(error?.description.contains("heim") != true)
+    }
+
+    @Test("Settings can be printed without giving the password away")
+    func printing() throws {
+        let settings = try Self.read("redis://user:geheim@h")
+        var dumped = ""
+        dump(settings, to: &dumped)
+        for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("geheim")) }
+    }
+
+    @Test("Pauses double up to the longest, and differ by the jitter")
+    func backoff() {
+        var generator = SystemRandomNumberGenerator()
+        let backoff = RedisBackoff()
+        for failures in [1, 2, 3, 8, 100, Int.max] {
+            let pause = backoff.pause(afterFailures: failures, using: &generator)
+            let middle = min(Duration.milliseconds(50) * (1 << min(failures - 1, 20)), .seconds(5))
+            #expect(pause >= middle * 0.79 && pause <= middle * 1.21)
+        }
+    }
+}
