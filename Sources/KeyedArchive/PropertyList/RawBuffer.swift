@@ -267,7 +267,7 @@ private func haveSameEnds<Word: FixedWidthInteger & BitwiseCopyable>(
 /// Whether all bytes are below 0x80, looked at eight at a time.
 ///
 /// Why the loads are safe: each one ends within the run, as its condition says.
-func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+package func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     let raw = UnsafeRawBufferPointer(text)
     var seen: UInt64 = 0
     var at = 0

@@ -46,7 +46,7 @@ final class ObjectHandler: @unchecked Sendable {
 
     private static func make<T: NSObject & NSCoding>(object type: T.Type) -> ObjectHandler {
         ObjectHandler { value, archiver in
-            guard let value = value as? T else { return unsupported(T.self, archiver) }
+            guard let value = exactly(value, T.self) ?? value as? T else { return unsupported(T.self, archiver) }
             archiver.write(value.classForCoder, identity: value) { archiver.encodeFields(of: value) }
         }
     }

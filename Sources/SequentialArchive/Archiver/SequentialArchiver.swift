@@ -28,13 +28,15 @@ public final class SequentialArchiver: NSCoder {
     @exclusivity(unchecked) private(set) var hasFailed = false
     @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
     @exclusivity(unchecked) private var handlers: [ObjectIdentifier: ObjectHandler] = [:]
+    /// The handler that was asked for last: objects of a type often follow each other.
+    @exclusivity(unchecked) private var lastHandler: (type: ObjectIdentifier, handler: ObjectHandler)?
     /// The objects of the root's graph that are encoded unconditionally; `nil` while that is not known.
     @exclusivity(unchecked) private var unconditional: Set<ObjectIdentifier>?
     /// Whether an object was left out because it was met conditionally only, so far.
     @exclusivity(unchecked) private var leftOut = false
     @exclusivity(unchecked) private var isInRoot = false
-    private var encodedNames: [String: String] = [:]
-    private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
+    @exclusivity(unchecked) private var encodedNames: [String: String] = [:]
+    @exclusivity(unchecked) private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
     private let destination: NSMutableData?
 
     /// Creates an archiver.
@@ -160,14 +162,16 @@ public final class SequentialArchiver: NSCoder {
         let type = type(of: value)
         // The commonest one first.
         if type == String.self, let text = exactly(value, String.self) { return write(text: text) }
-        let handler: ObjectHandler
-        if let known = handlers[ObjectIdentifier(type)] {
-            handler = known
-        } else {
-            handler = ObjectHandler.for(type)
-            handlers[ObjectIdentifier(type)] = handler
-        }
-        handler.encode(value, self)
+        handler(of: type).encode(value, self)
+    }
+
+    private func handler(of type: Any.Type) -> ObjectHandler {
+        let key = ObjectIdentifier(type)
+        if let lastHandler, lastHandler.type == key { return lastHandler.handler }
+        let found = handlers[key] ?? ObjectHandler.for(type)
+        handlers[key] = found
+        lastHandler = (key, found)
+        return found
     }
 
     /// Writes a new object, or a reference if `identity` was written before.
@@ -405,7 +409,7 @@ public final class SequentialArchiver: NSCoder {
 ///
 /// Why the cast is safe: both types are the same one.
 @inline(__always)
-private func exactly<T>(_ value: Any, _ type: T.Type) -> T? {
+func exactly<T>(_ value: Any, _ type: T.Type) -> T? {
     func open<Content>(_ content: Content) -> T? {
         Content.self == type ? unsafeBitCast(content, to: type) : nil
     }

@@ -123,6 +123,17 @@ final class StreamReader {
         return position..<position + count
     }
 
+    /// The text of bytes in UTF-8; `nil` if they are none.
+    ///
+    /// Validation takes several times as long as a look at eight bytes at a time, which nearly every text passes.
+    func text(in range: Range<Int>) -> String? {
+        bytes.withUnsafeBufferPointer { bytes in
+            let text = UnsafeBufferPointer(rebasing: bytes[range])
+            return isASCII(text)
+                ? String(decoding: text, as: UTF8.self) : String(validating: text, as: UTF8.self)
+        }
+    }
+
     @inline(__always)
     func integer() throws(ArchiveError) -> Int64 {
         if position < bytes.count, !StreamTag.all.contains(bytes[position]) {

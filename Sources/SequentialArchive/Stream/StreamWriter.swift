@@ -22,10 +22,18 @@ struct StreamWriter {
 
     mutating func write(raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
 
+    @inline(__always)
     mutating func write(integer value: Int64) {
         if value >= -110, value <= 127 {
-            bytes.append(UInt8(bitPattern: Int8(value)))
-        } else if let short = Int16(exactly: value) {
+            bytes.append(UInt8(truncatingIfNeeded: value))
+        } else {
+            write(tagged: value)
+        }
+    }
+
+    @inline(never)
+    private mutating func write(tagged value: Int64) {
+        if let short = Int16(exactly: value) {
             bytes.append(StreamTag.int16)
             write(fixed: short)
         } else if let word = Int32(exactly: value) {

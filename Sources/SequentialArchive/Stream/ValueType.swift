@@ -9,7 +9,7 @@ import KeyedArchive
 ///     !                     a value that is left out
 ///     [12i]                 an array
 ///     {_NSPoint=ff}         a structure; its name may be missing, or `?`
-indirect enum ValueType: Hashable, Sendable {
+enum ValueType: Hashable, Sendable {
     case integer(IntegerType)
     case float
     case double
@@ -20,8 +20,9 @@ indirect enum ValueType: Hashable, Sendable {
     case atom
     case bytes
     case omitted
-    case array(count: Int, of: ValueType)
-    case structure(name: String?, fields: [ValueType])
+    // Only these two take memory of their own: every value that is coded makes one of the others.
+    indirect case array(count: Int, of: ValueType)
+    indirect case structure(name: String?, fields: [ValueType])
 
     /// How deep arrays and structures may nest.
     private static let depthLimit = 32

@@ -30,7 +30,7 @@ extension SequentialUnarchiver {
         }
         if try reader.peek() != StreamTag.new {
             let start = reader.position
-            guard case .cls(let known) = entries[try reader.reference(below: nextEntry)] else {
+            guard let known = knownClass(try reader.reference(below: nextEntry)) else {
                 throw reader.corrupted("a reference to something that is no class", at: start)
             }
             return known
@@ -52,21 +52,31 @@ extension SequentialUnarchiver {
         } else {
             let start = reader.position
             // Classes before these end at a root class; these would end at themselves.
-            guard case .cls(let known) = entries[try reader.reference(below: first)] else {
+            guard let known = knownClass(try reader.reference(below: first)) else {
                 throw reader.corrupted("a reference to something that is no class", at: start)
             }
             above = known
         }
         for (number, name, version) in found.reversed() {
-            if case .cls(let known) = entries[number] {
+            if let known = knownClass(number) {
                 above = known
             } else {
                 let made = StreamClass(name: name, version: version, superclass: above)
                 entries[number] = .cls(made)
+                add(made, number)
                 above = made
             }
         }
         return above
+    }
+
+    private func knownClass(_ number: Int) -> StreamClass? {
+        number < knownClasses.count ? knownClasses[number] : nil
+    }
+
+    private func add(_ cls: StreamClass, _ number: Int) {
+        while knownClasses.count <= number { knownClasses.append(nil) }
+        knownClasses[number] = cls
     }
 
     func cString() throws(ArchiveError) -> [UInt8]? {
@@ -223,7 +233,7 @@ extension SequentialUnarchiver {
         let start = (reader.position, reader.nextString)
         if try reader.peek() != StreamTag.end, reader.type(ofString: try reader.group()) == .bytes,
             try reader.peek() != StreamTag.null, case let range = try reader.raw(reader.count()),
-            try reader.peek() == StreamTag.end, let text = String(validating: reader.bytes[range], as: UTF8.self)
+            try reader.peek() == StreamTag.end, let text = reader.text(in: range)
         {
             reader.position += 1
             return text

@@ -4,7 +4,7 @@ import KeyedArchive
 extension SequentialUnarchiver {
     /// The type of the next value; begins a group if the last one is at its end.
     func nextType() throws(ArchiveError) -> ValueType {
-        if !frame.types.isEmpty, let type = frame.types.popFirst() { return type }
+        if let type = frame.types.popLast() { return type }
         if reader.isAtEnd {
             throw ArchiveError(
                 .missingValue,
@@ -23,7 +23,7 @@ extension SequentialUnarchiver {
         if let type = reader.type(ofString: number) { return type }
         let types = try reader.types(ofString: number)
         guard let first = types.first else { throw reader.corrupted("a group of values without a type") }
-        frame.types = types.dropFirst()
+        frame.types = types.dropFirst().reversed()
         return first
     }
 
@@ -94,8 +94,7 @@ extension SequentialUnarchiver {
         guard type == .bytes, try reader.peek() != StreamTag.null else {
             throw mismatch(type, asked: .bytes)
         }
-        let range = try reader.raw(reader.count())
-        return String(validating: reader.bytes[range], as: UTF8.self)
+        return reader.text(in: try reader.raw(reader.count()))
     }
 
     /// A length and an array of bytes.
@@ -128,7 +127,7 @@ extension SequentialUnarchiver {
         // A structure may be taken apart: the members of a point were encoded one by one on some systems.
         while case .structure(_, let fields) = stored {
             if case .structure = asked { break }
-            frame.types = (fields + frame.types)[...]
+            frame.types += fields.reversed()
             stored = try nextType()
         }
         try decode(asked, from: stored, at: address)
@@ -197,7 +196,7 @@ extension SequentialUnarchiver {
 
     /// Passes over the rest of an object's groups, and its end.
     func skipRest() throws(ArchiveError) {
-        while let type = frame.types.popFirst() { try skip(type) }
+        while let type = frame.types.popLast() { try skip(type) }
         while try reader.peek() != StreamTag.end {
             for type in try reader.types(ofString: try reader.group()) { try skip(type) }
         }

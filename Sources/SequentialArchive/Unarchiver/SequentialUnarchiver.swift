@@ -27,6 +27,8 @@ public final class SequentialUnarchiver: NSCoder {
     @exclusivity(unchecked) private(set) var hasFailed = false
     @exclusivity(unchecked) var nesting: NestingLimit
     @exclusivity(unchecked) var entries: [StreamEntry] = []
+    /// The classes among the entries, by their numbers: every object asks for its class.
+    @exclusivity(unchecked) var knownClasses: [StreamClass?] = []
     /// The number of the next new entry: less than the count where a part of the stream is read again.
     @exclusivity(unchecked) var nextEntry = 0
     @exclusivity(unchecked) var frame = StreamFrame(cls: nil)
@@ -42,8 +44,8 @@ public final class SequentialUnarchiver: NSCoder {
         /// Instances that stand for objects that are still being decoded.
         @exclusivity(unchecked) var placeholders: [Int: PlaceholderInstance] = [:]
     #endif
-    private var classNames: [String: String] = [:]
-    private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
+    @exclusivity(unchecked) private var classNames: [String: String] = [:]
+    @exclusivity(unchecked) private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
     private var keptTexts: [UnsafeMutablePointer<CChar>] = []
     private var keptData: [NSMutableData] = []
 
@@ -63,6 +65,7 @@ public final class SequentialUnarchiver: NSCoder {
         reader = try StreamReader(Array(data), limits: limits)
         expected = ExpectedClasses(classes)
         nesting = NestingLimit(levels: min(limits.depth, .max - NestingLimit.leafLevels) + NestingLimit.leafLevels)
+        entries.reserveCapacity(min(data.count / 32, 1 << 16))
         heldLimit = limits.heldMembers(in: data.count)
         super.init()
     }

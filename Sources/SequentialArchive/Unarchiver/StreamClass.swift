@@ -38,7 +38,7 @@ enum StreamEntry {
 
 /// The part of a stream that is being decoded: an object's groups, or those of the outermost level.
 struct StreamFrame {
-    /// The types of the group that was begun last.
-    var types: ArraySlice<ValueType> = []
+    /// The types that are left of the group that was begun last, the next one last.
+    var types: [ValueType] = []
     let cls: StreamClass?
 }
