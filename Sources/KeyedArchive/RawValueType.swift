@@ -18,6 +18,8 @@ enum RawValueType: UInt8 {
     case double = 0x64  // d
     case bool = 0x42  // B
     case object = 0x40  // @
+    case cString = 0x2A  // *
+    case selector = 0x3A  // :
 
     /// The type that `name` is, or `nil` if it is another one or a longer name.
     init?(_ name: UnsafePointer<CChar>) {
@@ -32,17 +34,25 @@ enum RawValueType: UInt8 {
         case .int16, .uint16: 2
         case .int32, .uint32, .long, .unsignedLong, .float: 4
         case .int64, .uint64, .double: 8
-        case .object: MemoryLayout<AnyObject?>.size
+        case .object, .cString, .selector: MemoryLayout<UnsafeRawPointer?>.size
         }
     }
 }
 
 extension RawValueType {
+    /// Whether values of the type stand inline, and may be members of an array.
+    var isNumber: Bool {
+        switch self {
+        case .object, .cString, .selector: false
+        default: true
+        }
+    }
+
     /// Count and type of `[3i]`, or `nil` if `name` is something else.
     static func array(_ name: UnsafePointer<CChar>) -> (count: Int, element: RawValueType)? {
         var text = Substring(String(cString: name))
         guard text.popFirst() == "[", text.popLast() == "]", let last = text.popLast()?.asciiValue,
-            let element = RawValueType(rawValue: last), element != .object, let count = Int(text), count >= 0
+            let element = RawValueType(rawValue: last), element.isNumber, let count = Int(text), count >= 0
         else { return nil }
         return (count, element)
     }
@@ -52,6 +62,7 @@ extension RawValueType {
 
     static let unsupported = ArchiveError(
         .unsupportedType,
-        "only numbers, Booleans, objects and arrays of numbers can be archived by C type: use the methods with a key"
+        "only numbers, Booleans, objects, C strings, selectors and arrays of numbers can be archived by C type: encode "
+            + "the members of a structure one by one, or use the methods with a key"
     )
 }

@@ -17,3 +17,6 @@ enum Fixtures {
         try Data(contentsOf: #require(folder).appending(path: "crabstep__\(name)"))
     }
 }
+
+/// The suites whose objects encode by the closures of `Scripted`, one test at a time.
+@Suite(.serialized) enum ScriptedTests {}

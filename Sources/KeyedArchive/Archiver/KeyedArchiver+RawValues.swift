@@ -1,12 +1,20 @@
 import Foundation
 
-// Values by C type: numbers stand inline under the scope's own keys `$0`, `$1`, …; objects are referred to; an array
-// of numbers is an object of the class `_NSKeyedCoderOldStyleArray`.
+// Values by C type: numbers stand inline under the scope's own keys `$0`, `$1`, …; objects are referred to; C strings and
+// selectors are objects of their text; an array of numbers is an object of the class `_NSKeyedCoderOldStyleArray`.
 
 extension KeyedArchiver {
     func encodeRawValue(_ type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
         if let single = RawValueType(type) {
-            append(single == .object ? writer.reference(to: object(at: address)) : scalar(single, at: address))
+            switch single {
+            case .object: append(writer.reference(to: object(at: address)))
+            case .cString:
+                let text = address.loadUnaligned(as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
+                encode(text as Any?)
+            case .selector:
+                encode(SelectorName.load(from: address).map { String(decoding: $0, as: UTF8.self) } as Any?)
+            default: append(scalar(single, at: address))
+            }
         } else if let (count, element) = RawValueType.array(type) {
             append(writer.reference(to: oldStyleArray(of: element, count: count, at: address)))
         } else {
@@ -15,7 +23,7 @@ extension KeyedArchiver {
     }
 
     func encodeRawArray(_ type: UnsafePointer<CChar>, count: Int, at array: UnsafeRawPointer) {
-        guard let element = RawValueType(type), element != .object, count >= 0 else {
+        guard let element = RawValueType(type), element.isNumber, count >= 0 else {
             return failWithError(RawValueType.unsupported)
         }
         append(writer.reference(to: oldStyleArray(of: element, count: count, at: array)))
@@ -53,7 +61,7 @@ extension KeyedArchiver {
         case .float: writer.scalar(address.loadUnaligned(as: Float.self))
         case .double: writer.scalar(address.loadUnaligned(as: Double.self))
         case .bool: writer.scalar(address.loadUnaligned(as: UInt8.self) != 0)
-        case .object: 0
+        case .object, .cString, .selector: 0
         }
     }
 }

@@ -345,10 +345,11 @@ public final class KeyedArchiver: NSCoder {
         append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
     }
 
-    /// Encodes a number, an object or an array of numbers without a key; `type` is its C type in Objective-C's
-    /// notation.
+    /// Encodes a number, an object, a C string, a selector or an array of numbers without a key; `type` is its C type in
+    /// Objective-C's notation.
     ///
-    /// Structures, unions and pointers cannot be archived: recorded as `.unsupportedType`.
+    /// C strings and selectors are strings in the archive. A selector is a pointer to its name where there is no
+    /// Objective-C. Structures, unions and other pointers cannot be archived: recorded as `.unsupportedType`.
     public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
         encodeRawValue(type, at: address)
     }

@@ -72,7 +72,7 @@ extension NSRange: ArchiveIntrinsic {
 #endif
 
 /// A value of a type that archives know.
-enum SpecialValue {
+package enum SpecialValue {
     case point(CGPoint)
     case size(CGSize)
     case rect(CGRect)
@@ -87,7 +87,7 @@ enum SpecialValue {
     private static let edgesType = "{NSEdgeInsets=dddd}"
 
     /// Reads the content of a value with this Objective-C type; `nil` for types other than those above.
-    init?(of value: NSValue, _ type: String) {
+    package init?(of value: NSValue, _ type: String) {
         func held<T: BitwiseCopyable>(_ count: Int, _ type: T.Type) -> [T] {
             value.bytes(count: count * MemoryLayout<T>.size).withUnsafeBytes { bytes in
                 (0..<count).map { bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.size, as: type) }
@@ -105,7 +105,7 @@ enum SpecialValue {
         }
     }
 
-    var value: NSValue {
+    package var value: NSValue {
         func value(_ numbers: [Double], _ type: String) -> NSValue {
             NSValue.make(numbers.flatMap { withUnsafeBytes(of: $0) { Array($0) } }, objCType: type)
         }

@@ -3,6 +3,7 @@ import Foundation
 extension KeyedUnarchiver {
     func decodeRawValue(_ type: UnsafePointer<CChar>, at data: UnsafeMutableRawPointer) {
         if let single = RawValueType(type) {
+            if single == .cString || single == .selector { return decodeText(as: single, at: data) }
             if single == .object {
                 let object = decodeObject().map { Unmanaged.passRetained($0 as AnyObject).toOpaque() }
                 data.storeBytes(of: object, as: UnsafeMutableRawPointer?.self)
@@ -17,8 +18,29 @@ extension KeyedUnarchiver {
         }
     }
 
+    /// Stores the address of a text, which lives as long as this unarchiver, or the selector of that name.
+    private func decodeText(as type: RawValueType, at address: UnsafeMutableRawPointer) {
+        let object = decodeObject()
+        if hasFailed { return }
+        guard let object else { return address.storeBytes(of: nil, as: UnsafeMutablePointer<CChar>?.self) }
+        guard let text = (object as? String).map({ Array($0.utf8) }), !text.contains(0) else {
+            return failWithError(
+                ArchiveError(.typeMismatch, "a C string is asked for, and an object of another class is there")
+            )
+        }
+        if type == .selector {
+            SelectorName.store(text, at: address, keeping: keep(text:))
+        } else {
+            address.storeBytes(of: keep(text: text), as: UnsafeMutablePointer<CChar>?.self)
+        }
+    }
+
+    private func keep(text: [UInt8]) -> UnsafeMutablePointer<CChar> {
+        keep(text + [0]).mutableBytes.assumingMemoryBound(to: CChar.self)
+    }
+
     func decodeRawArray(_ itemType: UnsafePointer<CChar>, count: Int, at array: UnsafeMutableRawPointer) {
-        guard let element = RawValueType(itemType), element != .object, count >= 0 else {
+        guard let element = RawValueType(itemType), element.isNumber, count >= 0 else {
             return failWithError(RawValueType.unsupported)
         }
         decode(arrayOf: element, count: count, at: array)
@@ -69,7 +91,7 @@ extension KeyedUnarchiver {
         case .float: try put(number.float)
         case .double: try put(number.double)
         case .bool: try put(number.bool)
-        case .object: break
+        case .object, .cString, .selector: break
         }
     }
 }

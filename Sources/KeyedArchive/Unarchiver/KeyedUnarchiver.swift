@@ -32,9 +32,8 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) var cycles = CyclicReferences()
     /// How far the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var codableRoot = CodableRoot()
-    #if canImport(Darwin)
-        private var keptBytes: [NSData] = []
-    #endif
+    /// Bytes whose addresses were given out.
+    @exclusivity(unchecked) private var keptBytes: [NSMutableData] = []
 
     /// Whether there is a delegate to ask about every object.
     @exclusivity(unchecked) private(set) var asksDelegate = false
@@ -284,7 +283,7 @@ public final class KeyedUnarchiver: NSCoder {
                 count?.pointee = 0
                 return nil
             }
-            let kept = keep(source.list.bytes.data(in: range))
+            let kept = keep(Array(source.list.bytes.data(in: range)))
             count?.pointee = kept.length
             return UnsafePointer(kept.bytes.assumingMemoryBound(to: UInt8.self))
         }
@@ -292,22 +291,7 @@ public final class KeyedUnarchiver: NSCoder {
         public override func decodeBytes(
             withReturnedLength count: UnsafeMutablePointer<Int>
         ) -> UnsafeMutableRawPointer? {
-            let data = nextUnkeyed { reference throws(ArchiveError) -> Data? in
-                guard let target = try source.resolve(reference) else { return nil }
-                guard case .data(let range) = try source.list.object(target) else {
-                    throw mismatch("data", target)
-                }
-                return source.list.bytes.data(in: range)
-            }
-            count.pointee = data?.count ?? 0
-            return data.map { UnsafeMutableRawPointer(mutating: keep($0).bytes) }
-        }
-
-        /// Keeps bytes alive until the unarchiver is freed: their address is given out.
-        private func keep(_ data: Data) -> NSData {
-            let kept = NSData(data: data)
-            keptBytes.append(kept)
-            return kept
+            nextBytes(count)
         }
 
         /// Calls `body` with the bytes of the data under a key, or with `nil`; they are valid inside only.
@@ -328,6 +312,11 @@ public final class KeyedUnarchiver: NSCoder {
             return try source.list.bytes.withBytes(in: range) { try body(UnsafeRawBufferPointer($0)) }
         }
     #else
+        /// The bytes of the next value, which live as long as this unarchiver; `nil` for none and after an error.
+        public func decodeBytes(withReturnedLength count: UnsafeMutablePointer<Int>) -> UnsafeMutableRawPointer? {
+            nextBytes(count)
+        }
+
         public override func withDecodedUnsafeBufferPointer<Result>(
             forKey key: String,
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
@@ -365,6 +354,26 @@ public final class KeyedUnarchiver: NSCoder {
         }
     }
 
+    private func nextBytes(_ count: UnsafeMutablePointer<Int>) -> UnsafeMutableRawPointer? {
+        let data = nextUnkeyed { reference throws(ArchiveError) -> Data? in
+            guard let target = try source.resolve(reference) else { return nil }
+            guard case .data(let range) = try source.list.object(target) else { throw mismatch("data", target) }
+            return source.list.bytes.data(in: range)
+        }
+        count.pointee = data?.count ?? 0
+        return data.map { keep(Array($0)).mutableBytes }
+    }
+
+    /// Keeps bytes alive until the unarchiver is freed: their address is given out.
+    func keep(_ bytes: [UInt8]) -> NSMutableData {
+        // One byte at least: memory of none need not have an address.
+        let kept = NSMutableData(length: max(1, bytes.count)) ?? NSMutableData()
+        kept.replaceBytes(in: NSRange(location: 0, length: bytes.count), withBytes: bytes)
+        kept.length = bytes.count
+        keptBytes.append(kept)
+        return kept
+    }
+
     public override func decodeObject() -> Any? {
         let object: Any? = nextUnkeyed { reference throws(ArchiveError) in try self.object(at: reference) }
         if cycles.isWaiting { deliverReferences() }
@@ -382,10 +391,11 @@ public final class KeyedUnarchiver: NSCoder {
 
     public override func version(forClassName className: String) -> Int { NSNotFound }
 
-    /// Decodes the next number, object or array of numbers that was encoded without a key into memory of the given
-    /// C type.
+    /// Decodes the next number, object, C string, selector or array of numbers that was encoded without a key into memory
+    /// of the given C type.
     ///
-    /// Leaves the memory alone if there is none. An object arrives retained. A number that does not fit is recorded
+    /// Leaves the memory alone if there is none. An object arrives retained; a C string, and a selector where there is no
+    /// Objective-C, lives as long as this unarchiver. A number that does not fit is recorded
     /// as `.outOfRange`, a value of another kind as `.typeMismatch`, a structure or pointer as `.unsupportedType`.
     public override func decodeValue(ofObjCType type: UnsafePointer<CChar>, at data: UnsafeMutableRawPointer) {
         decodeRawValue(type, at: data)

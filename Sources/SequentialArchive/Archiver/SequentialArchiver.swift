@@ -36,7 +36,8 @@ public final class SequentialArchiver: NSCoder {
     @exclusivity(unchecked) private var leftOut = false
     @exclusivity(unchecked) private var isInRoot = false
     @exclusivity(unchecked) private var encodedNames: [String: String] = [:]
-    @exclusivity(unchecked) private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
+    @exclusivity(unchecked) private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] =
+        [:]
     private let destination: NSMutableData?
 
     /// Creates an archiver.
@@ -261,7 +262,7 @@ public final class SequentialArchiver: NSCoder {
     /// pointer to its name where there is no Objective-C.
     public override func encodeValue(ofObjCType type: UnsafePointer<CChar>, at address: UnsafeRawPointer) {
         guard type[0] != 0, type[1] == 0, let single = ValueType(letter: UInt8(bitPattern: type[0])) else {
-            return encode(type: Self.bytes(type), at: address)
+            return encode(type: CStringBytes.of(type), at: address)
         }
         if hasFailed { return }
         writer.write(type: UInt8(bitPattern: type[0]))
@@ -278,64 +279,6 @@ public final class SequentialArchiver: NSCoder {
         encode(type: Array("[\(max(0, count))\(String(cString: type))]".utf8), at: array)
     }
 
-    private func encode(type: [UInt8], at address: UnsafeRawPointer) {
-        if hasFailed { return }
-        do throws(ArchiveError) {
-            let parsed = try ValueType.one(type)
-            writer.write(shared: type)
-            try write(parsed, at: address)
-        } catch {
-            record(error)
-        }
-    }
-
-    private func write(_ type: ValueType, at address: UnsafeRawPointer) throws(ArchiveError) {
-        switch type {
-        case .integer(let type): writer.write(type.load(from: address), as: type)
-        case .float: writer.write(address.loadUnaligned(as: Float.self))
-        case .double: writer.write(address.loadUnaligned(as: Double.self))
-        case .object:
-            let pointer = address.loadUnaligned(as: UnsafeRawPointer?.self)
-            write(object: pointer.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() })
-        case .classObject:
-            if let cls = address.loadUnaligned(as: UnsafeRawPointer?.self).map({
-                unsafeBitCast($0, to: AnyClass.self)
-            }) {
-                write(class: cls)
-            } else {
-                writer.write(tag: StreamTag.null)
-            }
-        case .cString:
-            guard let text = address.loadUnaligned(as: UnsafePointer<CChar>?.self) else {
-                return writer.write(tag: StreamTag.null)
-            }
-            write(cString: Self.bytes(text))
-        case .selector:
-            if let name = SelectorName.load(from: address) {
-                writer.write(shared: name)
-            } else {
-                writer.write(tag: StreamTag.null)
-            }
-        case .array(let count, let element) where element.isByte:
-            writer.write(raw: UnsafeRawBufferPointer(start: address, count: count))
-        case .array, .structure:
-            try type.forEachPart { part, offset throws(ArchiveError) in try write(part, at: address + offset) }
-        case .omitted: break
-        case .atom, .bytes:
-            throw ArchiveError(.unsupportedType, "atoms and bytes have no C type: use encodeBytes(_:length:)")
-        }
-    }
-
-    func write(cString bytes: [UInt8]) {
-        if let number = graph[cString: bytes] { return writer.write(reference: number) }
-        graph[cString: bytes] = writer.beginObject()
-        writer.write(shared: bytes)
-    }
-
-    private static func bytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
-        UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
-    }
-
     /// Encodes bytes behind their length.
     public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
         if hasFailed { return }
@@ -345,17 +288,6 @@ public final class SequentialArchiver: NSCoder {
 
     public override func encode(_ data: Data) {
         if !hasFailed { write(dataParts: data) }
-    }
-
-    /// Writes a length and an array of bytes, as data is stored.
-    func write(dataParts data: Data) {
-        guard data.count <= Int(Int32.max) else {
-            return record(ArchiveError(.limitExceeded, "data of more than 2 GiB"))
-        }
-        writer.write(type: UInt8(ascii: "i"))
-        writer.write(integer: Int64(data.count))
-        writer.write(shared: Array("[\(data.count)c]".utf8))
-        writer.write(raw: data)
     }
 
     #if os(macOS) || !canImport(Darwin)

@@ -66,8 +66,39 @@ extension UInt16: TypedInteger { fileprivate static var integerType: IntegerType
 extension UInt32: TypedInteger { fileprivate static var integerType: IntegerType { .uint32 } }
 extension UInt64: TypedInteger { fileprivate static var integerType: IntegerType { .uint64 } }
 
-extension NSNumber: SequentialIntrinsic {
+extension NSValue: SequentialIntrinsic {
     func write(to archiver: SequentialArchiver) {
+        if let number = self as? NSNumber { return number.writeNumber(to: archiver) }
+        guard let value = SpecialValue(of: self, String(cString: objCType)) else {
+            return archiver.record(
+                ArchiveError(
+                    .unsupportedType,
+                    "an NSValue that is no number, point, size, rectangle or range has no form in archives without keys"
+                )
+            )
+        }
+        archiver.write(value, identity: self)
+    }
+}
+
+extension CGPoint: SequentialIntrinsic {
+    func write(to archiver: SequentialArchiver) { archiver.write(.point(self)) }
+}
+
+extension CGSize: SequentialIntrinsic {
+    func write(to archiver: SequentialArchiver) { archiver.write(.size(self)) }
+}
+
+extension CGRect: SequentialIntrinsic {
+    func write(to archiver: SequentialArchiver) { archiver.write(.rect(self)) }
+}
+
+extension NSRange: SequentialIntrinsic {
+    func write(to archiver: SequentialArchiver) { archiver.write(.range(self)) }
+}
+
+extension NSNumber {
+    fileprivate func writeNumber(to archiver: SequentialArchiver) {
         if self is NSDecimalNumber {
             return archiver.record(
                 ArchiveError(.unsupportedType, "NSDecimalNumber has no form in archives without keys")

@@ -75,7 +75,7 @@ extension SequentialUnarchiver {
         return text
     }
 
-    private func number() throws(ArchiveError) -> NSNumber {
+    private func number() throws(ArchiveError) -> NSValue {
         let start = reader.position
         guard let named = try nextCString(), let asked = try ValueType.list(named).first,
             case let stored = try nextType(),
@@ -101,12 +101,8 @@ extension SequentialUnarchiver {
             case (.uint64, .signed(let value)): return NSNumber(value: UInt64(truncatingIfNeeded: value))
             case (.int64, .signed(let value)): return NSNumber(value: value)
             }
-        default:
-            throw ArchiveError(
-                .unsupportedType,
-                "an NSValue that is no number; TypedStream reads the archive without making objects",
-                offset: start
-            )
+        case .structure(let name, let fields): return try specialValue(name, fields, at: start).value
+        default: throw unknownValue(at: start)
         }
     }
 

@@ -171,7 +171,7 @@ extension SequentialUnarchiver {
         case (.selector, .selector):
             let name = try reader.sharedString().map { reader.bytes(ofString: $0) }
             guard name?.contains(0) != true else { throw reader.corrupted("a selector with a zero inside") }
-            SelectorName.store(name, at: address, keep)
+            SelectorName.store(name, at: address, keeping: keep)
         case (.array(let askedCount, let asked), .array(let count, let element)) where askedCount == count:
             let size = asked.layout.size
             for index in 0..<count { try decode(asked, from: element, at: address + index * size) }

@@ -45,7 +45,8 @@ public final class SequentialUnarchiver: NSCoder {
         @exclusivity(unchecked) var placeholders: [Int: PlaceholderInstance] = [:]
     #endif
     @exclusivity(unchecked) private var classNames: [String: String] = [:]
-    @exclusivity(unchecked) private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] = [:]
+    @exclusivity(unchecked) private var replacements: [ObjectIdentifier: (object: AnyObject, replacement: Any)] =
+        [:]
     private var keptTexts: [UnsafeMutablePointer<CChar>] = []
     private var keptData: [NSMutableData] = []
 
@@ -265,6 +266,22 @@ public final class SequentialUnarchiver: NSCoder {
     /// `.typeMismatch`.
     public override func decodeValue(ofObjCType type: UnsafePointer<CChar>, at data: UnsafeMutableRawPointer) {
         _ = attempt { () throws(ArchiveError) -> Void? in try decode(ValueType.of(type), at: data) }
+    }
+
+    /// Decodes several values into memory of their C types, be they one group or many.
+    ///
+    /// Leaves the memory of the first that fails, and of those behind it, alone.
+    ///
+    /// - Parameters:
+    ///   - types: the C types one after the other, such as `i@f`.
+    ///   - addresses: the place for each value; as many as there are types.
+    public func decodeValues(ofObjCTypes types: String, at addresses: [UnsafeMutableRawPointer]) {
+        _ = attempt { () throws(ArchiveError) -> Void? in
+            let list = try ValueType.list(Array(types.utf8))
+            precondition(list.count == addresses.count, "\(addresses.count) addresses for the types \(types)")
+            for (type, address) in zip(list, addresses) { try decode(type, at: address) }
+            return ()
+        }
     }
 
     /// Decodes an array of `count` values into memory.

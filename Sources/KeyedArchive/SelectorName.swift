@@ -1,9 +1,9 @@
 import Foundation
 
 /// The names of selectors in memory.
-enum SelectorName {
+package enum SelectorName {
     /// The name of the selector at an address; `nil` for none.
-    static func load(from address: UnsafeRawPointer) -> [UInt8]? {
+    package static func load(from address: UnsafeRawPointer) -> [UInt8]? {
         #if canImport(Darwin)
             return address.loadUnaligned(as: Selector?.self).map { Array(NSStringFromSelector($0).utf8) }
         #else
@@ -14,10 +14,10 @@ enum SelectorName {
     }
 
     /// Stores the selector of a name; `keep` keeps its text alive where a selector is a pointer to that.
-    static func store(
+    package static func store(
         _ name: [UInt8]?,
         at address: UnsafeMutableRawPointer,
-        _ keep: ([UInt8]) -> UnsafeMutablePointer<CChar>
+        keeping keep: ([UInt8]) -> UnsafeMutablePointer<CChar>
     ) {
         #if canImport(Darwin)
             let selector = name.map { NSSelectorFromString(String(decoding: $0, as: UTF8.self)) }
