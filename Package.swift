@@ -113,7 +113,7 @@ let package = Package(
         // The command's logic, apart from its entry point so that tests can call it.
         .target(
             name: "CacheCommand",
-            dependencies: ["TypedCache", "KeyedArchive", "ArchiveStore"],
+            dependencies: ["TypedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore"],
             swiftSettings: strict
         ),
 
@@ -204,7 +204,8 @@ let package = Package(
         .testTarget(
             name: "CacheCommandTests",
             dependencies: [
-                "CacheCommand", "TypedCache", "ArchiveStore", "ModelCache", "TestSupport", "typed-cache",
+                "CacheCommand", "TypedCache", "SequentialArchive", "ArchiveStore", "ModelCache", "TestSupport",
+                "typed-cache",
             ],
             swiftSettings: strict
         ),

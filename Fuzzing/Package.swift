@@ -45,6 +45,16 @@ let package = Package(
         fuzzer("fuzz-roundtrip"),
         fuzzer("fuzz-transfer"),
 
+        // Archives without keys, whose samples it can write: fuzz-sequential --seeds FOLDER
+        .executableTarget(
+            name: "fuzz-sequential",
+            dependencies: [
+                "FuzzKit", .product(name: "KeyedArchive", package: "typed-cache"),
+                .product(name: "SequentialArchive", package: "typed-cache"),
+            ],
+            swiftSettings: strict
+        ),
+
         // Writes archives to begin with.
         .executableTarget(name: "fuzz-seeds", dependencies: ["ArchiveTrials"], swiftSettings: strict),
     ],

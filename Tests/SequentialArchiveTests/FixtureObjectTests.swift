@@ -71,7 +71,7 @@ struct FixtureObjectTests {
                     try SequentialUnarchiver.unarchiveObject(with: data.prefix(count), allowing: [NSObject.self])
                 }
             }
-            for bit in 0..<data.count * 8 {
+            for bit in bits(of: data) {
                 var broken = data
                 broken[bit / 8] ^= 1 << UInt8(bit % 8)
                 do throws(ArchiveError) {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The archives of Apple's `NSArchiver` in the folder that `TYPED_CACHE_CORPUS` names.
@@ -15,6 +16,13 @@ enum Fixtures {
 
     static func data(_ name: String) throws -> Data {
         try Data(contentsOf: #require(folder).appending(path: "crabstep__\(name)"))
+    }
+}
+
+/// The bits of an archive that are turned round one by one: all in a long run, else one of each byte.
+func bits(of data: Data) -> [Int] {
+    data.indices.flatMap { byte in
+        variants(Array(0..<8), at: byte - data.startIndex).map { (byte - data.startIndex) * 8 + $0 }
     }
 }
 

@@ -74,7 +74,7 @@ import Testing
                 let cut = try? TypedStream(data.prefix(count))
                 #expect(cut == nil || cut?.groups.isEmpty == true, "\(name), \(count) bytes")
             }
-            for bit in 0..<data.count * 8 {
+            for bit in bits(of: data) {
                 var broken = data
                 broken[bit / 8] ^= 1 << UInt8(bit % 8)
                 guard let stream = try? TypedStream(broken) else { continue }

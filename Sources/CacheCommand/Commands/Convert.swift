@@ -4,11 +4,13 @@ import KeyedArchive
 /// `convert`: writes property lists in another form.
 struct Convert: Subcommand {
     static let name = "convert"
-    static let summary = "Convert property lists, keyed archives and JSON to another form"
+    static let summary = "Convert property lists, archives and JSON to another form"
     static let discussion: String? =
         "Each FILE is replaced by its converted self, unless an option says otherwise; - reads standard input and "
         + "writes to standard output. A file is written whole or not at all. The exit code is 1 if a file cannot be "
-        + "converted, say because it holds a value that the form has none for; the others are converted all the same."
+        + "converted, say because it holds a value that the form has none for; the others are converted all the same. Of an archive of "
+        + "NSArchiver it is the values; objects of other classes than Foundation's become dictionaries with $class, $object "
+        + "and $values. Nothing is converted into one."
     static let examples = [
         CommandExample(arguments: ["convert", "settings.plist", "--to", "xml"], meaning: "Make a file readable"),
         CommandExample(

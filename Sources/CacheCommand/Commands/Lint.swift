@@ -3,7 +3,7 @@ import KeyedArchive
 /// `lint`: checks property lists.
 struct Lint: Subcommand {
     static let name = "lint"
-    static let summary = "Check that property lists, keyed archives and JSON can be read"
+    static let summary = "Check that property lists, archives and JSON can be read"
     static let discussion: String? =
         "Prints a line for each sound FILE, and the fault of each other one with its line or byte. The exit code is 1 "
         + "if there is one."

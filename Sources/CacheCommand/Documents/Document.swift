@@ -47,7 +47,7 @@ struct DocumentFault: Error {
     }
 
     static let unknownFormat = DocumentFault(
-        "it is neither a property list, a keyed archive nor a cache's entry"
+        "it is neither a property list, an archive nor a cache's entry"
     )
 
     /// The fault and its place.
@@ -69,9 +69,9 @@ enum DocumentFormats {
 
         fileprivate var formats: [any DocumentFormat.Type] {
             switch self {
-            case .looking: [ArchiveFormat.self, PropertyListFormat.self]
-            case .converting: [PropertyListFormat.self, JSONFormat.self]
-            case .checking: [ArchiveFormat.self, PropertyListFormat.self, JSONFormat.self]
+            case .looking: [TypedStreamFormat.self, ArchiveFormat.self, PropertyListFormat.self]
+            case .converting: [TypedStreamFormat.self, PropertyListFormat.self, JSONFormat.self]
+            case .checking: [TypedStreamFormat.self, ArchiveFormat.self, PropertyListFormat.self, JSONFormat.self]
             }
         }
     }

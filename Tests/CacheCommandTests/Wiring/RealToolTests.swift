@@ -207,7 +207,7 @@ import Testing
             (["list", "--cache", "none", "--root", workspace.root], 1, "", "no cache 'none'"),
             (["list", "--cache", "../x", "--root", workspace.root], 1, "", "name"),
             (["dump", "/nonexistent"], 1, "", "no such file"),
-            (["dump", good], 1, "", "neither a property list, a keyed archive nor a cache's entry"),
+            (["dump", good], 1, "", "neither a property list, an archive nor a cache's entry"),
             (["--help"], 0, "warm", ""),
             (["--version"], 0, "typed-cache", ""),
         ]

@@ -1,0 +1,91 @@
+import Foundation
+import KeyedArchive
+import SequentialArchive
+
+/// Archives of `NSArchiver`, which are called typed streams.
+enum TypedStreamFormat: DocumentFormat {
+    static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
+        do throws(ArchiveError) {
+            return TypedStreamDocument(stream: try TypedStream(bytes))
+        } catch {
+            if error.code == .unknownFormat { return nil }
+            throw DocumentFault(error)
+        }
+    }
+}
+
+private struct TypedStreamDocument: Document {
+    let stream: TypedStream
+
+    var formatName: String { "archive of NSArchiver" }
+    var outline: ArchiveOutline { TypedStreamOutline(stream).outline }
+
+    /// The values of Foundation's classes; other objects as dictionaries.
+    var propertyList: PropertyListContent.Value? {
+        var maker = TypedStreamContent(stream)
+        return try? maker.value()
+    }
+}
+
+/// A typed stream as lines: each group of values with its types as its label.
+private struct TypedStreamOutline {
+    private let stream: TypedStream
+    private var lines: [ArchiveOutline.Line] = []
+    private var shown: Set<Int> = []
+    private var pending: [(part: Part, label: String, depth: Int)] = []
+
+    private enum Part {
+        case group(TypedStream.Group)
+        case value(TypedStream.Value)
+    }
+
+    init(_ stream: TypedStream) {
+        self.stream = stream
+        push(stream.groups.map { (.group($0), $0.types) }, depth: 0)
+        while let (part, label, depth) = pending.popLast() {
+            switch part {
+            case .value(let value): show(value, label, depth)
+            case .group(let group) where group.values.count == 1: show(group.values[0], label, depth)
+            case .group(let group): show(list: group.values, label, depth)
+            }
+        }
+    }
+
+    var outline: ArchiveOutline { ArchiveOutline(lines: lines) }
+
+    private mutating func push(_ parts: [(Part, String)], depth: Int) {
+        for (part, label) in parts.reversed() { pending.append((part, label, depth)) }
+    }
+
+    private mutating func show(list values: [TypedStream.Value], _ label: String, _ depth: Int) {
+        add(.list, label, depth)
+        push(values.enumerated().map { (.value($1), "\($0)") }, depth: depth + 1)
+    }
+
+    private mutating func add(_ content: ArchiveOutline.Content, _ label: String, _ depth: Int) {
+        lines.append(ArchiveOutline.Line(depth: depth, label: label, content: content))
+    }
+
+    private mutating func show(_ value: TypedStream.Value, _ label: String, _ depth: Int) {
+        switch value {
+        case .array(let values), .structure(let values): show(list: values, label, depth)
+        case .reference(let place?): show(place, value, label, depth)
+        default: add(.value(PropertyListContent.Value(plain: value)), label, depth)
+        }
+    }
+
+    private mutating func show(_ place: Int, _ value: TypedStream.Value, _ label: String, _ depth: Int) {
+        switch stream.object(place) {
+        case .classDescription(let description)?: add(.classDescription(name: description.name), label, depth)
+        case .cString(let bytes)?: add(.value(PropertyListContent.Value(textOrData: bytes)), label, depth)
+        case nil: add(.value(.null), label, depth)
+        case .instance(let instance)?:
+            let name = stream.classDescription(of: value)?.name ?? "?"
+            if name == "NSString", let text = stream.text(value) { return add(.value(.string(text)), label, depth) }
+            guard shown.insert(place).inserted else { return add(.reference(place: place), label, depth) }
+            guard depth < ArchiveOutline.depthLimit else { return add(.omitted, label, depth) }
+            add(.object(className: name, place: place), label, depth)
+            push(instance.groups.map { (.group($0), $0.types) }, depth: depth + 1)
+        }
+    }
+}
