@@ -67,7 +67,7 @@ package struct ExpectedClasses {
 /// A function, because `NSCoding` is a protocol of classes on Apple platforms: there, a cast of `any NSCoding.Type`
 /// that is written out gets a warning that it always succeeds.
 @inline(__always)
-func anyClass(_ type: Any.Type) -> AnyClass? { type as? AnyClass }
+package func anyClass(_ type: Any.Type) -> AnyClass? { type as? AnyClass }
 
 package func isSubclass(_ cls: AnyClass, of other: AnyClass) -> Bool {
     var next: AnyClass? = cls

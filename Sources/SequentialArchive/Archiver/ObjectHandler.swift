@@ -53,7 +53,7 @@ final class ObjectHandler: @unchecked Sendable {
 
     private static func make<T: NSCoding>(coding type: T.Type) -> ObjectHandler {
         ObjectHandler { value, archiver in
-            guard let value = value as? T, let cls = T.self as? AnyClass else {
+            guard let value = value as? T, let cls = anyClass(T.self) else {
                 return unsupported(T.self, archiver)
             }
             archiver.write(cls, identity: value as AnyObject) { archiver.encodeFields(of: value) }

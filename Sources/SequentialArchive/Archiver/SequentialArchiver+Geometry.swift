@@ -42,10 +42,4 @@ extension SequentialArchiver {
             encode(numbers, as: form)
         }
     }
-
-    #if os(macOS)
-        public override func encode(_ point: NSPoint) { encodePoint(point) }
-        public override func encode(_ size: NSSize) { encodeSize(size) }
-        public override func encode(_ rect: NSRect) { encodeRect(rect) }
-    #endif
 }

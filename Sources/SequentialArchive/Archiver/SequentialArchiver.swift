@@ -308,6 +308,12 @@ public final class SequentialArchiver: NSCoder {
         }
     }
 
+    #if os(macOS)
+        public override func encode(_ point: NSPoint) { encodePoint(point) }
+        public override func encode(_ size: NSSize) { encodeSize(size) }
+        public override func encode(_ rect: NSRect) { encodeRect(rect) }
+    #endif
+
     // MARK: Keys
 
     private func refuse(_ key: String) {

@@ -97,6 +97,21 @@ final class StreamReader {
         }
     }
 
+    /// Checks how many classes are above a class: programs ask for the versions of all of them, again and again.
+    ///
+    /// - Throws: `.limitExceeded`.
+    func checkClassDepth(_ depth: Int) throws(ArchiveError) {
+        guard depth <= Self.classDepthLimit else {
+            throw ArchiveError(
+                .limitExceeded,
+                "a class with more than \(Self.classDepthLimit) above it",
+                offset: position
+            )
+        }
+    }
+
+    private static let classDepthLimit = 256
+
     // MARK: Bytes and integers
 
     func peek() throws(ArchiveError) -> UInt8 {

@@ -22,6 +22,8 @@ private struct TypedStreamMaker {
     private let reader: StreamReader
     private var objects: [TypedStream.Object] = []
     private var nesting: NestingLimit
+    /// How many classes are above a class, by its place.
+    private var classDepths: [Int: Int] = [:]
 
     init(_ reader: StreamReader, _ limits: ArchiveLimits) {
         self.reader = reader
@@ -140,6 +142,7 @@ private struct TypedStreamMaker {
             let name = try reader.text(ofString: number)
             let version = Int(try reader.integer())
             objects.append(.classDescription(TypedStream.ClassDescription(name: name, version: version)))
+            try reader.checkClassDepth(objects.count - first)
         }
         var above: Int?
         if try reader.peek() == StreamTag.null {
@@ -151,7 +154,11 @@ private struct TypedStreamMaker {
             guard place < first else { throw reader.corrupted("a class above itself", at: start) }
             above = place
         }
+        var depth = above.flatMap { classDepths[$0] } ?? 0
+        try reader.checkClassDepth(depth + objects.count - first)
         for place in (first..<objects.count).reversed() {
+            depth += 1
+            classDepths[place] = depth
             guard case .classDescription(var description) = objects[place] else { continue }
             description.superclass = above
             objects[place] = .classDescription(description)

@@ -58,10 +58,4 @@ extension SequentialUnarchiver {
             offset: offset
         )
     }
-
-    #if os(macOS)
-        public override func decodePoint() -> NSPoint { decodePointValue() }
-        public override func decodeSize() -> NSSize { decodeSizeValue() }
-        public override func decodeRect() -> NSRect { decodeRectValue() }
-    #endif
 }

@@ -45,6 +45,7 @@ extension SequentialUnarchiver {
                 throw reader.corrupted("a class without a name", at: start)
             }
             found.append((number, try reader.text(ofString: name), Int(try reader.integer())))
+            try reader.checkClassDepth(found.count)
         }
         var above: StreamClass?
         if try reader.peek() == StreamTag.null {
@@ -57,6 +58,7 @@ extension SequentialUnarchiver {
             }
             above = known
         }
+        try reader.checkClassDepth(found.count + (above?.depth ?? 0))
         for (number, name, version) in found.reversed() {
             if let known = knownClass(number) {
                 above = known
@@ -77,6 +79,7 @@ extension SequentialUnarchiver {
     private func add(_ cls: StreamClass, _ number: Int) {
         while knownClasses.count <= number { knownClasses.append(nil) }
         knownClasses[number] = cls
+        if versions[cls.name] == nil { versions[cls.name] = cls.version }
     }
 
     func cString() throws(ArchiveError) -> [UInt8]? {
@@ -260,7 +263,7 @@ extension SequentialUnarchiver {
             var raised: NSException?
             let depth = nesting.depth
             defer { allocated[number] = nil }
-            let made = (type as? AnyClass).flatMap { cls in
+            let made = anyClass(type).flatMap { cls in
                 coding_decode(cls, self, { self.allocated[number] = $0 as AnyObject }, &raised)
             }
             if let raised {

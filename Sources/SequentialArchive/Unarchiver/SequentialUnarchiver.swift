@@ -29,6 +29,8 @@ public final class SequentialUnarchiver: NSCoder {
     @exclusivity(unchecked) var entries: [StreamEntry] = []
     /// The classes among the entries, by their numbers: every object asks for its class.
     @exclusivity(unchecked) var knownClasses: [StreamClass?] = []
+    /// The versions of the classes that were met, by their names in the archive.
+    @exclusivity(unchecked) var versions: [String: Int] = [:]
     /// The number of the next new entry: less than the count where a part of the stream is read again.
     @exclusivity(unchecked) var nextEntry = 0
     @exclusivity(unchecked) var frame = StreamFrame(cls: nil)
@@ -213,8 +215,9 @@ public final class SequentialUnarchiver: NSCoder {
             if classNameDecoded(forArchiveClassName: current.name) == className { return current.version }
             next = current.superclass
         }
-        for case .cls(let cls) in entries where classNameDecoded(forArchiveClassName: cls.name) == className {
-            return cls.version
+        if classNames[className] == nil, let version = versions[className] { return version }
+        for (inArchive, trueName) in classNames where trueName == className {
+            if let version = versions[inArchive] { return version }
         }
         return NSNotFound
     }
@@ -327,6 +330,12 @@ public final class SequentialUnarchiver: NSCoder {
         keptTexts.append(kept)
         return kept
     }
+
+    #if os(macOS)
+        public override func decodePoint() -> NSPoint { decodePointValue() }
+        public override func decodeSize() -> NSSize { decodeSizeValue() }
+        public override func decodeRect() -> NSRect { decodeRectValue() }
+    #endif
 
     // MARK: Keys
 

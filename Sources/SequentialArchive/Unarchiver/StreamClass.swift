@@ -6,6 +6,8 @@ final class StreamClass {
     let name: String
     let version: Int
     let superclass: StreamClass?
+    /// How many classes are above it.
+    let depth: Int
     /// The way in which its objects are decoded, once that was looked up.
     var resolved: ResolvedClass?
 
@@ -13,6 +15,7 @@ final class StreamClass {
         self.name = name
         self.version = version
         self.superclass = superclass
+        depth = superclass.map { $0.depth + 1 } ?? 0
     }
 }
 

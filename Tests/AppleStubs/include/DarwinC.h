@@ -220,6 +220,7 @@ ssize_t recv(int descriptor, void *bytes, size_t count, int flags);
 ssize_t send(int descriptor, const void *bytes, size_t count, int flags);
 
 // string(3), stdlib(3)
+size_t strlen(const char *text);
 int memcmp(const void *one, const void *other, size_t count);
 void *memchr(const void *bytes, int byte, size_t count);
 void free(void *memory);
