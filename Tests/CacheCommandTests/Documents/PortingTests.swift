@@ -8,8 +8,8 @@ import TypedCache
 struct PortingTests {
     @Test("Files of NSArchiver become entries of a cache") func files() throws {
         let workspace = try Workspace()
-        let file = workspace.url.appending(path: "ada.person")
-        // As an Objective-C class named Person wrote it.
+        let file = workspace.url.appending(path: "ada.customer")
+        // As an Objective-C class named Customer wrote it.
         let stream = TypedStream(
             groups: [.init(types: "@", values: [.reference(0)])],
             objects: [
@@ -21,38 +21,39 @@ struct PortingTests {
                         ]
                     )
                 ),
-                .classDescription(.init(name: "Person", superclass: 2)), .classDescription(.init(name: "NSObject")),
+                .classDescription(.init(name: "Customer", superclass: 2)),
+                .classDescription(.init(name: "NSObject")),
                 .instance(.init(classPlace: 4, groups: [.init(types: "+", values: [.bytes(Data("Ada".utf8))])])),
                 .classDescription(.init(name: "NSString", version: 1, superclass: 2)),
             ]
         )
         try stream.data().write(to: file)
-        let people = try Cache<Person>(name: "people", directory: workspace.url)
-        try move([file], to: people)
-        let ada = try people.fetch(forKey: "ada")
+        let customers = try Cache<Customer>(name: "customers", directory: workspace.url)
+        try move([file], to: customers)
+        let ada = try customers.fetch(forKey: "ada")
         #expect(ada?.name == "Ada")
         #expect(ada?.age == 36)
     }
 
-    private func move(_ files: [URL], to people: Cache<Person>) throws {
+    private func move(_ files: [URL], to customers: Cache<Customer>) throws {
         for file in files {
             let unarchiver = try SequentialUnarchiver(
                 forReadingWith: Data(contentsOf: file),
-                classes: [Person.self]
+                classes: [Customer.self]
             )
-            unarchiver.decodeClassName("Person", asClassName: "CacheCommandTests.Person")
-            let person = unarchiver.decodeObject() as? Person
+            unarchiver.decodeClassName("Customer", asClassName: "CacheCommandTests.Customer")
+            let customer = unarchiver.decodeObject() as? Customer
             try unarchiver.finishDecoding()
-            if let person { try people.save(person, forKey: file.deletingPathExtension().lastPathComponent) }
+            if let customer { try customers.save(customer, forKey: file.deletingPathExtension().lastPathComponent) }
         }
     }
 }
 
-final class Person: NSObject, NSCoding, WrapperEncoder, Encoded {
+final class Customer: NSObject, NSCoding, WrapperEncoder, Encoded {
     var name = ""
     var age: Int32 = 0
-    var value: Person? { self }
-    var encoder: Person { self }
+    var value: Customer? { self }
+    var encoder: Customer { self }
 
     required init?(coder: NSCoder) {
         if coder.allowsKeyedCoding {
