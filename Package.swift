@@ -112,7 +112,7 @@ let package = Package(
         // The command's logic, apart from its entry point so that tests can call it.
         .target(
             name: "CacheCommand",
-            dependencies: ["TypedCache", "KeyedArchive", "ArchiveStore"],
+            dependencies: ["TypedCache", "KeyedArchive", "ArchiveStore", "PropertyLists"],
             swiftSettings: strict
         ),
 

@@ -5,9 +5,9 @@ struct Dump: Subcommand {
     static let name = "dump"
     static let summary = "Print keyed archives, property lists, or entries of a cache, as trees"
     static let discussion: String? =
-        "With --cache it is the archives of the entries for the KEYs, in any layout. Without, a FILE is a keyed archive "
-        + "or a property list in the binary or the XML form, or the file of an entry of a cache with a file for each; - is "
-        + "standard input. The trees of several are printed below their names. The exit code is 1 if one cannot be read."
+        "With --cache it is the archives of the entries for the KEYs, in any layout. Without, a FILE is a keyed archive, "
+        + "a property list (binary, XML, OpenStep's text, .strings, GNUstep's text), or the file of an entry of a cache with a "
+        + "file for each; - is standard input. The trees of several are printed below their names. The exit code is 1 if one cannot be read."
     static let examples = [
         CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive"),
         CommandExample(

@@ -1,25 +1,47 @@
 import Foundation
 import KeyedArchive
+import PropertyLists
 
-/// Property lists in the binary and the XML form.
-enum PropertyListFormat: DocumentFormat {
+/// Property lists in all forms: binary, XML, OpenStep's text with `.strings` files, GNUstep's text.
+enum PropertyListDocuments: DocumentFormat {
     static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
-        do throws(ArchiveError) {
-            let content = try PropertyListContent(bytes)
-            return PropertyListDocument(formatName: formatName(of: content), content: content.value)
+        do throws(PropertyListError) {
+            var format: PropertyListFormat?
+            let list = try PropertyList(bytes, format: &format)
+            return PropertyListDocument(formatName: name(of: format), content: PropertyListContent.Value(list))
         } catch {
-            if error.code == .unknownFormat { return nil }
-            throw fault(error, of: bytes)
+            if error.code == .unknownFormat || !hasMark(bytes) { return nil }
+            throw DocumentFault(error)
         }
     }
 
-    fileprivate static func formatName(of content: PropertyListContent) -> String {
-        content.isBinary ? "binary property list" : "XML property list"
+    private static func name(of format: PropertyListFormat?) -> String {
+        switch format {
+        case .binary: "binary property list"
+        case .xml: "XML property list"
+        case .gnuStep: "GNUstep property list"
+        case .openStep, nil: "OpenStep property list"
+        }
     }
 
-    /// The fault with its line, if the bytes are text.
-    fileprivate static func fault(_ error: ArchiveError, of bytes: Data) -> DocumentFault {
-        DocumentFault(error, inText: bytes.starts(with: Array("bplist".utf8)) ? nil : bytes)
+    /// Whether bytes begin as property lists do; any word alone is one too, so that a fault elsewhere says little.
+    private static func hasMark(_ bytes: Data) -> Bool {
+        if bytes.starts(with: "bplist".utf8) { return true }
+        // The marks of other encodings, and the blanks.
+        let skipped: Set<UInt8> = [0, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+        guard let first = bytes.first(where: { !skipped.contains($0) }) else { return false }
+        return "<{(\"'/".utf8.contains(first)
+    }
+
+    /// Whether bytes are a property list in one of the text forms that have no markup.
+    fileprivate static func isPlainText(_ bytes: Data) -> Bool {
+        var format: PropertyListFormat?
+        do throws(PropertyListError) {
+            _ = try PropertyList(bytes, format: &format)
+        } catch {
+            return false
+        }
+        return format == .openStep || format == .gnuStep
     }
 }
 
@@ -29,8 +51,9 @@ enum ArchiveFormat: DocumentFormat {
         do throws(ArchiveError) {
             return ArchiveDocument(tree: try ArchiveTree(sharing: bytes))
         } catch {
-            if error.code == .unknownFormat { return nil }
-            throw PropertyListFormat.fault(error, of: bytes)
+            // Data in OpenStep's text begins with `<`, as markup does.
+            if error.code == .unknownFormat || PropertyListDocuments.isPlainText(bytes) { return nil }
+            throw DocumentFault(error, inText: bytes.starts(with: "bplist".utf8) ? nil : bytes)
         }
     }
 }
