@@ -24,7 +24,9 @@ extension PropertyList {
         case .dictionary(let fields):
             var entries: [Entry] = []
             entries.reserveCapacity(fields.count)
-            for field in fields { entries.append(Entry(key: field.key, value: try PropertyList(content: field.value))) }
+            for field in fields {
+                entries.append(Entry(key: field.key, value: try PropertyList(content: field.value)))
+            }
             self.init(.dictionary(entries))
         }
     }
