@@ -113,7 +113,7 @@ let package = Package(
         // The command's logic, apart from its entry point so that tests can call it.
         .target(
             name: "CacheCommand",
-            dependencies: ["TypedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore"],
+            dependencies: ["TypedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore", "PropertyLists"],
             swiftSettings: strict
         ),
 

@@ -62,6 +62,7 @@ let package = Package(
                 "CSystemZlib",
                 "Workloads",
                 .product(name: "KeyedArchive", package: "typed-cache"),
+                .product(name: "PropertyLists", package: "typed-cache"),
                 .product(name: "TypedCache", package: "typed-cache"),
                 .product(name: "ModelCache", package: "typed-cache"),
                 .product(name: "_StoreMeasuring", package: "typed-cache"),

@@ -15,6 +15,10 @@ func fuzzer(_ name: String) -> Target {
     )
 }
 
+func propertyListFuzzer(_ name: String) -> Target {
+    .executableTarget(name: name, dependencies: ["FuzzKit", "PropertyListTrials"], swiftSettings: strict)
+}
+
 // Built by Scripts/fuzz only: the sanitizers' flags must be given for the archiver too, and only the command
 // line reaches another package.
 let package = Package(
@@ -38,6 +42,16 @@ let package = Package(
         // A link to the sources, which no product has.
         .target(name: "RedisWire", swiftSettings: strict),
         .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWire"], swiftSettings: strict),
+
+        // The law of property lists.
+        .target(
+            name: "PropertyListTrials",
+            dependencies: [.product(name: "PropertyLists", package: "typed-cache")],
+            swiftSettings: strict
+        ),
+        propertyListFuzzer("fuzz-plist-binary"),
+        propertyListFuzzer("fuzz-plist-xml"),
+        propertyListFuzzer("fuzz-plist-text"),
 
         fuzzer("fuzz-binary"),
         fuzzer("fuzz-xml"),

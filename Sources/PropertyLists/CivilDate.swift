@@ -48,13 +48,20 @@ struct CivilDate {
         return days * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
-    /// `YYYY-MM-DD`, a separator, `HH:MM:SS`.
-    func text(separator: String) -> String {
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(abs(number))
-            return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))\(separator)"
-            + "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))"
+    /// Appends `YYYY-MM-DD`, a separator, and `HH:MM:SS`.
+    func append(to output: inout ByteOutput, separator: UInt8) {
+        func append(_ number: Int, _ width: Int) { output.append(decimal: UInt64(number.magnitude), width: width) }
+        if year < 0 { output.append(0x2D) }
+        append(year, 4)
+        output.append(0x2D)
+        append(month, 2)
+        output.append(0x2D)
+        append(day, 2)
+        output.append(separator)
+        append(hour, 2)
+        output.append(0x3A)
+        append(minute, 2)
+        output.append(0x3A)
+        append(second, 2)
     }
 }

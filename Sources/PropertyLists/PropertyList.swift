@@ -62,7 +62,7 @@ public struct PropertyList: Sendable {
     ) throws(PropertyListError) {
         let table = try NodeTable.read([UInt8](data), limits: limits)
         format = table.format
-        let reader = TreeReader(table)
+        var reader = TreeReader(table)
         self = reader.tree(table.nodes[NodeTable.root])
     }
 
@@ -72,7 +72,7 @@ public struct PropertyList: Sendable {
     public func data(format: PropertyListFormat) throws(PropertyListError) -> Data {
         var builder = NodeBuilder()
         _ = try append(to: &builder, depth: 0)
-        return try Data(NodeTable(builder, format: format).written(as: format))
+        return try NodeTable(builder, format: format).written(as: format)
     }
 
     /// The first value of a dictionary's key; `nil` if there is none or this is no dictionary. O(*n*) in the keys.
@@ -90,7 +90,7 @@ public struct PropertyList: Sendable {
         to format: PropertyListFormat,
         limits: PropertyListLimits = PropertyListLimits()
     ) throws(PropertyListError) -> Data {
-        try Data(NodeTable.read([UInt8](data), limits: limits).written(as: format))
+        try NodeTable.read([UInt8](data), limits: limits).written(as: format)
     }
 
     private func append(to builder: inout NodeBuilder, depth: Int) throws(PropertyListError) -> Int {

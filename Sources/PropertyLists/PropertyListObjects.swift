@@ -39,7 +39,7 @@ public enum PropertyListObjects {
     {
         var writer = ObjectWriter()
         _ = try writer.append(plist, depth: 0)
-        return try Data(NodeTable(writer.builder, format: format).written(as: format))
+        return try NodeTable(writer.builder, format: format).written(as: format)
     }
 
     /// Whether ``data(fromPropertyList:format:)`` can write an object in a format. O(*n*).

@@ -1,8 +1,10 @@
 import Foundation
 import PropertyLists
 
-/// Whether two objects of property lists are equal. Dates before 1583, for which Foundation on Linux uses another
-/// calendar, are not compared.
+/// Whether two objects of property lists are equal.
+///
+/// Text before 1583-01-01 names other days for Foundation on Linux, whose calendar is the Julian one before that: its
+/// dates are a whole number of days apart from those here, at most 12.
 func isEqual(_ left: Any, _ right: Any) -> Bool {
     switch (left, right) {
     case (let left as [String: Any], let right as [String: Any]):
@@ -11,12 +13,18 @@ func isEqual(_ left: Any, _ right: Any) -> Bool {
     case (let left as [Any], let right as [Any]):
         left.count == right.count && zip(left, right).allSatisfy { isEqual($0, $1) }
     case (let left as Date, let right as Date):
-        left == right || left.timeIntervalSinceReferenceDate < -13_000_000_000
+        left == right || isEqualByJulianCalendar(left, right)
     case (let left as PropertyListUID, let right as NSObject):
-        right.description.contains("UID") && left.value >= 0
+        right.description.contains("{value = \(left.value)}")
     case (let left as NSNumber, let right as NSNumber): left == right
     case (let left as String, let right as String): left == right
     case (let left as Data, let right as Data): left == right
     default: false
     }
+}
+
+private func isEqualByJulianCalendar(_ left: Date, _ right: Date) -> Bool {
+    let difference = abs(left.timeIntervalSince(right))
+    return left.timeIntervalSinceReferenceDate < -13_000_000_000 && difference <= 12 * 86_400
+        && difference.truncatingRemainder(dividingBy: 86_400) == 0
 }

@@ -50,10 +50,10 @@ struct RandomPropertyList {
             let count = Int.random(in: 0...100, using: &generator)
             return .data(Data(generator.bytes(count)))
         case 8, 9:
-            return .array((0..<Int.random(in: 0...20, using: &generator)).map { _ in list(depth: depth + 1) })
+            return .array((0..<Int.random(in: 0...6, using: &generator)).map { _ in list(depth: depth + 1) })
         case 10, 11:
             var names: Set<String> = []
-            let entries = (0..<Int.random(in: 0...20, using: &generator)).compactMap { _ -> PropertyList.Entry? in
+            let entries = (0..<Int.random(in: 0...6, using: &generator)).compactMap { _ -> PropertyList.Entry? in
                 let key = text()
                 let value = list(depth: depth + 1)
                 return names.insert(key).inserted ? PropertyList.Entry(key: key, value: value) : nil

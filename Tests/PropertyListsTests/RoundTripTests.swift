@@ -7,7 +7,7 @@ import Testing
 struct RoundTripTests {
     @Test(arguments: PropertyListFormat.allCases)
     func everyFormatReadsWhatItWrites(format: PropertyListFormat) throws {
-        for seed in seeds(0..<500) {
+        for seed in seeds(0..<150) {
             var random = RandomPropertyList(seed: seed, format: format)
             let list = random.list()
             let data = try list.data(format: format)
@@ -18,7 +18,7 @@ struct RoundTripTests {
     @Test(arguments: PropertyListFormat.allCases, PropertyListFormat.allCases)
     func everyFormatConvertsToEveryOther(from: PropertyListFormat, to: PropertyListFormat) throws {
         let poorer: PropertyListFormat = from == .openStep || to == .openStep ? .openStep : .gnuStep
-        for seed in seeds(0..<200) {
+        for seed in seeds(0..<40) {
             var random = RandomPropertyList(seed: seed, format: poorer)
             let list = random.list()
             let converted = try PropertyList.convert(list.data(format: from), to: to)
@@ -28,7 +28,7 @@ struct RoundTripTests {
 
     @Test(arguments: [PropertyListFormat.binary, .xml, .openStep])
     func foundationReadsTheSame(format: PropertyListFormat) throws {
-        for seed in seeds(0..<300) {
+        for seed in seeds(0..<100) {
             var random = RandomPropertyList(seed: seed, format: format)
             let data = try random.list().data(format: format)
             let theirs = try PropertyListSerialization.propertyList(from: data, format: nil)
@@ -39,7 +39,7 @@ struct RoundTripTests {
 
     @Test(arguments: [PropertyListFormat.binary, .xml])
     func readsWhatFoundationWrites(format: PropertyListFormat) throws {
-        for seed in seeds(0..<300) {
+        for seed in seeds(0..<100) {
             var random = RandomPropertyList(seed: seed, format: format)
             let data = try random.list().data(format: format)
             let object = try PropertyListObjects.propertyList(from: data, format: nil)

@@ -21,6 +21,7 @@ import Foundation
         WarmSuite.self,
         ModelsSuite.self,
         TransferSuite.self,
+        PropertyListSuite.self,
     ]
     exit(BenchmarkCommand(suites: suites).run(Array(CommandLine.arguments.dropFirst())))
 #endif

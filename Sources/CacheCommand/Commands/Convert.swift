@@ -6,7 +6,8 @@ struct Convert: Subcommand {
     static let name = "convert"
     static let summary = "Convert property lists, archives and JSON to another form"
     static let discussion: String? =
-        "Each FILE is replaced by its converted self, unless an option says otherwise; - reads standard input and "
+        "The content of a FILE tells its form: JSON, or a property list that is binary, XML, OpenStep's text, .strings "
+        + "or GNUstep's text. Each is replaced by its converted self, unless an option says otherwise; - reads standard input and "
         + "writes to standard output. A file is written whole or not at all. The exit code is 1 if a file cannot be "
         + "converted, say because it holds a value that the form has none for; the others are converted all the same. Of an archive of "
         + "NSArchiver it is the values; objects of other classes than Foundation's become dictionaries with $class, $object "

@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchive
+import PropertyLists
 
 /// A file of a format that is read here, opened.
 protocol Document {
@@ -46,6 +47,10 @@ struct DocumentFault: Error {
         )
     }
 
+    init(_ error: PropertyListError) {
+        self.init(error.message, offset: error.offset, line: error.position?.line)
+    }
+
     static let unknownFormat = DocumentFault(
         "it is neither a property list, an archive nor a cache's entry"
     )
@@ -69,9 +74,9 @@ enum DocumentFormats {
 
         fileprivate var formats: [any DocumentFormat.Type] {
             switch self {
-            case .looking: [TypedStreamFormat.self, ArchiveFormat.self, PropertyListFormat.self]
-            case .converting: [TypedStreamFormat.self, PropertyListFormat.self, JSONFormat.self]
-            case .checking: [TypedStreamFormat.self, ArchiveFormat.self, PropertyListFormat.self, JSONFormat.self]
+            case .looking: [TypedStreamFormat.self, ArchiveFormat.self, PropertyListDocuments.self]
+            case .converting: [TypedStreamFormat.self, JSONFormat.self, PropertyListDocuments.self]
+            case .checking: [TypedStreamFormat.self, ArchiveFormat.self, JSONFormat.self, PropertyListDocuments.self]
             }
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchive
+import PropertyLists
 
 /// A form that documents are converted to.
 enum DocumentForm: Sendable {
@@ -21,6 +22,16 @@ enum DocumentForm: Sendable {
         }
     }
 
+    /// The format of property lists; `nil` for JSON.
+    private var listFormat: PropertyListFormat? {
+        switch self {
+        case .binary: .binary
+        case .xml: .xml
+        case .openStep: .openStep
+        case .json: nil
+        }
+    }
+
     /// A document in this form.
     ///
     /// - Throws: the fault of a value that this form has none for, with its path.
@@ -28,13 +39,12 @@ enum DocumentForm: Sendable {
         if let (what, path) = refusal(of: value) {
             throw DocumentFault("\(name) cannot hold \(what), at \(path)")
         }
-        do throws(ArchiveError) {
-            switch self {
-            case .binary: return [UInt8](try PropertyListContent.binary(value))
-            case .xml: return [UInt8](try KeyedArchiver.convert(PropertyListContent.binary(value), to: .xml))
-            case .openStep: return Array(OpenStepWriter.text(value).utf8)
-            case .json: return Array((JSONWriter.text(RecordValue(whole: value), isIndented: true) + "\n").utf8)
-            }
+        guard let format = listFormat else {
+            return Array((JSONWriter.text(RecordValue(whole: value), isIndented: true) + "\n").utf8)
+        }
+        let list = try PropertyList(content: value)
+        do throws(PropertyListError) {
+            return [UInt8](try list.data(format: format))
         } catch {
             throw DocumentFault(error)
         }

@@ -17,7 +17,14 @@ enum JSONFormat: DocumentFormat {
             return JSONDocument(propertyList: PropertyListContent.Value(try parser.parse(text.span)))
         } catch {
             let line = text.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
-            throw DocumentFault(error.code.phrase, offset: error.offset, line: line)
+            let fault = DocumentFault(error.code.phrase, offset: error.offset, line: line)
+            // OpenStep's text begins with the same characters. The fault of the reader that came further is told.
+            do throws(DocumentFault) {
+                if let list = try PropertyListDocuments.open(bytes) { return list }
+            } catch {
+                if let offset = error.offset, offset > fault.offset ?? 0 { throw error }
+            }
+            throw fault
         }
     }
 }

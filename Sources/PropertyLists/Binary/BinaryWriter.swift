@@ -1,9 +1,11 @@
+import Foundation
+
 /// Writes a table of nodes as a binary property list, with equal scalars written once.
 ///
 /// Objects are numbered as they are first met, a container before its members.
-struct BinaryWriter {
+struct BinaryWriter: ~Copyable {
     private let source: NodeTable
-    private var output: [UInt8] = Array("bplist00".utf8)
+    private var output: ByteOutput
     /// Objects in the order of their numbers: the node of each.
     private var objects: [Int32] = []
     /// By node of a container's member: the number of its object.
@@ -12,10 +14,13 @@ struct BinaryWriter {
     private var buckets: [UInt32]
     private let seed = UInt64.random(in: .min ... .max)
 
-    static func write(_ source: NodeTable) throws(PropertyListError) -> [UInt8] {
+    static func write(_ source: NodeTable) throws(PropertyListError) -> Data {
         var writer = BinaryWriter(source)
-        return try writer.write()
+        try writer.write()
+        return writer.data()
     }
+
+    private consuming func data() -> Data { output.data() }
 
     private init(_ source: NodeTable) {
         self.source = source
@@ -23,11 +28,12 @@ struct BinaryWriter {
         var size = 16
         while size < 2 * source.nodes.count { size *= 2 }
         buckets = Array(repeating: 0, count: size)
-        output.reserveCapacity(source.nodes.count * 12 + 64)
+        output = ByteOutput(capacity: source.nodes.count * 12 + 64)
+        output.append("bplist00")
         objects.reserveCapacity(source.nodes.count)
     }
 
-    private mutating func write() throws(PropertyListError) -> [UInt8] {
+    private mutating func write() throws(PropertyListError) {
         let nodes = source.nodes
         // Breadth does not matter: a member's number is known before any object is written.
         for index in nodes.indices { number(index, nodes[index]) }
@@ -41,11 +47,12 @@ struct BinaryWriter {
         let table = output.count
         let offsetWidth = Self.width(of: UInt64(table))
         for offset in offsets { append(UInt64(offset), width: offsetWidth) }
-        output.append(contentsOf: [0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(width)])
+        output.append(0, times: 6)
+        output.append(UInt8(offsetWidth))
+        output.append(UInt8(width))
         append(UInt64(objects.count), width: 8)
         append(0, width: 8)
         append(UInt64(table), width: 8)
-        return output
     }
 
     private static func width(of number: UInt64) -> Int {
@@ -110,12 +117,7 @@ struct BinaryWriter {
 
     @inline(__always)
     private mutating func append(_ number: UInt64, width: Int) {
-        if width == 1 { return output.append(UInt8(truncatingIfNeeded: number)) }
-        var shift = 8 &* width
-        while shift > 0 {
-            shift &-= 8
-            output.append(UInt8(truncatingIfNeeded: number &>> UInt64(shift)))
-        }
+        output.append(bigEndian: number, width: width)
     }
 
     private mutating func appendMarker(_ marker: UInt8, count: Int) {
@@ -155,14 +157,14 @@ struct BinaryWriter {
             append(node.payload, width: width)
         case .data:
             appendMarker(0x40, count: node.length)
-            output.append(contentsOf: source.bytes[node.range])
+            output.append(source.bytes, in: node.range)
         case .string:
             let isPlain = source.bytes.withUnsafeBufferPointer {
                 isASCII(UnsafeBufferPointer(rebasing: $0[node.range]))
             }
             if isPlain {
                 appendMarker(0x50, count: node.length)
-                output.append(contentsOf: source.bytes[node.range])
+                output.append(source.bytes, in: node.range)
             } else {
                 let units = Array(source.text(node).utf16)
                 appendMarker(0x60, count: units.count)

@@ -40,7 +40,7 @@ public struct PropertyListCoder: Sendable {
             )
         }
         do throws(PropertyListError) {
-            return try Data(NodeTable(state.builder, format: outputFormat).written(as: outputFormat))
+            return try NodeTable(state.builder, format: outputFormat).written(as: outputFormat)
         } catch {
             throw EncodingError.invalidValue(
                 value,
@@ -90,10 +90,13 @@ public struct PropertyListCoder: Sendable {
 
 /// A key of an array's member, or that of a superclass.
 struct PropertyListKey: CodingKey {
-    let stringValue: String
+    private let name: String?
     let intValue: Int?
 
-    init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
-    init(intValue: Int) { (stringValue, self.intValue) = ("Index \(intValue)", intValue) }
+    /// Made when asked for: most members of an array are encoded without an error.
+    var stringValue: String { name ?? intValue.map { "Index \($0)" } ?? "" }
+
+    init(stringValue: String) { (name, intValue) = (stringValue, nil) }
+    init(intValue: Int) { (name, self.intValue) = (nil, intValue) }
     static let superclass = PropertyListKey(stringValue: "super")
 }

@@ -51,8 +51,7 @@ struct NodeBuilder {
 
     /// A string without a limit, for names in code.
     mutating func key(_ text: String) -> Int {
-        let start = bytes.count
-        bytes.append(contentsOf: text.utf8)
+        let start = append(text)
         nodes.append(Node(.string, offset: 0, payload: UInt64(start), count: bytes.count - start))
         return nodes.count - 1
     }
@@ -72,12 +71,23 @@ struct NodeBuilder {
     func hasText(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let node = nodes[index]
         guard node.length == text.count else { return false }
-        return bytes[node.range].elementsEqual(text)
+        return bytes.withUnsafeBufferPointer { bytes in
+            guard let other = text.baseAddress, let all = bytes.baseAddress else { return true }
+            return memcmp(all + bytes[node.range].startIndex, other, text.count) == 0
+        }
+    }
+
+    /// Appends the bytes of a text, and returns the place of the first one.
+    @inline(__always)
+    private mutating func append(_ text: String) -> Int {
+        let start = bytes.count
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+        return start
     }
 
     mutating func string(_ text: String, offset: Int = 0) throws(PropertyListError) -> Int {
-        let start = bytes.count
-        bytes.append(contentsOf: text.utf8)
+        let start = append(text)
         return try append(Node(.string, offset: offset, payload: UInt64(start), count: bytes.count - start))
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 extension NodeTable {
     /// Reads a property list of any format, which its content tells.
     static func read(_ input: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
@@ -20,7 +22,7 @@ extension NodeTable {
         }
     }
 
-    func written(as format: PropertyListFormat) throws(PropertyListError) -> [UInt8] {
+    func written(as format: PropertyListFormat) throws(PropertyListError) -> Data {
         switch format {
         case .binary: try BinaryWriter.write(self)
         case .xml: try XMLWriter.write(self)

@@ -17,6 +17,10 @@ struct ObjectWriter {
         }
         if type == [String: Any].self, let members = object as? [String: Any] { return try append(members, depth) }
         if type == [Any].self, let members = object as? [Any] { return try append(members, depth, .array) }
+        if type == Date.self, let date = object as? Date { return try builder.date(date) }
+        if type == NSNumber.self, let number = object as? NSNumber { return try append(number) }
+        if type == [String].self, let members = object as? [String] { return try append(members, depth) }
+        if type == Data.self, let data = object as? Data { return try builder.data(data) }
         switch object {
         case let number as NSNumber: return try append(number)
         case let text as NSString: return try builder.string(text as String)
@@ -63,6 +67,18 @@ struct ObjectWriter {
             // Both Booleans are single objects.
             return number.objCType[0] == 0x63 && number === NSNumber(value: number.boolValue)
         #endif
+    }
+
+    private mutating func append(_ members: [String], _ depth: Int) throws(PropertyListError) -> Int {
+        try NodeBuilder.check(depth: depth)
+        let container = try builder.append(Node(.array, offset: 0, count: members.count))
+        var last: Int?
+        for text in members {
+            let member = try builder.string(text)
+            builder.link(member, to: container, after: last)
+            last = member
+        }
+        return container
     }
 
     private mutating func append(_ members: [String: Any], _ depth: Int) throws(PropertyListError) -> Int {

@@ -5,36 +5,50 @@ struct TreeReader {
     private let table: NodeTable
     /// The first byte of each line; none in a binary list.
     private var lines: [Int] = []
+    /// The line of the value before, from 0.
+    private var line = 0
 
     init(_ table: NodeTable) {
         self.table = table
         guard table.format != .binary else { return }
-        lines = [0]
-        let bytes = table.bytes
-        for at in bytes.indices {
-            let isEnd = bytes[at] == 0x0A || (bytes[at] == 0x0D && !(at + 1 < bytes.count && bytes[at + 1] == 0x0A))
-            if isEnd { lines.append(at + 1) }
+        lines = table.bytes.withUnsafeBufferPointer { bytes in
+            var lines = [0]
+            for at in bytes.indices where bytes[at] <= 0x0D {
+                let isEnd =
+                    bytes[at] == 0x0A || (bytes[at] == 0x0D && !(at + 1 < bytes.count && bytes[at + 1] == 0x0A))
+                if isEnd { lines.append(at + 1) }
+            }
+            return lines
         }
     }
 
-    private func position(_ node: Node) -> PropertyListPosition {
+    private mutating func position(_ node: Node) -> PropertyListPosition {
         let offset = Int(node.offset)
         guard !lines.isEmpty else { return PropertyListPosition(offset: offset, line: 0, column: 0) }
+        // Values are asked for in the order of the text.
+        if offset < lines[line] || (line + 8 < lines.count && lines[line + 8] <= offset) { line = search(offset) }
+        while line + 1 < lines.count, lines[line + 1] <= offset { line += 1 }
+        return PropertyListPosition(offset: offset, line: line + 1, column: offset - lines[line] + 1)
+    }
+
+    /// The line of an offset, or one before it.
+    private func search(_ offset: Int) -> Int {
         var (low, high) = (0, lines.count)
         while high - low > 1 {
             let middle = (low + high) / 2
             if lines[middle] <= offset { low = middle } else { high = middle }
         }
-        return PropertyListPosition(offset: offset, line: low + 1, column: offset - lines[low] + 1)
+        return low
     }
 
-    func tree(_ node: Node) -> PropertyList {
+    mutating func tree(_ node: Node) -> PropertyList {
+        let position = position(node)
         var tree = PropertyList(value(node))
-        tree.position = position(node)
+        tree.position = position
         return tree
     }
 
-    private func value(_ node: Node) -> PropertyList.Value {
+    private mutating func value(_ node: Node) -> PropertyList.Value {
         switch node.kind {
         case .null: return .null
         case .bool: return .bool(node.payload != 0)
@@ -55,8 +69,9 @@ struct TreeReader {
             while key != 0 {
                 let name = table.nodes[key]
                 let member = table.nodes[Int(name.next)]
+                let position = position(name)
                 var entry = PropertyList.Entry(key: table.text(name), value: tree(member))
-                entry.position = position(name)
+                entry.position = position
                 entries.append(entry)
                 key = Int(member.next)
             }
@@ -64,7 +79,7 @@ struct TreeReader {
         }
     }
 
-    private func members(_ node: Node) -> [PropertyList] {
+    private mutating func members(_ node: Node) -> [PropertyList] {
         var members: [PropertyList] = []
         members.reserveCapacity(node.length)
         var index = node.start

@@ -1,22 +1,27 @@
+import Foundation
+
 /// Writes a table of nodes in OpenStep's text or, with types, in GNUstep's.
-struct TextWriter {
+struct TextWriter: ~Copyable {
     private let source: NodeTable
     private let isTyped: Bool
-    private var output: [UInt8] = []
+    private var output: ByteOutput
 
-    static func write(_ source: NodeTable, isTyped: Bool) throws(PropertyListError) -> [UInt8] {
+    static func write(_ source: NodeTable, isTyped: Bool) throws(PropertyListError) -> Data {
         var writer = TextWriter(source: source, isTyped: isTyped)
         try writer.value(source.nodes[NodeTable.root], indent: 0)
         writer.output.append(0x0A)
-        return writer.output
+        return writer.data()
     }
 
     private init(source: NodeTable, isTyped: Bool) {
         self.source = source
         self.isTyped = isTyped
+        output = ByteOutput(capacity: source.nodes.count * 16 + 64)
     }
 
-    private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
+    private consuming func data() -> Data { output.data() }
+
+    private mutating func append(_ text: String) { output.append(text) }
 
     private mutating func value(_ node: Node, indent: Int) throws(PropertyListError) {
         switch node.kind {
@@ -41,11 +46,13 @@ struct TextWriter {
             guard let date = CivilDate(seconds: node.real) else {
                 throw PropertyListError(.notRepresentable, "date too far away for text")
             }
-            append("<*D\(date.text(separator: " ")) +0000>")
+            append("<*D")
+            date.append(to: &output, separator: 0x20)
+            append(" +0000>")
         }
     }
 
-    private mutating func tabs(_ count: Int) { for _ in 0..<count { output.append(0x09) } }
+    private mutating func tabs(_ count: Int) { output.append(0x09, times: count) }
 
     private mutating func array(_ node: Node, indent: Int) throws(PropertyListError) {
         output.append(0x28)
@@ -103,7 +110,7 @@ struct TextWriter {
             default: false
             }
         }
-        if isPlain, !bytes.isEmpty { return output.append(contentsOf: bytes) }
+        if isPlain, !bytes.isEmpty { return output.append(source.bytes, in: node.range) }
         output.append(0x22)
         for scalar in source.text(node).unicodeScalars {
             switch scalar.value {

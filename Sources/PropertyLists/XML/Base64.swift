@@ -51,12 +51,12 @@ enum Base64 {
         }
     }
 
-    static func encode(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8], groupsPerLine: Int, indent: Int) {
+    static func encode(_ bytes: ArraySlice<UInt8>, into output: inout ByteOutput, groupsPerLine: Int, indent: Int) {
         let alphabet = alphabet
         var at = bytes.startIndex
         var groups = 0
         while at < bytes.endIndex {
-            if groups == 0 { for _ in 0..<indent { output.append(0x09) } }
+            if groups == 0 { output.append(0x09, times: indent) }
             let left = bytes.endIndex &- at
             let first = UInt32(bytes[at])
             let second = left > 1 ? UInt32(bytes[at &+ 1]) : 0

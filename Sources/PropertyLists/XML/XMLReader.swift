@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads an XML property list, UTF-8 that was checked, into a table of nodes.
 ///
 /// A parser of this one vocabulary: elements have no attributes that matter, and no entities but XML's five and
@@ -32,11 +34,11 @@ struct XMLReader {
         while at < source.count, source[at] == 0x20 || (source[at] >= 0x09 && source[at] <= 0x0D) { at &+= 1 }
     }
 
+    @inline(__always)
     private func holds(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard count <= source.count - at else { return false }
-        for index in 0..<count where source[at + index] != text.utf8Start[index] { return false }
-        return true
+        return source.withUnsafeBytes { memcmp($0.baseAddress! + at, text.utf8Start, count) == 0 }
     }
 
     private mutating func skip(past end: StaticString, _ construct: String) throws(PropertyListError) {
@@ -118,6 +120,22 @@ struct XMLReader {
 
     private enum Element {
         case plist, dict, array, key, string, integer, real, yes, no, date, data
+
+        var name: StaticString {
+            switch self {
+            case .plist: "plist"
+            case .dict: "dict"
+            case .array: "array"
+            case .key: "key"
+            case .string: "string"
+            case .integer: "integer"
+            case .real: "real"
+            case .yes: "true"
+            case .no: "false"
+            case .date: "date"
+            case .data: "data"
+            }
+        }
     }
 
     private struct Tag {
@@ -201,9 +219,9 @@ struct XMLReader {
             throw failure("closing tag expected")
         }
         at &+= 2
-        let end = nameEnd()
-        guard element(at, end) == kind else { throw failure("closing tag of another element", at: start) }
-        at = end
+        let name = kind.name
+        guard holds(name) else { throw failure("closing tag of another element", at: start) }
+        at &+= name.utf8CodeUnitCount
         skipSpace()
         guard at < source.count, source[at] == 0x3E else { throw failure("tag without an end", at: start) }
         at &+= 1

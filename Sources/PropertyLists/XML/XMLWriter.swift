@@ -1,12 +1,13 @@
-/// Writes a table of nodes as an XML property list, laid out as Foundation's.
-struct XMLWriter {
-    private let source: NodeTable
-    private var output: [UInt8] = []
+import Foundation
 
-    static func write(_ source: NodeTable) throws(PropertyListError) -> [UInt8] {
-        var writer = XMLWriter(source: source)
-        writer.output.reserveCapacity(source.nodes.count * 40 + 256)
-        writer.append(
+/// Writes a table of nodes as an XML property list, laid out as Foundation's.
+struct XMLWriter: ~Copyable {
+    private let source: NodeTable
+    private var output: ByteOutput
+
+    static func write(_ source: NodeTable) throws(PropertyListError) -> Data {
+        var writer = XMLWriter(source)
+        writer.output.append(
             """
             <?xml version="1.0" encoding="UTF-8"?>
             <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -15,33 +16,44 @@ struct XMLWriter {
             """
         )
         try writer.value(source.nodes[NodeTable.root], indent: 0)
-        writer.append("</plist>\n")
-        return writer.output
+        writer.output.append("</plist>\n")
+        return writer.data()
     }
 
-    private init(source: NodeTable) { self.source = source }
-
-    @inline(__always)
-    private mutating func append(_ text: StaticString) {
-        output.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    private init(_ source: NodeTable) {
+        self.source = source
+        output = ByteOutput(capacity: source.nodes.count * 40 + 512)
     }
 
+    private consuming func data() -> Data { output.data() }
+
     @inline(__always)
-    private mutating func tabs(_ count: Int) { for _ in 0..<count { output.append(0x09) } }
+    private mutating func append(_ text: StaticString) { output.append(text) }
+
+    @inline(__always)
+    private mutating func tabs(_ count: Int) { output.append(0x09, times: count) }
 
     private mutating func value(_ node: Node, indent: Int) throws(PropertyListError) {
         tabs(indent)
         switch node.kind {
         case .bool: append(node.payload == 0 ? "<false/>\n" : "<true/>\n")
-        case .integer: scalar("<integer>", String(Int64(bitPattern: node.payload)), "</integer>\n")
-        case .unsigned: scalar("<integer>", String(node.payload), "</integer>\n")
+        case .integer:
+            append("<integer>")
+            output.append(decimal: Int64(bitPattern: node.payload))
+            append("</integer>\n")
+        case .unsigned:
+            append("<integer>")
+            output.append(decimal: node.payload)
+            append("</integer>\n")
         case .float: scalar("<real>", Self.text(Double(node.float), node.float.description), "</real>\n")
         case .real: scalar("<real>", Self.text(node.real, node.real.description), "</real>\n")
         case .date:
             guard let date = CivilDate(seconds: node.real) else {
                 throw PropertyListError(.notRepresentable, "date too far away for XML")
             }
-            scalar("<date>", date.text(separator: "T") + "Z", "</date>\n")
+            append("<date>")
+            date.append(to: &output, separator: 0x54)
+            append("Z</date>\n")
         case .string:
             append("<string>")
             try text(node)
@@ -61,7 +73,9 @@ struct XMLWriter {
             tabs(indent + 1)
             append("<key>CF$UID</key>\n")
             tabs(indent + 1)
-            scalar("<integer>", String(node.payload), "</integer>\n")
+            append("<integer>")
+            output.append(decimal: node.payload)
+            append("</integer>\n")
             tabs(indent)
             append("</dict>\n")
         case .array: try array(node, indent: indent)
@@ -80,7 +94,7 @@ struct XMLWriter {
     @inline(__always)
     private mutating func scalar(_ open: StaticString, _ text: String, _ close: StaticString) {
         append(open)
-        output.append(contentsOf: text.utf8)
+        output.append(text)
         append(close)
     }
 
@@ -124,7 +138,7 @@ struct XMLWriter {
             where byte < 0x20 || byte == 0x26 || byte == 0x3C || byte == 0x3E || byte == 0xEF { isPlain = false }
             return isPlain
         }
-        if isPlain { return output.append(contentsOf: source.bytes[range]) }
+        if isPlain { return output.append(source.bytes, in: range) }
         for at in range {
             let byte = source.bytes[at]
             switch byte {

@@ -84,6 +84,25 @@ struct DocumentCommandTests {
         )
     }
 
+    @Test(
+        "Property lists in text are recognized by their content",
+        arguments: [
+            ("{ a = (b, \"c d\"); }", "OpenStep property list", "root:\n  a:\n    0: \"b\"\n    1: \"c d\"\n"),
+            ("/* Title */\n\"a\" = \"b\";\n", "OpenStep property list", "root:\n  a: \"b\"\n"),
+            ("title = Lion;", "OpenStep property list", "root:\n  title: \"Lion\"\n"),
+            ("(<*I5>, <*BY>)", "GNUstep property list", "root:\n  0: 5\n  1: true\n"),
+            ("<0fbd>", "OpenStep property list", "root: 2 bytes of data\n"),
+        ]
+    )
+    func textLists(text: String, format: String, tree: String) throws {
+        let path = try workspace.file("list", text)
+        let dumped = run("dump", path)
+        #expect(dumped.output.text == tree, "\(dumped.errors.text)")
+        #expect(run("lint", path).output.lines == ["\(path): OK, \(format)"])
+        #expect(run("convert", path, "--to", "binary").status == .success)
+        #expect(run("dump", path).output.text == tree)
+    }
+
     @Test("Standard input is a file too")
     func standardInput() {
         let xml = "<plist version=\"1.0\"><array><string>x</string></array></plist>"
@@ -248,6 +267,12 @@ struct DocumentCommandTests {
         #expect(faulty.status == .failure)
         #expect(faulty.output.lines == ["\(list): OK, binary property list"])
         #expect(faulty.errors.text.hasSuffix("at line 3, byte 7\n"), "\(faulty.errors.text)")
+        let text = try workspace.file("bad.strings", "{\n  a = b;\n  c = ?;\n}")
+        let unclear = run("lint", text).errors.text
+        #expect(unclear.hasSuffix(", at line 3, byte 17\n"), "\(unclear)")
+        let cut = workspace.url.appending(path: "cut.plist")
+        try Data(contentsOf: URL(fileURLWithPath: list)).dropLast(4).write(to: cut)
+        #expect(run("lint", cut.path).errors.text.contains(", at byte "))
     }
 
     // MARK: The real command

@@ -1,0 +1,4 @@
+import FuzzKit
+import PropertyListTrials
+
+Fuzzer.run { try PropertyListTrial.run($0, formats: [.openStep, .gnuStep]) }

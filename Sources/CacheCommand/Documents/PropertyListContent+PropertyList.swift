@@ -1,0 +1,23 @@
+import KeyedArchive
+import PropertyLists
+
+extension PropertyListContent.Value {
+    init(_ list: PropertyList) {
+        self =
+            switch list.value {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .integer(let value): .integer(value)
+            case .unsigned(let value): .unsigned(value)
+            case .real(let value): .real(value)
+            case .date(let value): .date(value)
+            case .data(let value): .data(value)
+            case .string(let value): .string(value)
+            case .uid(let value): .reference(Int(value))
+            case .array(let members): .array(members.map { Self($0) })
+            case .set(let members): .set(members.map { Self($0) })
+            case .dictionary(let entries):
+                .dictionary(entries.map { Field(key: $0.key, value: Self($0.value)) })
+            }
+    }
+}

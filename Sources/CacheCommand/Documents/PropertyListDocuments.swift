@@ -1,0 +1,94 @@
+import Foundation
+import KeyedArchive
+import PropertyLists
+
+/// Property lists in all forms: binary, XML, OpenStep's text with `.strings` files, GNUstep's text.
+enum PropertyListDocuments: DocumentFormat {
+    static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
+        do throws(PropertyListError) {
+            var format: PropertyListFormat?
+            let list = try PropertyList(bytes, format: &format)
+            return PropertyListDocument(formatName: name(of: format), content: PropertyListContent.Value(list))
+        } catch {
+            if error.code == .unknownFormat || !hasMark(bytes) { return nil }
+            throw DocumentFault(error)
+        }
+    }
+
+    private static func name(of format: PropertyListFormat?) -> String {
+        switch format {
+        case .binary: "binary property list"
+        case .xml: "XML property list"
+        case .gnuStep: "GNUstep property list"
+        case .openStep, nil: "OpenStep property list"
+        }
+    }
+
+    /// Whether bytes begin as property lists do; any word alone is one too, so that a fault elsewhere says little.
+    private static func hasMark(_ bytes: Data) -> Bool {
+        if bytes.starts(with: "bplist".utf8) { return true }
+        // The marks of other encodings, and the blanks.
+        let skipped: Set<UInt8> = [0, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+        guard let first = bytes.first(where: { !skipped.contains($0) }) else { return false }
+        return "<{(\"'/".utf8.contains(first)
+    }
+
+    /// Whether bytes are a property list in one of the text forms that have no markup.
+    fileprivate static func isPlainText(_ bytes: Data) -> Bool {
+        var format: PropertyListFormat?
+        do throws(PropertyListError) {
+            _ = try PropertyList(bytes, format: &format)
+        } catch {
+            return false
+        }
+        return format == .openStep || format == .gnuStep
+    }
+}
+
+/// Keyed archives, which are property lists too.
+enum ArchiveFormat: DocumentFormat {
+    static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
+        do throws(ArchiveError) {
+            return ArchiveDocument(tree: try ArchiveTree(sharing: bytes))
+        } catch {
+            // Data in OpenStep's text begins with `<`, as markup does.
+            if error.code == .unknownFormat || PropertyListDocuments.isPlainText(bytes) { return nil }
+            throw DocumentFault(error, inText: bytes.starts(with: "bplist".utf8) ? nil : bytes)
+        }
+    }
+}
+
+private struct PropertyListDocument: Document {
+    let formatName: String
+    let content: PropertyListContent.Value
+
+    var outline: ArchiveOutline {
+        let root = ArchiveTree.Field(key: "root", value: content.withoutReferences)
+        return ArchiveOutline(ArchiveTree(roots: [root], objects: [.empty]))
+    }
+
+    var propertyList: PropertyListContent.Value? { content }
+}
+
+private struct ArchiveDocument: Document {
+    let tree: ArchiveTree
+
+    var formatName: String { "keyed archive" }
+    var outline: ArchiveOutline { ArchiveOutline(tree) }
+    /// A conversion opens archives as property lists.
+    var propertyList: PropertyListContent.Value? { nil }
+}
+
+extension PropertyListContent.Value {
+    /// The value with references as XML writes them, for a list that has no objects to refer to.
+    fileprivate var withoutReferences: Self {
+        switch self {
+        case .reference(let place): .dictionary([Field(key: "CF$UID", value: .integer(Int64(place)))])
+        case .array(let members): .array(members.map(\.withoutReferences))
+        case .set(let members): .set(members.map(\.withoutReferences))
+        case .dictionary(let fields):
+            .dictionary(fields.map { Field(key: $0.key, value: $0.value.withoutReferences) })
+        default: self
+        }
+    }
+}
