@@ -68,7 +68,7 @@ struct ManualPage: CustomStringConvertible {
         page.title(name, section: Self.section, date: Self.date)
         page.heading("NAME")
         let summary = subcommand.summary.prefix(1).lowercased() + subcommand.summary.dropFirst()
-        page.line("\(RoffText.escaped(name)) \\- \(RoffText.escaped(summary))")
+        page.lines("\(RoffText.escaped(name)) \\- \(RoffText.escaped(summary))")
         page.heading("SYNOPSIS")
         page.synopsis(of: subcommand.name, declared)
         page.heading("DESCRIPTION")
@@ -84,8 +84,8 @@ struct ManualPage: CustomStringConvertible {
         for option in declared.allOptions { page.option(option.declaration) }
         page.exitStatus()
         page.heading("EXAMPLES")
-        for example in subcommand.examples {
-            page.line(".PP")
+        for (index, example) in subcommand.examples.enumerated() {
+            if index > 0 { page.line(".PP") }
             page.paragraph(example.meaning + ":")
             page.example(
                 "typed-cache " + example.arguments.map { ShellText($0).description }.joined(separator: " ")
@@ -126,6 +126,20 @@ struct RoffText: CustomStringConvertible {
     /// Adds a line of markup.
     mutating func line(_ markup: String) { description += markup + "\n" }
 
+    /// Adds markup in lines that are not too long for people; roff fills them anyway.
+    mutating func lines(_ markup: String) {
+        var text = ""
+        func end() -> String { text.hasPrefix(".") ? "\\&" + text : text }
+        for word in markup.split(separator: " ") {
+            if !text.isEmpty, text.utf8.count + 1 + word.utf8.count > 76 {
+                line(end())
+                text = ""
+            }
+            text += (text.isEmpty ? "" : " ") + word
+        }
+        line(end())
+    }
+
     mutating func title(_ name: String, section: Int, date: String) {
         line(
             ".TH \(Self.escaped(name.uppercased())) \(section) \(date) \"typed\\-cache \(CommandLineTool.version)\""
@@ -140,8 +154,7 @@ struct RoffText: CustomStringConvertible {
         while !rest.isEmpty {
             let end = rest.range(of: #"[.!?:] (?=[A-Z])"#, options: .regularExpression)
             let sentence = end.map { rest[..<rest.index(before: $0.upperBound)] } ?? rest
-            let escaped = Self.escaped(sentence)
-            line(escaped.hasPrefix(".") || escaped.hasPrefix("\\(aq") ? "\\&" + escaped : escaped)
+            lines(Self.escaped(sentence))
             rest = end.map { rest[$0.upperBound...] } ?? ""
         }
     }

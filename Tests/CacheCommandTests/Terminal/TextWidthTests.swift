@@ -30,32 +30,4 @@ struct TextWidthTests {
             #expect(line.hasSuffix("7 B  x"))
         }
     }
-
-    #if canImport(Glibc)
-        /// The C library has a table of its own, of another version of Unicode.
-        @Test("The columns of single characters are those of the C library")
-        func library() throws {
-            guard let locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else {
-                print("skipped: no locale with UTF-8")
-                return
-            }
-            let former = uselocale(locale)
-            defer {
-                uselocale(former)
-                freelocale(locale)
-            }
-            var count = 0
-            var others: [UInt32] = []
-            for value in UInt32(0x20)..<0x30000 {
-                guard let scalar = Unicode.Scalar(value) else { continue }
-                let category = scalar.properties.generalCategory
-                if [.unassigned, .privateUse, .format, .control].contains(category) { continue }
-                count += 1
-                let width = wcwidth(wchar_t(bitPattern: value))
-                if width >= 0, Int(width) != TextWidth.columns(of: scalar) { others.append(value) }
-            }
-            #expect(count > 100_000)
-            #expect(others.count < 120, "\(others.count): \(others.prefix(200).map { String($0, radix: 16) })")
-        }
-    #endif
 }
