@@ -9,7 +9,7 @@ struct Completions: Subcommand {
     static let examples = [
         CommandExample(
             arguments: ["completions", "bash"],
-            meaning: "For this user: write it to ~/.local/share/bash-completion/completions/typed-cache"
+            meaning: "Write it to a file typed-cache in ~/.local/share/bash-completion/completions"
         ),
         CommandExample(
             arguments: ["completions", "zsh"],

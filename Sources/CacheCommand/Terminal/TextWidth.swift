@@ -27,8 +27,9 @@ struct TextWidth {
         // U+FE0F asks for the emoji; a flag is of two regional indicators.
         if width == 1, character.unicodeScalars.contains("\u{FE0F}"), first.properties.isEmoji { return 2 }
         if isRegionalIndicator(first), let second = scalars.next(), isRegionalIndicator(second) { return 2 }
-        // A mark with nothing before it that it could stand on.
-        return width
+        if width == 2, first.properties.isEmoji { return 2 }
+        // Marks that take room, as vowels of South Asia do, count on their own.
+        return character.unicodeScalars.reduce(0) { $0 + columns(of: $1) }
     }
 
     static func columns(of scalar: Unicode.Scalar) -> Int {

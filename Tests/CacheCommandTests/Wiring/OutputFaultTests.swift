@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
 
 /// Each subcommand as a process whose standard output is closed, full, or read by nobody any more.
-@Suite(.serialized) struct OutputFaultTests {
+@Suite(.serialized, .enabled(if: isLongRun)) struct OutputFaultTests {
     private let workspace: Workspace
 
     init() throws {
@@ -36,7 +37,7 @@ import Testing
     ]
 
     /// Subcommands that print nothing where nothing is to be told.
-    private static let silent: Set<String> = ["diff"]
+    private static let silent: Set<String> = ["clear", "diff"]
 
     private func run(_ name: String, _ redirection: String) throws -> (status: Int32, errors: String) {
         let line = try #require(Self.lines[name])
@@ -87,30 +88,5 @@ import Testing
         let broken = try run(name, "| true; exit ${PIPESTATUS[0]}")
         #expect(broken.status == 0, "\(name): \(broken.errors)")
         #expect(broken.errors.allSatisfy { $0 != "!" } && !broken.errors.contains("cannot be written"))
-    }
-
-    @Test("Interrupted, a subcommand ends by the signal")
-    func interrupt() throws {
-        // The reader takes nothing, so that the command waits for it; more than a pipe and the buffer hold.
-        let lines = (0..<3_000).map { #"{"id":"key-\#($0)-\#(String(repeating: "x", count: 60))"}"# }
-        let source = try workspace.file("many.ndjson", lines.joined(separator: "\n"))
-        let warm = ["warm", source, "--key", "id", "--cache", "many", "--root", workspace.root, "--quiet"]
-        #expect(try RealTool.run(warm).status == 0)
-        for words in [["list"], ["cat"], ["list", "--long"], ["list", "--json"]] {
-            let former = signal(SIGINT, SIG_DFL)
-            defer { signal(SIGINT, former) }
-            let (process, output, errors) = try RealTool.start(
-                words + ["--cache", "many", "--root", workspace.root]
-            )
-            let first = try output.fileHandleForReading.read(upToCount: 10) ?? Data()
-            #expect(first.count > 0)
-            kill(process.processIdentifier, SIGINT)
-            let rest = output.fileHandleForReading.readDataToEndOfFile()
-            let outcome = try RealTool.finish(process, output: first + rest, errors: errors)
-            #expect(
-                outcome.wasSignalled && outcome.status == SIGINT,
-                "\(words): \(outcome.status) \(outcome.errors)"
-            )
-        }
     }
 }
