@@ -39,7 +39,10 @@ struct LocationOptions: OptionGroup {
     /// Whether one of them is given.
     var isGiven: Bool { root != nil || app != nil }
 
-    var location: CacheLocation {
+    var location: CacheLocation { Self.location(root: root, app: app) }
+
+    /// The place that these values of the options stand for, or without them the environment.
+    static func location(root: String?, app: String?) -> CacheLocation {
         if let root { return .root(root) }
         if let app { return .app(app) }
         let variables = ProcessInfo.processInfo.environment

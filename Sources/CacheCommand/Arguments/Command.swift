@@ -10,9 +10,12 @@ enum Command {
         [
             Warm.self, Caches.self, List.self, Get.self, Cat.self, Diff.self, Stats.self, Verify.self,
             Export.self, Import.self, Remove.self, Trim.self, Compact.self, Clear.self, Dump.self, Convert.self,
-            Lint.self, Help.self,
+            Lint.self, Completions.self, Manual.self, Help.self, Complete.self,
         ]
     }
+
+    /// Those that help, manual and completions list.
+    static var listedSubcommands: [any Subcommand.Type] { subcommands.filter { !$0.isHidden } }
 
     /// The options that stand alone, without a subcommand.
     static let helpOption = OptionDeclaration(name: "help", letter: "h", help: "Show this help and do nothing else")
@@ -45,7 +48,7 @@ enum Command {
             let nearest = Suggestion.nearest(to: name, among: [helpOption.spelling, versionOption.spelling])
             throw ArgumentError(fact: .unknownOption(name, suggestion: nearest))
         }
-        let nearest = Suggestion.nearest(to: name, among: subcommands.map { $0.name })
+        let nearest = Suggestion.nearest(to: name, among: listedSubcommands.map { $0.name })
         throw ArgumentError(fact: .unknownSubcommand(name, suggestion: nearest))
     }
 

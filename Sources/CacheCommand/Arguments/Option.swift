@@ -33,6 +33,16 @@ final class Option<Value>: DeclaredOption {
         if let text { value = try read(text) }
     }
 
+    var words: [String] {
+        guard declaration.placeholder != nil else { return [] }
+        do throws(InvalidValue) {
+            _ = try read("")
+            return []
+        } catch {
+            return error.words
+        }
+    }
+
     /// An option that must be given.
     convenience init(
         required name: String,
@@ -118,16 +128,21 @@ protocol DeclaredOption: AnyObject {
     var text: String? { get set }
     /// Reads the text as the option's value.
     func parse() throws(InvalidValue)
+    /// All values that the option takes, where they are a few words; empty where they are not.
+    var words: [String] { get }
 }
 
 /// The part of an argument's value that cannot be taken, and a description of values that can.
 struct InvalidValue: Error, Sendable, Equatable {
     let part: String
     let expected: String
+    /// All values that can be taken, if they are a few words.
+    let words: [String]
 
-    init(_ part: String, expected: String) {
+    init(_ part: String, expected: String, words: [String] = []) {
         self.part = part
         self.expected = expected
+        self.words = words
     }
 }
 
@@ -151,7 +166,8 @@ enum ArgumentText {
     static func word<Value>(_ words: KeyValuePairs<String, Value>) -> (String) throws(InvalidValue) -> Value {
         { text throws(InvalidValue) in
             guard let word = words.first(where: { $0.key == text }) else {
-                throw InvalidValue(text, expected: "one of \(words.map(\.key).joined(separator: ", "))")
+                let names = words.map(\.key)
+                throw InvalidValue(text, expected: "one of \(names.joined(separator: ", "))", words: names)
             }
             return word.value
         }

@@ -10,6 +10,8 @@ protocol Subcommand {
     /// More about it, if one sentence is not enough.
     static var discussion: String? { get }
     static var examples: [CommandExample] { get }
+    /// Whether it is for programs alone, and not listed anywhere.
+    static var isHidden: Bool { get }
 
     init()
 
@@ -21,6 +23,7 @@ protocol Subcommand {
 
 extension Subcommand {
     static var discussion: String? { nil }
+    static var isHidden: Bool { false }
 
     func validate() throws(ArgumentError) {}
 

@@ -18,6 +18,7 @@ package struct CommandEnvironment {
 
     /// The process's own: standard input, output and error, its signals and its clock.
     package static func process(backend: any CacheBackend) -> CommandEnvironment {
+        occupyClosedDescriptors()
         let errors = StandardError()
         let clock = ContinuousClock()
         let start = clock.now
@@ -32,6 +33,15 @@ package struct CommandEnvironment {
                 try FileInput(location, interruption: interruption)
             }
         )
+    }
+
+    /// Keeps the numbers of standard input, output and error from files that are opened later, if the process was
+    /// started without them: what is printed would go into one of a cache's files.
+    private static func occupyClosedDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest free number. Reading and writing fail with EBADF, as they did before.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
     }
 
     /// Writes the result of a command: one line of JSON for programs, prose for people.

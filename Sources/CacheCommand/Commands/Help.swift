@@ -31,7 +31,7 @@ struct HelpText: CustomStringConvertible {
     }
 
     private static var overview: String {
-        let subcommands = Command.subcommands.map { ($0.name, $0.summary) }
+        let subcommands = Command.listedSubcommands.map { ($0.name, $0.summary) }
         let options = [Command.helpOption, Command.versionOption].map { ($0.form, $0.help) }
         return """
             Fills, shows, checks, moves and trims typed caches.

@@ -51,7 +51,7 @@ struct CommandTests {
     @Test("The overview tells of every subcommand")
     func overview() throws {
         let text = HelpText(nil).description
-        for subcommand in Command.subcommands {
+        for subcommand in Command.listedSubcommands {
             #expect(text.contains("  \(subcommand.name)"))
             #expect(text.contains(subcommand.summary.prefix(30)))
         }
@@ -139,7 +139,10 @@ struct CommandTests {
         }
         #expect(
             error?.fact
-                == .badValue(option: "--layout", InvalidValue("automatic", expected: "one of packed, files"))
+                == .badValue(
+                    option: "--layout",
+                    InvalidValue("automatic", expected: "one of packed, files", words: ["packed", "files"])
+                )
         )
     }
 
