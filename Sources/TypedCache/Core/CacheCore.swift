@@ -27,7 +27,12 @@ final class CacheCore: Sendable {
     let hasReportedLocks = Atomic<Bool>(false)
     /// `nil` where the cache does not follow other processes.
     let foreignChanges: ForeignChanges?
-    private let sweeper = RankedMutex<Sweeper?>(nil, rank: CacheLocks.upkeep)
+    private let timers = RankedMutex<[SharedTimer.Registration]>([], rank: CacheLocks.upkeep)
+    /// `nil` where the cache does not publish its statistics.
+    let publisher: StatisticsPublisher?
+    /// The limits of the tiers; nothing else in these is set.
+    let memoryLimits: TierFigures
+    let diskLimits: TierFigures
     #if canImport(Darwin)
         private let pressure = RankedMutex<MemoryPressure?>(nil, rank: CacheLocks.upkeep)
     #endif
@@ -51,6 +56,9 @@ final class CacheCore: Sendable {
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
+        memoryLimits = TierFigures(memory)
+        diskLimits = TierFigures(disk)
+        publisher = Self.publisher(disk, place)
         listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
         recorder = Recorder(memory: self.memory, listeners: listeners)
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
@@ -60,8 +68,12 @@ final class CacheCore: Sendable {
         self.memory.drainSiblings(nil)
         // A forked process has no thread for it.
         if sweeps, StoreUsage.hasQueues {
-            let sweeper = Sweeper { [weak self] in self?.sweep() }
-            self.sweeper.withLock { $0 = sweeper }
+            let sweeper = SharedTimer.everyMinute.register { [weak self] in self?.sweep() }
+            timers.withLock { $0.append(sweeper) }
+        }
+        if publisher != nil, StoreUsage.hasQueues {
+            let timer = SharedTimer.everySecond.register { [weak self] in self?.publishStatistics() }
+            timers.withLock { $0.append(timer) }
         }
         #if canImport(Darwin)
             let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
@@ -70,6 +82,15 @@ final class CacheCore: Sendable {
     }
 
     var loads: InFlightLoads { memory.loads }
+
+    private static func publisher(_ disk: DiskSettings, _ place: String?) -> StatisticsPublisher? {
+        guard disk.publishesStatistics, let place else { return nil }
+        // A path that names no directory, where the store was opened already.
+        guard case .success(let publisher) = Result(catching: { () throws(StoreError) in
+            try StatisticsPublisher(directory: place)
+        }) else { return nil }
+        return publisher
+    }
 
     // MARK: The end
 
@@ -80,7 +101,8 @@ final class CacheCore: Sendable {
     func close() throws(CacheError) {
         try wrapping { () throws(StoreError) in
             guard try usage.close() else { return }
-            sweeper.withLock { $0 = nil }
+            timers.withLock { $0 = [] }
+            publisher?.close()
             // Idle deadlines that are being moved.
             queues.drainKeys()
             loadLocks.closeAll()
