@@ -105,6 +105,14 @@ extension CacheStatistics {
     }
 }
 
+extension CacheStatistics {
+    /// Adds the events that another cache has counted.
+    mutating func add(_ other: CacheStatistics) {
+        let negative = CacheStatistics() - other
+        self = self - negative
+    }
+}
+
 extension CacheStatistics: CustomStringConvertible {
     /// One line for a log: the share of hits, and all counts that are not zero.
     public var description: String {

@@ -10,7 +10,8 @@ struct DraftName {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.count == 16,
             parts[0].utf8.allSatisfy({ Self.digits.contains($0) }),
-            parts[1] == "lock" || parts[1] == Self.published || UInt64(parts[1]).map({ "\($0)" == parts[1] }) == true
+            parts[1] == "lock" || parts[1] == Self.published
+                || UInt64(parts[1]).map({ "\($0)" == parts[1] }) == true
         else { return nil }
         session = String(parts[0])
         isLock = parts[1] == "lock"

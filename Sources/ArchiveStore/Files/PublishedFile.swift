@@ -71,7 +71,10 @@ package final class PublishedFile: Sendable {
         let root = try attempt("opening the store's directory", directory: path) { () throws(SystemError) in
             try Directory(path: path, layer: layer)
         }
-        return Session(root: root, drafts: try DraftSession(in: root, path: path, directoryName: Self.directoryName))
+        return Session(
+            root: root,
+            drafts: try DraftSession(in: root, path: path, directoryName: Self.directoryName)
+        )
     }
 
     /// Takes the file back; later calls do nothing, nor do calls in a forked process.

@@ -30,6 +30,8 @@ final class CacheCore: Sendable {
     private let timers = RankedMutex<[SharedTimer.Registration]>([], rank: CacheLocks.upkeep)
     /// `nil` where the cache does not publish its statistics.
     let publisher: StatisticsPublisher?
+    /// The metrics that the cache's statistics are part of.
+    let metrics = RankedMutex<[CacheMetrics.Membership]>([], rank: CacheLocks.upkeep)
     /// The limits of the tiers; nothing else in these is set.
     let memoryLimits: TierFigures
     let diskLimits: TierFigures
@@ -59,10 +61,16 @@ final class CacheCore: Sendable {
         memoryLimits = TierFigures(memory)
         diskLimits = TierFigures(disk)
         publisher = Self.publisher(disk, place)
-        listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
+        listeners = Listeners(
+            cacheName: name,
+            hasDisk: archives == nil,
+            // Finds the cache's histograms once, and not for each operation.
+            observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer
+        )
         recorder = Recorder(memory: self.memory, listeners: listeners)
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
         store.setUser(self)
+        (observer as? CacheMetrics)?.add(self)
         // Otherwise a program that opens the directory, saves and drops the cache again and again could defer any
         // number of writes.
         self.memory.drainSiblings(nil)
@@ -86,9 +94,11 @@ final class CacheCore: Sendable {
     private static func publisher(_ disk: DiskSettings, _ place: String?) -> StatisticsPublisher? {
         guard disk.publishesStatistics, let place else { return nil }
         // A path that names no directory, where the store was opened already.
-        guard case .success(let publisher) = Result(catching: { () throws(StoreError) in
-            try StatisticsPublisher(directory: place)
-        }) else { return nil }
+        guard
+            case .success(let publisher) = Result(catching: { () throws(StoreError) in
+                try StatisticsPublisher(directory: place)
+            })
+        else { return nil }
         return publisher
     }
 

@@ -33,3 +33,20 @@ package struct TierFigures: Sendable, Hashable {
         byteLimit = settings.byteLimit?.bytes
     }
 }
+
+extension TierFigures {
+    /// The sums; unknown where one is, without a limit where one has none.
+    func joined(with other: TierFigures) -> TierFigures {
+        func sum(_ path: KeyPath<TierFigures, Int?>) -> Int? {
+            guard let one = self[keyPath: path], let other = other[keyPath: path] else { return nil }
+            let (sum, overflow) = one.addingReportingOverflow(other)
+            return overflow ? .max : sum
+        }
+        var joined = TierFigures()
+        joined.entryCount = sum(\.entryCount)
+        joined.byteCount = sum(\.byteCount)
+        joined.entryLimit = sum(\.entryLimit)
+        joined.byteLimit = sum(\.byteLimit)
+        return joined
+    }
+}

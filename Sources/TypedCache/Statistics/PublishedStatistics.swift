@@ -170,19 +170,25 @@ extension PublishedStatistics {
     private static var latest: Double { 1e11 }
 }
 
-/// An open cache that another process, or this one, tells of.
+/// A cache as a process has it open, once or several times.
 package struct PublishedCache: Sendable {
-    /// Tells it from the others of its directory.
-    package let session: String
-    /// Whether its process lives, as far as the system tells, and has the cache open.
+    /// Whether the process lives and has the cache open, as far as the system tells.
     package let isLive: Bool
-    package let statistics: PublishedStatistics
+    /// How often the process has it open.
+    package private(set) var openCount = 1
+    /// The sums, where the process has it open several times.
+    package private(set) var statistics: PublishedStatistics
 
-    /// The open caches with the directory at `directory`, in the order of their opening, and the reasons why others
-    /// cannot be read. Blocks on disk I/O; reads at most 256 files of 1 KiB.
+    /// The longest time between two publications of a live cache that is not held up.
+    package static let heartbeat = StatisticsPublisher.heartbeat
+
+    /// The caches with the directory at `directory` that processes tell of, in the order of their opening, and the
+    /// reasons why others cannot be read. Blocks on disk I/O; reads at most 256 files of 1 KiB.
     ///
     /// - Throws: `.io` if the directory cannot be read.
-    package static func all(in directory: URL) throws(CacheError) -> (caches: [PublishedCache], faults: [CacheError]) {
+    package static func all(in directory: URL) throws(CacheError) -> (
+        caches: [PublishedCache], faults: [CacheError]
+    ) {
         let files: [PublishedFile.Found]
         do throws(StoreError) {
             files = try PublishedFile.all(
@@ -197,15 +203,50 @@ package struct PublishedCache: Sendable {
         for file in files {
             do throws(CacheError) {
                 let statistics = try PublishedStatistics(file.bytes)
-                caches.append(PublishedCache(session: file.session, isLive: file.isLive, statistics: statistics))
+                caches.append(PublishedCache(isLive: file.isLive, statistics: statistics))
             } catch {
                 faults.append(error)
             }
         }
-        caches.sort { ($0.statistics.openedAt, $0.session) < ($1.statistics.openedAt, $1.session) }
-        return (caches, faults)
+        caches.sort { $0.order < $1.order }
+        return (joined(caches), faults)
     }
 
-    /// The longest time between two publications of a live cache that is not held up.
-    package static let heartbeat = StatisticsPublisher.heartbeat
+    private var order: (Date, Int) { (statistics.openedAt, statistics.processIdentifier) }
+
+    private struct Process: Hashable {
+        let identifier: Int
+        let program: String
+        let isLive: Bool
+    }
+
+    /// One for each process.
+    private static func joined(_ caches: [PublishedCache]) -> [PublishedCache] {
+        var places: [Process: Int] = [:]
+        var joined: [PublishedCache] = []
+        for cache in caches {
+            let process = Process(
+                identifier: cache.statistics.processIdentifier,
+                program: cache.statistics.program,
+                isLive: cache.isLive
+            )
+            if let place = places[process] {
+                joined[place].join(cache)
+            } else {
+                places[process] = joined.count
+                joined.append(cache)
+            }
+        }
+        return joined
+    }
+
+    private mutating func join(_ other: PublishedCache) {
+        openCount += other.openCount
+        statistics.figures.statistics.add(other.statistics.figures.statistics)
+        statistics.figures.memory = statistics.figures.memory.joined(with: other.statistics.figures.memory)
+        // The disk is the same one; the later look counts.
+        guard other.statistics.publishedAt >= statistics.publishedAt else { return }
+        statistics.publishedAt = other.statistics.publishedAt
+        statistics.figures.disk = other.statistics.figures.disk
+    }
 }
