@@ -18,7 +18,10 @@ package struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == 
     /// Unsafe code, and why it is sound: the load is within the bytes, as was checked right before.
     ///
     /// - Precondition: all of it lies within the bytes.
-    package func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as _: Number.Type = Number.self)
+    package func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int,
+        as _: Number.Type = Number.self
+    )
         -> Number
     {
         precondition(

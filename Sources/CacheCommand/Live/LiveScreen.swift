@@ -121,8 +121,9 @@ extension LiveScreen {
                 case .faint: "\u{1B}[2m"
                 case .warning: "\u{1B}[31m"
                 }
-            return code.isEmpty || !hasColor ? "\(line.text)\u{1B}[K" : "\(code)\(line.text)\u{1B}[0m\u{1B}[K"
+            // Erased first: behind a line that fills all columns, the cursor is still at its last character.
+            return "\u{1B}[2K" + (code.isEmpty || !hasColor ? line.text : "\(code)\(line.text)\u{1B}[0m")
         }
-        return "\u{1B}[H" + drawn.joined(separator: "\r\n") + "\u{1B}[J"
+        return "\u{1B}[H" + drawn.joined(separator: "\r\n")
     }
 }

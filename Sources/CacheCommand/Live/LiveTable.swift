@@ -17,6 +17,8 @@ struct LiveTable {
         /// The lower ones are shown first.
         let rank: Int
         var alignsRight = true
+        /// Whether the end of a cell that is too long is shown, and not its beginning.
+        var showsEnd = false
         let cell: @Sendable (LiveTable, LiveRow) -> String
 
         func heading(showsRates: Bool) -> String { showsRates ? heading : totalHeading }
@@ -30,7 +32,7 @@ struct LiveTable {
             $0.processName($1)
         },
         Column(heading: "HIT%", totalHeading: "HIT%", least: 5, most: 5, rank: 1) { $0.ratio($1.hitRatio) },
-        Column(heading: "TREND", totalHeading: "TREND", least: 8, most: 60, rank: 7, alignsRight: false) {
+        Column(heading: "TREND", totalHeading: "TREND", least: 8, most: 60, rank: 7, showsEnd: true) {
             $0.sparkline($1.trend)
         },
         Column(heading: "MEM/s", totalHeading: "MEMHIT", least: 6, most: 6, rank: 2) {
@@ -79,7 +81,12 @@ struct LiveTable {
 
     private func line(_ cells: [String], _ columns: [Column], _ widths: [Int], _ width: Int?) -> String {
         let fitted = zip(cells, zip(columns, widths)).map { cell, column in
-            DisplayWidth.fit(cell, columns: column.1, alignsRight: column.0.alignsRight, cutMark: cutMark)
+            DisplayWidth.fit(
+                column.0.showsEnd ? String(cell.suffix(column.1)) : cell,
+                columns: column.1,
+                alignsRight: column.0.alignsRight,
+                cutMark: cutMark
+            )
         }
         let line = fitted.joined(separator: " ")
         // A terminal that is narrower than the narrowest table.

@@ -106,6 +106,7 @@ final class ProcessTerminal: ScreenTerminal {
     func suspend() {
         end()
         // To all of the group, as the terminal itself does for ctrl-Z: the shell stops a whole pipeline.
+        SignalTrap.unblock(SIGTSTP)
         kill(0, SIGTSTP)
         begin()
     }

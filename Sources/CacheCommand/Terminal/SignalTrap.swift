@@ -82,6 +82,11 @@ final class SignalTrap: Interruption {
         #endif
         action.sa_flags = resets ? Int32(truncatingIfNeeded: SA_RESETHAND) : 0
         sigaction(signal, &action, nil)
+        Self.unblock(signal)
+    }
+
+    /// Lets a signal through to this thread.
+    static func unblock(_ signal: Int32) {
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, signal)

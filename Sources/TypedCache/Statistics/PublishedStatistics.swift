@@ -92,7 +92,10 @@ extension PublishedStatistics {
         }
 
         init(microseconds path: WritableKeyPath<CacheFigures, Duration>) {
-            value = { Int(clamping: Int64($0[keyPath: path] / .microseconds(1))) }
+            value = { figures in
+                let (seconds, attoseconds) = figures[keyPath: path].components
+                return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+            }
             set = { $0[keyPath: path] = .microseconds(Int64($1 ?? 0)) }
         }
     }
