@@ -39,7 +39,6 @@ import Testing
         #expect(samples[#"typed_cache_size_limit_bytes{cache="cities",tier="memory"}"#] == "67108864")
         #expect(samples[#"typed_cache_operation_duration_seconds_count{cache="cities",operation="write"}"#] == "6")
         #expect(samples[#"typed_cache_operation_duration_seconds_count{cache="cities",operation="load"}"#] == "1")
-        #expect(samples[#"typed_cache_operation_duration_seconds_count{cache="cities",operation="sweep"}"#] == "0")
     }
 
     @Test func severalCachesAndThoseThatAreGoneCount() throws {

@@ -45,7 +45,7 @@ final class TerminalSession {
         sourceLocation: SourceLocation = #_sourceLocation,
         until isWanted: ([String]) -> Bool
     ) throws -> [String] {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let lines = try screen()
             if isWanted(lines) { return lines }
