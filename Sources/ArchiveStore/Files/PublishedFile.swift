@@ -48,18 +48,19 @@ package final class PublishedFile: Sendable {
             try usage.check()
             // The directory may have been moved, erased, or made again.
             if let open = session, try !isCurrent(open.root) { session = nil }
-            if session == nil {
-                guard StoreKind(directory: path) != nil else { return }
-                session = try start()
+            if let drafts = session?.drafts {
+                do throws(StoreError) {
+                    return try drafts.publish(drafts.write(bytes).name)
+                } catch {
+                    // Somebody has deleted the folder, which is made again.
+                    guard error.errorNumber == ENOENT else { throw error }
+                    session = nil
+                }
             }
-            guard let drafts = session?.drafts else { return }
-            do throws(StoreError) {
-                try drafts.publish(drafts.write(bytes).name)
-            } catch {
-                // Somebody may have deleted the folder: the next call makes it again.
-                if error.errorNumber == ENOENT { session = nil }
-                throw error
-            }
+            guard StoreKind(directory: path) != nil else { return }
+            let new = try start()
+            session = new
+            try new.drafts.publish(new.drafts.write(bytes).name)
         }
     }
 

@@ -15,7 +15,7 @@ import ArchiveStore
 /// | moves | `DeadlineMoves` | the deadlines that the disk has to follow | nothing |
 /// | siblings | `SharedMemory` | the caches of each directory in this process | nothing |
 /// | listeners | `Listeners` | the streams of events | nothing |
-/// | upkeep | `CacheCore` | its timers and its listener for memory pressure | nothing |
+/// | upkeep | `CacheCore` | its timers, its listener for memory pressure, its metrics | nothing |
 /// | publishing | `StatisticsPublisher` | the figures that were published last | nothing |
 ///
 /// Under none of them runs code of the user: no producer, observer, coder, `cost`, or `deinit` of a value. Entries that
