@@ -11,9 +11,8 @@ import Synchronization
 /// print(metrics.text())    // or metrics.text(.openMetrics)
 /// ```
 ///
-/// A hit in memory takes no longer than without it: hits are counted by the cache in any case, and not timed, for
-/// reading the clock twice takes longer than most of them. An operation on the disk and a load are timed, which adds some
-/// 100 ns.
+/// A hit in memory takes no longer than without it: hits are counted by the cache in any case, and not timed. An
+/// operation on the disk and a load are timed, by two looks at the clock.
 ///
 /// Counts are kept when a cache is closed or dropped, so that they only grow. Caches of one name count together.
 public final class CacheMetrics: CacheObserver {
