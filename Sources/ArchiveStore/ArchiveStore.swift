@@ -132,6 +132,9 @@ package protocol ArchiveStore: Sendable {
     /// Waits until the deferred saves of a key are written, or those of all keys if it is `nil`.
     func settle(_ key: String?)
 
+    /// The store's size as far as it is known without I/O; `nil` if it is not.
+    var knownSize: KnownSize? { get }
+
     /// The number of parts in which the entries can be listed.
     var partCount: Int { get }
 
@@ -159,6 +162,8 @@ package protocol ArchiveStore: Sendable {
 }
 
 extension ArchiveStore {
+    package var knownSize: KnownSize? { nil }
+
     /// Saves an archive without a condition, and with no attributes but dates.
     package func save(
         _ archive: [UInt8],

@@ -1,3 +1,16 @@
+/// The size of a store, as far as it is known without reading anything.
+package struct KnownSize: Sendable, Equatable {
+    /// `nil` if some entries were not counted yet.
+    package var entryCount: Int?
+    /// The bytes that count for the limit.
+    package var byteCount: Int
+
+    package init(entryCount: Int?, byteCount: Int) {
+        self.entryCount = entryCount
+        self.byteCount = byteCount
+    }
+}
+
 /// The size of a store, and the bytes that it has written since it was opened.
 package struct StoreStatistics: Sendable {
     package var entryCount = 0

@@ -15,6 +15,8 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var loads = 0
     /// Expired values that a producer found to be still right.
     public internal(set) var revalidations = 0
+    /// How long producers ran, all runs together, those that threw included. One run may load several values.
+    public internal(set) var loadTime = Duration.zero
     /// Producers that threw.
     public internal(set) var loadFailures = 0
     /// Entries saved.
@@ -88,6 +90,7 @@ extension CacheStatistics {
         difference.joins -= earlier.joins
         difference.loads -= earlier.loads
         difference.revalidations -= earlier.revalidations
+        difference.loadTime -= earlier.loadTime
         difference.loadFailures -= earlier.loadFailures
         difference.saves -= earlier.saves
         difference.expirations -= earlier.expirations
@@ -99,6 +102,14 @@ extension CacheStatistics {
         difference.corruptions -= earlier.corruptions
         difference.failures -= earlier.failures
         return difference
+    }
+}
+
+extension CacheStatistics {
+    /// Adds the events that another cache has counted.
+    mutating func add(_ other: CacheStatistics) {
+        let negative = CacheStatistics() - other
+        self = self - negative
     }
 }
 

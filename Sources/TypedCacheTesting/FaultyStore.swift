@@ -11,6 +11,8 @@ final class FaultyStore: ArchiveStore {
         self.faults = faults
     }
 
+    var knownSize: KnownSize? { base.knownSize }
+
     func save(
         _ archive: [UInt8],
         forKey key: String,

@@ -3,12 +3,12 @@
 /// A format with fields at fixed places checks its length once, then reads each by its offset. A format whose fields
 /// follow one another takes them with ``next(_:)``, which returns `nil` at the end. Neither ever reads outside of the
 /// bytes: a load at an offset is one load and one comparison, which the compiler drops after the check of the length.
-struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
+package struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
     private let bytes: Bytes
     /// Where the next field begins.
     private var position: Int
 
-    init(_ bytes: Bytes) {
+    package init(_ bytes: Bytes) {
         self.bytes = bytes
         position = bytes.startIndex
     }
@@ -18,7 +18,10 @@ struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     /// Unsafe code, and why it is sound: the load is within the bytes, as was checked right before.
     ///
     /// - Precondition: all of it lies within the bytes.
-    func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as _: Number.Type = Number.self)
+    package func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int,
+        as _: Number.Type = Number.self
+    )
         -> Number
     {
         precondition(
@@ -33,10 +36,10 @@ struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     }
 
     /// Whether every byte was taken.
-    var isAtEnd: Bool { position == bytes.endIndex }
+    package var isAtEnd: Bool { position == bytes.endIndex }
 
     /// Takes the next number; `nil` if the bytes end before it does.
-    mutating func next<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number? {
+    package mutating func next<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number? {
         let size = MemoryLayout<Number>.size
         guard size <= bytes.endIndex - position else { return nil }
         defer { position += size }
@@ -44,7 +47,7 @@ struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     }
 
     /// Takes the next `count` bytes; `nil` if there are not so many.
-    mutating func next(byteCount count: Int) -> Bytes.SubSequence? {
+    package mutating func next(byteCount count: Int) -> Bytes.SubSequence? {
         guard (0...(bytes.endIndex - position)).contains(count) else { return nil }
         defer { position += count }
         return bytes[position..<(position + count)]

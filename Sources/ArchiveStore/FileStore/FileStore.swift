@@ -81,6 +81,12 @@ package final class FileStore: ArchiveStore {
         return 0
     }
 
+    /// As the journal has it, which a store without limits does not keep.
+    package var knownSize: KnownSize? {
+        let total = opened.handle?.journal.withLedger { $0.total } ?? nil
+        return total.map { KnownSize(entryCount: $0.count, byteCount: $0.byteCount) }
+    }
+
     // MARK: - The directory
 
     /// - Throws: `.closed` and `.forked`.

@@ -22,12 +22,16 @@ final class DraftSession: Sendable {
     private let count = Atomic<UInt64>(0)
     private let usage = StoreUsage()
 
-    /// Starts a session in `.drafts` of `root`, made if it is missing, and cleans up after dead ones.
-    init(in root: Directory, path rootPath: String) throws(StoreError) {
-        path = rootPath + "/" + Self.directoryName
+    /// Starts a session in a directory of `root`, made if it is missing, and cleans up after dead ones.
+    init(
+        in root: Directory,
+        path rootPath: String,
+        directoryName: String = DraftSession.directoryName
+    ) throws(StoreError) {
+        path = rootPath + "/" + directoryName
         directory = try attempt("opening the directory of drafts", directory: path) { () throws(SystemError) in
-            try root.makeDirectory(Self.directoryName)
-            return try root.directory(Self.directoryName)
+            try root.makeDirectory(directoryName)
+            return try root.directory(directoryName)
         }
         while true {
             let candidate = DraftName.randomSession()
@@ -127,6 +131,25 @@ final class DraftSession: Sendable {
     }
 
     private static let writing = "writing a draft"
+
+    /// Gives a draft the name of the session's published file, in place of the former one, in one step.
+    func publish(_ draft: String) throws(StoreError) {
+        do throws(StoreError) {
+            try attempt("publishing a file", path + "/" + publishedName) { () throws(SystemError) in
+                try directory.rename(draft, to: publishedName, in: directory)
+            }
+        } catch {
+            discard(draft)
+            throw error
+        }
+    }
+
+    private var publishedName: String { "\(name).\(DraftName.published)" }
+
+    /// Deletes the session's published file.
+    func withdraw() {
+        bestEffort("without the session's lock it counts as left over") { try directory.remove(publishedName) }
+    }
 
     /// Deletes a draft that did not become anything.
     func discard(_ draft: String) {

@@ -200,6 +200,18 @@ struct OpenFile: ~Copyable {
         _ = try layer.call(.lock, name) { flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
     }
 
+    /// Whether another open file has the lock to itself. Takes the lock for a moment, together with others who only look.
+    func isLockedByOthers() throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try layer.call(.lock, name) { flock(descriptor, LOCK_SH | LOCK_NB) }
+        } catch {
+            if error.isLockedByOthers { return true }
+            throw error
+        }
+        try unlock()
+        return false
+    }
+
     /// Gives the lock back; closing does so too.
     func unlock() throws(SystemError) {
         _ = try layer.call(.unlock, name) { flock(descriptor, LOCK_UN) }

@@ -50,6 +50,10 @@ package final class MemoryStore: ArchiveStore {
 
     private var currentUser: (any StoreUser)? { user.withLock { $0.user } }
 
+    package var knownSize: KnownSize? {
+        state.withLock { KnownSize(entryCount: $0.policy.count, byteCount: $0.policy.cost) }
+    }
+
     /// The cost of all archives together, in bytes.
     package var cost: Int { state.withLock { $0.policy.cost } }
 

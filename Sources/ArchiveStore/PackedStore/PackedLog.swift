@@ -157,6 +157,12 @@ final class PackedLog: Sendable {
         try lock.withWriterLock { $0.log.index.takeChanges() }
     }
 
+    /// Waits for no device and no other process.
+    var knownSize: KnownSize {
+        let byteCount = lock.withWriterLockOnly { $0.log.chain.byteCount }
+        return KnownSize(entryCount: index.knownCount, byteCount: byteCount)
+    }
+
     var statistics: StoreStatistics {
         get throws(StoreError) {
             try lock.withWriterLock { state in

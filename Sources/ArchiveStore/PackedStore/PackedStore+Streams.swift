@@ -39,6 +39,9 @@ extension PackedStore {
         }
     }
 
+    /// Of the log as this process knows it: without what others have appended since it last looked.
+    package var knownSize: KnownSize? { current?.knownSize }
+
     /// The number of entries and files, the bytes they take, and the bytes written until now.
     ///
     /// - Complexity: O(*n*) in the entries of index parts that are not loaded yet.

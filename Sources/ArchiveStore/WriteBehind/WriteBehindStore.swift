@@ -37,6 +37,8 @@ package final class WriteBehindStore: ArchiveStore {
         below.setUser(user)
     }
 
+    package var knownSize: KnownSize? { below.knownSize }
+
     // MARK: Saving
 
     package func save(

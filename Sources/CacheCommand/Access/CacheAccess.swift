@@ -124,6 +124,9 @@ package protocol CacheBackend {
     /// touches no cache.
     func checkingSink(for content: RecordContent) -> any RecordSink
 
+    /// What processes publish of a cache that they have open, and why some of it cannot be read.
+    func published(_ selection: CacheSelection) throws -> (caches: [PublishedCache], faults: [CacheError])
+
     /// The names of the caches at a location, in order; of very many, the first that were found.
     func names(at location: CacheLocation) throws -> [String]
 

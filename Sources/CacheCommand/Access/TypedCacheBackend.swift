@@ -28,6 +28,13 @@ package struct TypedCacheBackend: CacheBackend {
 
     package func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
 
+    package func published(
+        _ selection: CacheSelection
+    ) throws -> (caches: [PublishedCache], faults: [CacheError]) {
+        let directory = try Self.directory(of: selection.location)
+        return try PublishedCache.all(in: directory.appending(path: selection.name, directoryHint: .isDirectory))
+    }
+
     package func names(at location: CacheLocation) throws -> [String] {
         CacheListing.names(in: try Self.directory(of: location))
     }

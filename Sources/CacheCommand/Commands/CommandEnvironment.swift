@@ -11,6 +11,8 @@ package struct CommandEnvironment {
     let now: () -> Duration
     /// The moment by which entries have expired.
     var date: () -> Date = { .now }
+    /// Takes hold of the terminal, to draw on all of it; `nil` if there is none. Watches for signals from then on.
+    var openTerminal: () -> (any ScreenTerminal)? = { nil }
     /// Begins to watch for signals.
     let trapSignals: () -> any Interruption
     /// Opens the input from which records are read.
@@ -28,6 +30,7 @@ package struct CommandEnvironment {
             backend: backend,
             confirm: isatty(STDIN_FILENO) == 1 ? { ask($0, on: errors) } : nil,
             now: { clock.now - start },
+            openTerminal: { ProcessTerminal(variables: ProcessInfo.processInfo.environment) },
             trapSignals: { SignalTrap() },
             openInput: { location, interruption throws(SourceError) in
                 try FileInput(location, interruption: interruption)

@@ -26,9 +26,13 @@ final class StandardOutput: TextOutput {
     private var buffer: [UInt8] = []
     private let descriptor: Int32
     private let isTerminal: Bool
+    private let isHeldBack: Bool
 
     /// A closed pipe is an error of `write` from here on, where it would have been a signal that kills.
-    init(descriptor: Int32 = STDOUT_FILENO) {
+    ///
+    /// - Parameter isHeldBack: whether text stays in the buffer until it is full, on a terminal too.
+    init(descriptor: Int32 = STDOUT_FILENO, isHeldBack: Bool = false) {
+        self.isHeldBack = isHeldBack
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
         signal(SIGPIPE, SIG_IGN)
@@ -45,7 +49,7 @@ final class StandardOutput: TextOutput {
     }
 
     private func flushIfDue() throws(OutputError) {
-        if isTerminal || buffer.count >= Self.capacity { try flush() }
+        if isTerminal && !isHeldBack || buffer.count >= Self.capacity { try flush() }
     }
 
     func flush() throws(OutputError) {

@@ -27,7 +27,14 @@ final class CacheCore: Sendable {
     let hasReportedLocks = Atomic<Bool>(false)
     /// `nil` where the cache does not follow other processes.
     let foreignChanges: ForeignChanges?
-    private let sweeper = RankedMutex<Sweeper?>(nil, rank: CacheLocks.upkeep)
+    private let timers = RankedMutex<[SharedTimer.Registration]>([], rank: CacheLocks.upkeep)
+    /// `nil` where the cache does not publish its statistics.
+    let publisher: StatisticsPublisher?
+    /// The metrics that the cache's statistics are part of.
+    let metrics = RankedMutex<[CacheMetrics.Membership]>([], rank: CacheLocks.upkeep)
+    /// The limits of the tiers; nothing else in these is set.
+    let memoryLimits: TierFigures
+    let diskLimits: TierFigures
     #if canImport(Darwin)
         private let pressure = RankedMutex<MemoryPressure?>(nil, rank: CacheLocks.upkeep)
     #endif
@@ -51,17 +58,30 @@ final class CacheCore: Sendable {
         queues = DiskQueues(label: name, usage: usage)
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
-        listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
+        memoryLimits = TierFigures(memory)
+        diskLimits = TierFigures(disk)
+        publisher = Self.publisher(disk, place)
+        listeners = Listeners(
+            cacheName: name,
+            hasDisk: archives == nil,
+            // Finds the cache's histograms once, and not for each operation.
+            observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer
+        )
         recorder = Recorder(memory: self.memory, listeners: listeners)
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
         store.setUser(self)
+        (observer as? CacheMetrics)?.add(self)
         // Otherwise a program that opens the directory, saves and drops the cache again and again could defer any
         // number of writes.
         self.memory.drainSiblings(nil)
         // A forked process has no thread for it.
         if sweeps, StoreUsage.hasQueues {
-            let sweeper = Sweeper { [weak self] in self?.sweep() }
-            self.sweeper.withLock { $0 = sweeper }
+            let sweeper = SharedTimer.everyMinute.register { [weak self] in self?.sweep() }
+            timers.withLock { $0.append(sweeper) }
+        }
+        if publisher != nil, StoreUsage.hasQueues {
+            let timer = SharedTimer.everySecond.register { [weak self] in self?.publishStatistics() }
+            timers.withLock { $0.append(timer) }
         }
         #if canImport(Darwin)
             let listener = MemoryPressure { [weak self] isCritical in self?.relieve(isCritical: isCritical) }
@@ -70,6 +90,17 @@ final class CacheCore: Sendable {
     }
 
     var loads: InFlightLoads { memory.loads }
+
+    private static func publisher(_ disk: DiskSettings, _ place: String?) -> StatisticsPublisher? {
+        guard disk.publishesStatistics, let place else { return nil }
+        // A path that names no directory, where the store was opened already.
+        guard
+            case .success(let publisher) = Result(catching: { () throws(StoreError) in
+                try StatisticsPublisher(directory: place)
+            })
+        else { return nil }
+        return publisher
+    }
 
     // MARK: The end
 
@@ -80,7 +111,8 @@ final class CacheCore: Sendable {
     func close() throws(CacheError) {
         try wrapping { () throws(StoreError) in
             guard try usage.close() else { return }
-            sweeper.withLock { $0 = nil }
+            timers.withLock { $0 = [] }
+            publisher?.close()
             // Idle deadlines that are being moved.
             queues.drainKeys()
             loadLocks.closeAll()

@@ -15,7 +15,8 @@ import ArchiveStore
 /// | moves | `DeadlineMoves` | the deadlines that the disk has to follow | nothing |
 /// | siblings | `SharedMemory` | the caches of each directory in this process | nothing |
 /// | listeners | `Listeners` | the streams of events | nothing |
-/// | upkeep | `CacheCore` | its timer and its listener for memory pressure | nothing |
+/// | upkeep | `CacheCore` | its timers, its listener for memory pressure, its metrics | nothing |
+/// | publishing | `StatisticsPublisher` | the figures that were published last | nothing |
 ///
 /// Under none of them runs code of the user: no producer, observer, coder, `cost`, or `deinit` of a value. Entries that
 /// leave memory under a lock are handed out of it, and released by the caller.
@@ -31,4 +32,5 @@ enum CacheLocks {
     static let siblings = LockRank("cache: siblings", number: 440)
     static let listeners = LockRank("cache: listeners", number: 450)
     static let upkeep = LockRank("cache: upkeep", number: 460)
+    static let publishing = LockRank("cache: published statistics", number: 470)
 }

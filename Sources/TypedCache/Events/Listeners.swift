@@ -14,6 +14,7 @@ final class Listeners: Sendable {
     private let cacheName: String
     private let hasDisk: Bool
     private let observer: (any CacheObserver)?
+    private let observesEvents: Bool
     private let isNeeded: Atomic<Bool>
     private let state = RankedMutex(State(), rank: CacheLocks.listeners)
 
@@ -21,7 +22,8 @@ final class Listeners: Sendable {
         self.cacheName = cacheName
         self.hasDisk = hasDisk
         self.observer = observer
-        isNeeded = Atomic(observer != nil)
+        observesEvents = observer?.observesEvents ?? false
+        isNeeded = Atomic(observesEvents)
     }
 
     deinit {
@@ -34,7 +36,7 @@ final class Listeners: Sendable {
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
         guard isActive else { return }
         let event = CacheEvent(occurrence, key: key?.text, cause: cause, hasDisk: hasDisk)
-        observer?.cache(cacheName, did: event)
+        if observesEvents { observer?.cache(cacheName, did: event) }
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
 
@@ -57,7 +59,7 @@ final class Listeners: Sendable {
     private func forget(_ number: Int) {
         let former = state.withLock { state in
             let former = state.streams.removeValue(forKey: number)
-            isNeeded.store(observer != nil || !state.streams.isEmpty, ordering: .relaxed)
+            isNeeded.store(observesEvents || !state.streams.isEmpty, ordering: .relaxed)
             return former
         }
         _ = consume former

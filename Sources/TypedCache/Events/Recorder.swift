@@ -8,6 +8,9 @@ struct Recorder: Sendable {
         listeners.tell(occurrence, key, cause: cause)
     }
 
+    /// Counts the time of a producer's run, which is no event.
+    func countLoadTime(_ time: Duration) { memory.withLock { $0.statistics.loadTime += time } }
+
     /// Records saves of keys, in their order; those in `replaced` replaced an entry of memory.
     func recordSaves(of keys: [EntryKey], replacing replaced: Set<EntryKey>) {
         memory.withLock { memory in

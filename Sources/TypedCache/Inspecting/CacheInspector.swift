@@ -118,9 +118,9 @@ extension CacheInspector {
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var latest: Date?
         while let name = files?.nextObject() as? String {
-            // Folders have the times of changes in them; the index and the reserve are written without any.
+            // Folders have the times of changes in them; the others are written without any.
             files?.skipDescendants()
-            guard name != "index", name != "reserve" else { continue }
+            guard name != "index", name != "reserve", name != PublishedFile.directoryName else { continue }
             guard let date = files?.fileAttributes?[.modificationDate] as? Date else { continue }
             latest = max(latest ?? date, date)
         }
@@ -328,6 +328,9 @@ extension CacheInspector {
 
     /// Gives back the space of entries that were removed or saved over, and returns how many bytes that was.
     package func compact() throws(CacheError) -> Int {
-        try core.wrapping { () throws(StoreError) in try core.store.compact() }
+        try core.wrapping { () throws(StoreError) in
+            try PublishedFile.removeLeftovers(inDirectory: directory.path(percentEncoded: false))
+            return try core.store.compact()
+        }
     }
 }

@@ -35,15 +35,18 @@ extension LoadPlan {
                 try await core.listeners.observing(.load) { try await producer(keys, decoded(former)) }
             }
         } catch {
+            core.recorder.countLoadTime(ContinuousClock.now - start)
             for load in loads { fail(load, error) }
             return
         }
+        let elapsed = ContinuousClock.now - start
+        core.recorder.countLoadTime(elapsed)
         if Task.isCancelled {
             // The load was given up; another fetch may have begun it anew, and has the newer value.
             for load in loads { end(load, .failed(CancellationError())) }
             return
         }
-        let loadTime = (ContinuousClock.now - start) / .seconds(1)
+        let loadTime = elapsed / .seconds(1)
         for load in loads {
             guard let answer = answers[load.key.text] else {
                 end(load, .absent)

@@ -31,7 +31,8 @@ package enum CacheDirectory {
         #endif
     }
 
-    private static var programName: String {
+    /// The name of this program.
+    static var programName: String {
         #if canImport(Darwin)
             if let identifier = Bundle.main.bundleIdentifier { return identifier }
         #endif

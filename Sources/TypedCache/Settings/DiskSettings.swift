@@ -74,6 +74,13 @@ public struct DiskSettings: Sendable, Hashable {
     /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
     public var followsOtherProcesses: Bool
+    /// Whether this process publishes the cache's ``CacheStatistics`` and sizes, for `typed-cache top` and other
+    /// programs of this user; `false` by default.
+    ///
+    /// A file of some 300 bytes in the cache's directory is replaced in the background, once a second where something
+    /// has changed and every 10 seconds otherwise, and removed when the cache is closed or dropped. Fetches and saves do
+    /// not take longer. A failure, of a full volume say, is told to the observer once, as ``CacheEvent/Kind/failed``.
+    public var publishesStatistics: Bool
 
     /// - Parameters:
     ///   - layout: how entries are kept on disk.
@@ -84,6 +91,7 @@ public struct DiskSettings: Sendable, Hashable {
     ///   - writing: when a save writes.
     ///   - compression: how archives are compressed.
     ///   - followsOtherProcesses: whether hits in memory look for changes by other processes.
+    ///   - publishesStatistics: whether other processes may see this cache's statistics.
     public init(
         layout: Layout = .automatic,
         byteLimit: ByteCount? = nil,
@@ -92,7 +100,8 @@ public struct DiskSettings: Sendable, Hashable {
         durability: Durability = .process,
         writing: Writing = .through,
         compression: Compression = .automatic,
-        followsOtherProcesses: Bool = false
+        followsOtherProcesses: Bool = false,
+        publishesStatistics: Bool = false
     ) {
         self.layout = layout
         self.byteLimit = byteLimit
@@ -102,6 +111,7 @@ public struct DiskSettings: Sendable, Hashable {
         self.writing = writing
         self.compression = compression
         self.followsOtherProcesses = followsOtherProcesses
+        self.publishesStatistics = publishesStatistics
     }
 
     var storeSettings: StoreSettings {

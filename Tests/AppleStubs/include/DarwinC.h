@@ -188,9 +188,14 @@ struct sigaction {
     sigset_t sa_mask;
     int sa_flags;
 };
+#define SIGHUP 1
 #define SIGINT 2
+#define SIGQUIT 3
 #define SIGPIPE 13
 #define SIGTERM 15
+#define SIGTSTP 18
+#define SIGCONT 19
+#define SIGWINCH 28
 #define SIG_UNBLOCK 2
 #define SA_RESETHAND 0x0004
 int sigaction(int number, const struct sigaction *action, struct sigaction *former);
@@ -199,6 +204,7 @@ int sigaddset(sigset_t *set, int number);
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *former);
 sig_t signal(int number, sig_t handler);
 int raise(int number);
+int kill(pid_t process, int number);
 
 // pthread(3)
 typedef struct _opaque_pthread_t *pthread_t;
@@ -212,6 +218,25 @@ typedef unsigned int nfds_t;
 #define POLLIN 0x0001
 #define POLLOUT 0x0004
 int poll(struct pollfd *descriptors, nfds_t count, int milliseconds);
+// tcsetattr(3), termios(4)
+typedef unsigned long tcflag_t;
+typedef unsigned char cc_t;
+typedef unsigned long speed_t;
+struct termios {
+    tcflag_t c_iflag, c_oflag, c_cflag, c_lflag;
+    cc_t c_cc[20];
+    speed_t c_ispeed, c_ospeed;
+};
+#define ICRNL 0x00000100
+#define IXON 0x00000200
+#define ECHO 0x00000008
+#define ISIG 0x00000080
+#define ICANON 0x00000100
+#define IEXTEN 0x00000400
+#define TCSADRAIN 1
+int tcgetattr(int descriptor, struct termios *mode);
+int tcsetattr(int descriptor, int action, const struct termios *mode);
+
 struct winsize { unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel; };
 
 // recv(2), send(2)

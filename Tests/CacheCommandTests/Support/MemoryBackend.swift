@@ -4,6 +4,7 @@ import KeyedArchive
 
 import struct TypedCache.CacheError
 import struct TypedCache.DiskSettings
+import struct TypedCache.PublishedCache
 
 @testable import CacheCommand
 
@@ -88,6 +89,7 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         )
     }
 
+    func published(_ selection: CacheSelection) -> (caches: [PublishedCache], faults: [CacheError]) { ([], []) }
     func names(at location: CacheLocation) -> [String] { ["memory"] }
     func apps() -> [String] { ["app"] }
 

@@ -3,6 +3,7 @@ import KeyedArchive
 
 import struct TypedCache.CacheError
 import struct TypedCache.DiskSettings
+import struct TypedCache.PublishedCache
 
 @testable import CacheCommand
 
@@ -55,6 +56,7 @@ struct StoppingBackend: CacheBackend {
         DiscardingSink()
     }
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
+    func published(_ selection: CacheSelection) -> (caches: [PublishedCache], faults: [CacheError]) { ([], []) }
     func names(at location: CacheLocation) -> [String] { [] }
     func apps() -> [String] { [] }
 }

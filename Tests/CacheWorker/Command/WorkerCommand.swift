@@ -24,7 +24,7 @@ enum WorkerCommand {
             --json          the result as JSON on standard output, and prose on standard error
 
           CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--reads K,…]
-              [--layout packed|files] [--mix all|filling|flushing|counting] [--memory] [--follow] [--bytes N] [--count N] [--behind N]
+              [--layout packed|files] [--mix all|filling|flushing|counting] [--memory] [--follow] [--publish] [--bytes N] [--count N] [--behind N]
             does what standard input says: save KEY, fetch KEY, load KEY, contains KEY, remove KEY, removeAll,
             removeTagged TAG, keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
             the monotonic clock, in nanoseconds
@@ -85,6 +85,7 @@ enum WorkerCommand {
                     settings.mix = mix
                 case "--memory": settings.usesMemory = true
                 case "--follow": settings.followsOthers = true
+                case "--publish": settings.publishes = true
                 case "--bytes": settings.byteLimit = try number(after: word, from: 0)
                 case "--count": settings.countLimit = try number(after: word, from: 0)
                 case "--behind": settings.deferredByteCount = try number(after: word, from: 0)

@@ -29,7 +29,8 @@ final class Worker {
                 byteLimit: settings.byteLimit.map { .bytes($0) },
                 countLimit: settings.countLimit,
                 writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
-                followsOtherProcesses: settings.followsOthers
+                followsOtherProcesses: settings.followsOthers,
+                publishesStatistics: settings.publishes
             ),
             clock: MonotonicClock(),
             observer: DamageObserver(log: log)

@@ -20,6 +20,8 @@ struct WorkerSettings {
     /// Whether values are kept in memory, which is only right where nobody else writes, or if it follows others.
     var usesMemory = false
     var followsOthers = false
+    /// Whether it publishes the statistics of its cache.
+    var publishes = false
     /// The limits of the cache on disk; `nil` for none.
     var byteLimit: Int?
     var countLimit: Int?
@@ -35,6 +37,7 @@ struct WorkerSettings {
         ]
         if usesMemory { words.append("--memory") }
         if followsOthers { words.append("--follow") }
+        if publishes { words.append("--publish") }
         if let byteLimit { words += ["--bytes", "\(byteLimit)"] }
         if let countLimit { words += ["--count", "\(countLimit)"] }
         if let deferredByteCount { words += ["--behind", "\(deferredByteCount)"] }

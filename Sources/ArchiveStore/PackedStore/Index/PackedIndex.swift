@@ -89,6 +89,9 @@ final class PackedIndex: Sendable {
         return (loadedCount, byteCountOfLoaded.load(ordering: .relaxed))
     }
 
+    /// The number of entries; `nil` if some parts were not needed until now.
+    var knownCount: Int? { hasLoadedAll.load(ordering: .relaxed) ? loadedCount : nil }
+
     /// The number of entries in the parts that were needed until now.
     var loadedCount: Int { countOfLoaded.load(ordering: .relaxed) }
 

@@ -1,0 +1,18 @@
+/// Measures the operations of the caches with one name.
+final class OperationTimes: CacheObserver {
+    private let histograms: [(operation: CacheOperation, histogram: LatencyHistogram)] =
+        CacheOperation.all.map { ($0, LatencyHistogram()) }
+
+    var observesEvents: Bool { false }
+
+    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { ContinuousClock.now }
+
+    func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
+        guard let start = token as? ContinuousClock.Instant else { return }
+        histogram(of: operation)?.record(ContinuousClock.now - start)
+    }
+
+    func histogram(of operation: CacheOperation) -> LatencyHistogram? {
+        histograms.first { $0.operation == operation }?.histogram
+    }
+}
