@@ -52,7 +52,11 @@ final class CacheCore: Sendable {
         self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
         self.clock = clock
         listeners = Listeners(cacheName: name, hasDisk: archives == nil, observer: observer)
-        recorder = Recorder(memory: self.memory, listeners: listeners)
+        recorder = Recorder(
+            memory: self.memory,
+            listeners: listeners,
+            sampler: UseSampler(memory, of: self.memory, directory: place, clock: clock)
+        )
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
         store.setUser(self)
         // Otherwise a program that opens the directory, saves and drops the cache again and again could defer any
@@ -83,6 +87,7 @@ final class CacheCore: Sendable {
             sweeper.withLock { $0 = nil }
             // Idle deadlines that are being moved.
             queues.drainKeys()
+            recorder.sampler?.save()
             loadLocks.closeAll()
             #if canImport(Darwin)
                 pressure.withLock { $0 = nil }

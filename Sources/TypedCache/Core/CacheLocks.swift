@@ -15,6 +15,7 @@ import ArchiveStore
 /// | moves | `DeadlineMoves` | the deadlines that the disk has to follow | nothing |
 /// | siblings | `SharedMemory` | the caches of each directory in this process | nothing |
 /// | listeners | `Listeners` | the streams of events | nothing |
+/// | uses | `UseSampler` | the sampled keys, and the counts of their uses; not checked, for the speed of hits | nothing |
 /// | upkeep | `CacheCore` | its timer and its listener for memory pressure | nothing |
 ///
 /// Under none of them runs code of the user: no producer, observer, coder, `cost`, or `deinit` of a value. Entries that

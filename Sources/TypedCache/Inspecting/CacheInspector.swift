@@ -120,11 +120,21 @@ extension CacheInspector {
         while let name = files?.nextObject() as? String {
             // Folders have the times of changes in them; the index and the reserve are written without any.
             files?.skipDescendants()
-            guard name != "index", name != "reserve" else { continue }
+            guard name != "index", name != "reserve", name != ProfileFile.directoryName else { continue }
             guard let date = files?.fileAttributes?[.modificationDate] as? Date else { continue }
             latest = max(latest ?? date, date)
         }
         return latest
+    }
+
+    /// The profile of uses that a cache with ``MemorySettings/profilesUse`` keeps; `nil` if there is none. Blocks on
+    /// disk I/O.
+    ///
+    /// - Throws: `.corrupted`, `.unsupportedVersion`, `.io`.
+    package func useProfile() throws(CacheError) -> UseProfile? {
+        try core.naming { () throws(CacheError) in
+            try UseSampler.profile(inDirectory: directory.path(percentEncoded: false))
+        }
     }
 
     /// How many bytes all files in the cache's directory hold, also those that hold no entries.
