@@ -12,6 +12,9 @@ package protocol CacheAccess {
     /// Reads no entry, where the cache knows their number.
     func overview() throws -> CacheOverview
 
+    /// How the cache is used; `nil` if no program keeps a profile of that.
+    func useProfile() throws -> UseProfile?
+
     /// Removes the entry for `key`; `false` if there is none.
     func remove(_ key: String) throws -> Bool
 

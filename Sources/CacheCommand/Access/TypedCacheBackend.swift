@@ -131,6 +131,8 @@ struct DiskCacheAccess: CacheAccess {
         )
     }
 
+    func useProfile() throws -> UseProfile? { try inspector.useProfile() }
+
     func remove(_ key: String) throws -> Bool { try inspector.remove(forKey: key) }
 
     func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {

@@ -12,16 +12,6 @@ import Synchronization
 /// Hashes have seeds of the process, and memory is empty when a process begins: so samples end with the process, and the
 /// file has counts alone.
 final class UseSampler: Sendable {
-    private struct State {
-        var distances: ReuseDistances
-        var miniatures: MiniatureCaches
-        /// The counts since the last save.
-        var profile: UseProfile
-        /// The cache's statistics at the last save.
-        var known = CacheStatistics()
-        var savedAt = ContinuousClock.now
-    }
-
     /// The most keys whose order is kept, at 64 bytes each with the spare room of tables.
     static let mostOrderedKeys = 3_000
     /// The most keys in the miniature caches, at 0.6 KiB each.
@@ -30,7 +20,7 @@ final class UseSampler: Sendable {
 
     /// Hashes up to it are sampled.
     private let threshold = Atomic<UInt64>(.max)
-    private let state: Mutex<State>
+    private let state: Mutex<SampledUses>
     private let memory: SharedMemory
     private let directory: String
     private let byteLimit: Int?
@@ -48,7 +38,7 @@ final class UseSampler: Sendable {
         self.clock = clock
         let largest = byteLimit.map { max(Self.leastLargestSize, Double($0) * Self.largestSizes) } ?? .infinity
         state = Mutex(
-            State(
+            SampledUses(
                 distances: ReuseDistances(mostKeys: Self.mostOrderedKeys, largestSize: largest),
                 miniatures: MiniatureCaches(mostKeys: Self.mostSimulatedKeys, largestSize: largest),
                 profile: UseProfile(startedAt: clock.now)
@@ -67,35 +57,32 @@ final class UseSampler: Sendable {
 
     // MARK: Uses
 
+    /// A cost as it is counted: one byte at least, and no more than sums of all keys' costs can take.
+    private static func counted(_ cost: Int) -> Int { min(max(1, cost), 1 << 40) }
+
     /// Counts a fetch.
     ///
     /// - Parameter cost: the cost of the value that was found; `nil` if none was.
     func use(_ hash: UInt64, cost: Int?) {
         guard samples(hash) else { return }
-        change { state in state.use(hash, byteCount: cost.map { max(1, $0) }) }
+        change { state in state.use(hash, byteCount: cost.map(Self.counted)) }
     }
 
     func save(_ hash: UInt64, cost: Int) {
         guard samples(hash) else { return }
-        change { state in state.save(hash, byteCount: max(1, cost)) }
+        change { state in state.save(hash, byteCount: Self.counted(cost)) }
     }
 
     func remove(_ hash: UInt64) {
         guard samples(hash) else { return }
-        change { state in
-            state.distances.remove(hash)
-            state.miniatures.remove(hash)
-        }
+        change { $0.remove(hash) }
     }
 
     func removeAll() {
-        change { state in
-            state.distances.removeAll()
-            state.miniatures.removeAll()
-        }
+        change { $0.removeAll() }
     }
 
-    private func change(_ body: (inout State) -> Void) {
+    private func change(_ body: (inout SampledUses) -> Void) {
         let isDue = state.withLock { state in
             body(&state)
             threshold.store(state.threshold, ordering: .relaxed)
@@ -148,45 +135,5 @@ final class UseSampler: Sendable {
             throw CacheError(error)
         }
         return try bytes.map { (bytes) throws(CacheError) in try UseProfile(bytes) }
-    }
-}
-
-extension UseSampler.State {
-    fileprivate var threshold: UInt64 { max(distances.rate.threshold, miniatures.rate.threshold) }
-
-    fileprivate mutating func use(_ hash: UInt64, byteCount: Int?) {
-        if distances.rate.samples(hash) { profile.count(hash, byteCount, in: &distances) }
-        if miniatures.rate.samples(hash) { miniatures.use(hash, byteCount: byteCount, counting: &profile.sizes) }
-    }
-
-    fileprivate mutating func save(_ hash: UInt64, byteCount: Int) {
-        if distances.rate.samples(hash) { distances.use(hash, byteCount: byteCount) }
-        if miniatures.rate.samples(hash) { miniatures.save(hash, byteCount: byteCount, counting: &profile.sizes) }
-    }
-
-    /// Takes the counts since the last time; `nil` if there was no use.
-    fileprivate mutating func take(at now: Date, _ statistics: CacheStatistics, byteLimit: Int?) -> UseProfile? {
-        let since = statistics - known
-        let uses = since.hits + since.misses + since.joins
-        guard uses > 0 else { return nil }
-        var taken = profile
-        taken.updatedAt = max(now, taken.startedAt)
-        taken.adjust(toUses: Double(uses))
-        taken.memoryHits = Double(since.memoryHits)
-        taken.byteLimit = byteLimit
-        taken.keyCount = Double(distances.count) / distances.rate.share
-        taken.byteCount = Double(distances.byteCount) / distances.rate.share
-        profile = UseProfile(startedAt: now)
-        known = statistics
-        savedAt = .now
-        return taken
-    }
-
-    /// Undoes ``take(at:_:byteLimit:)``, whose counts could not be saved.
-    fileprivate mutating func putBack(_ taken: UseProfile, _ former: CacheStatistics) {
-        var joined = taken
-        joined.add(profile)
-        profile = joined
-        known = former
     }
 }
