@@ -29,7 +29,10 @@ import Testing
 
     // MARK: Distances
 
-    @Test("A distance is the bytes of all keys that were used since, the key's own included", arguments: seeds(0..<20))
+    @Test(
+        "A distance is the bytes of all keys that were used since, the key's own included",
+        arguments: seeds(0..<20)
+    )
     func distancesAreThoseOfAStack(seed: Int) {
         var random = SeededGenerator(seed: seed)
         var order = ReuseDistances(mostKeys: 40)
@@ -114,7 +117,10 @@ import Testing
         return hits
     }
 
-    @Test("Neither number of keys goes above its limit, whatever is asked for, saved and removed", arguments: seeds(0..<5))
+    @Test(
+        "Neither number of keys goes above its limit, whatever is asked for, saved and removed",
+        arguments: seeds(0..<5)
+    )
     func samplesAreBounded(seed: Int) {
         var random = SeededGenerator(seed: seed)
         let largest = Bool.random(using: &random) ? Double.infinity : 5_000
@@ -176,7 +182,10 @@ import Testing
         #expect(throws: CacheError.self) { try UseProfile(bytes + [0]) }
     }
 
-    @Test("Numbers that no profile has are refused, with the right checksum too", arguments: [Double.nan, .infinity, -1, 1e300])
+    @Test(
+        "Numbers that no profile has are refused, with the right checksum too",
+        arguments: [Double.nan, .infinity, -1, 1e300]
+    )
     func numbersAreChecked(number: Double) {
         var profile = Self.profile(seed: 2)
         profile.uses = number
@@ -295,14 +304,19 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try Self.profile(url)?.uses == 1_600)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: url.appending(path: "c/.profile").path) == ["uses"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: url.appending(path: "c/.profile").path) == ["uses"]
+        )
     }
 
     // MARK: Accuracy
 
     private static var traces: [URL] {
         guard let path = ProcessInfo.processInfo.environment["TYPED_CACHE_TRACES"] else { return [] }
-        let files = try? FileManager.default.contentsOfDirectory(at: URL(filePath: path), includingPropertiesForKeys: nil)
+        let files = try? FileManager.default.contentsOfDirectory(
+            at: URL(filePath: path),
+            includingPropertiesForKeys: nil
+        )
         return (files ?? []).filter { $0.pathExtension == "u32z" }.sorted { $0.path < $1.path }
     }
 
@@ -337,7 +351,8 @@ import Testing
             profile.adjust(toUses: Double(requests.count))
             let keyCount = (requests.map(\.key).max() ?? 0) + 1
             var errorsHere: [Double] = []
-            for size in SizeScale.index(atLeast: Double(keyCount) / 64)...SizeScale.index(atLeast: Double(keyCount)) {
+            for size in SizeScale.index(atLeast: Double(keyCount) / 64)...SizeScale.index(atLeast: Double(keyCount))
+            {
                 guard let share = profile.hitRatio(SizeScale.byteCount(size)) else { continue }
                 let hits = Self.replay(requests, limit: Int(SizeScale.byteCount(size)))
                 errorsHere.append(abs(share - Double(hits) / Double(requests.count)))

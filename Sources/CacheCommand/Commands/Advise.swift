@@ -98,7 +98,9 @@ struct SizeAdviceText {
                     + "\(ByteText(advice.points[0].byteCount)), would answer \(Self.percent(advice.points[0].hitRatio))."
             ]
         }
-        var sentences = ["The present limit, \(ByteText(limit)), gives an estimated \(Self.percent(present.hitRatio))."]
+        var sentences = [
+            "The present limit, \(ByteText(limit)), gives an estimated \(Self.percent(present.hitRatio))."
+        ]
         let gain = (profile.hitRatio(2 * Double(limit)) ?? present.hitRatio) - present.hitRatio
         if gain < 0.005 {
             sentences.append("More memory would bring next to nothing.")
@@ -114,6 +116,24 @@ struct SizeAdviceText {
             )
         }
         return sentences
+    }
+
+    /// The sentences that tell what to change; none where memory has about the right size.
+    var findings: [String] {
+        guard let limit = profile.byteLimit, limit > 0, let knee = advice.knee, let present = advice.present else {
+            return []
+        }
+        if knee.byteCount * 2 <= limit {
+            return [
+                "Memory may be smaller: \(ByteText(knee.byteCount)) instead of \(ByteText(limit)) would answer "
+                    + "\(Self.percent(knee.hitRatio)) of the fetches, not \(Self.percent(present.hitRatio))."
+            ]
+        }
+        guard knee.byteCount > limit, knee.hitRatio - present.hitRatio >= 0.02 else { return [] }
+        return [
+            "More memory would help: \(ByteText(knee.byteCount)) instead of \(ByteText(limit)) would answer "
+                + "\(Self.percent(knee.hitRatio)) of the fetches, not \(Self.percent(present.hitRatio))."
+        ]
     }
 
     private static func json(_ point: SizeAdvice.Point?) -> RecordValue {
@@ -141,5 +161,7 @@ struct SizeAdviceText {
 }
 
 extension Date {
-    fileprivate var wholeSecond: Date { Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate.rounded(.down)) }
+    fileprivate var wholeSecond: Date {
+        Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate.rounded(.down))
+    }
 }

@@ -26,7 +26,8 @@ struct CurveChart: CustomStringConvertible {
         if usesBraille { text = "  \u{28E4} own policy   \u{2801}\u{2808} LRU\n" }
         for (row, line) in lines.enumerated() {
             let label = [0: "100 %", Self.rows / 2: "50 %"][row] ?? ""
-            text += Self.padded(label, to: Self.labelWidth - 1) + (usesBraille ? "│" : "|") + Self.trimmed(line) + "\n"
+            text +=
+                Self.padded(label, to: Self.labelWidth - 1) + (usesBraille ? "│" : "|") + Self.trimmed(line) + "\n"
         }
         let corner = usesBraille ? "└" : "+"
         text += Self.padded("0 %", to: Self.labelWidth - 1) + corner
@@ -78,16 +79,22 @@ struct CurveChart: CustomStringConvertible {
             if column % 4 == 0 { cells[recent / 4][column / 2] |= bits[column % 2][recent % 4] }
         }
         return cells.map { line in
-            String(String.UnicodeScalarView(line.map { bits in
-                bits == 0 ? " " : Unicode.Scalar(0x2800 + bits) ?? " "
-            }))
+            String(
+                String.UnicodeScalarView(
+                    line.map { bits in
+                        bits == 0 ? " " : Unicode.Scalar(0x2800 + bits) ?? " "
+                    }
+                )
+            )
         }
     }
 
     // MARK: Below the curve
 
     private static func axis(_ points: [SizeAdvice.Point], width: Int) -> String {
-        let (first, last) = (ByteText(points[0].byteCount).description, ByteText(points[points.count - 1].byteCount).description)
+        let (first, last) = (
+            ByteText(points[0].byteCount).description, ByteText(points[points.count - 1].byteCount).description
+        )
         let middle = ByteText(points[points.count / 2].byteCount).description
         let start = width / 2 - middle.count / 2
         guard first.count + 1 < start, start + middle.count + 1 + last.count < width else {

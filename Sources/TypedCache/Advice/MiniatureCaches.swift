@@ -81,6 +81,8 @@ struct MiniatureCaches {
     ///
     /// - Parameter byteCount: of the key's value, one or more; `nil` if there is none: then the key is removed.
     mutating func use(_ hash: UInt64, byteCount: Int?, counting counts: inout [SizeCount]) {
+        // The smallest size: it grows with the first value, and its counts go along.
+        if caches.isEmpty { caches.append(Miniature(size: 0, slots: slots.count, rate: rate)) }
         let weight = 1 / rate.share
         let slot = places[hash]
         for index in caches.indices {

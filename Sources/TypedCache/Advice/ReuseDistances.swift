@@ -88,7 +88,9 @@ struct ReuseDistances {
         var order: [(hash: UInt64, byteCount: Int)] = []
         order.reserveCapacity(keys.count)
         for place in oldest..<next {
-            if let key = keys[hashes[place]], Int(key.place) == place { order.append((hashes[place], key.byteCount)) }
+            if let key = keys[hashes[place]], Int(key.place) == place {
+                order.append((hashes[place], key.byteCount))
+            }
         }
         for index in sums.indices { sums[index] = 0 }
         (next, oldest, byteCount) = (0, 0, 0)

@@ -46,7 +46,9 @@ package struct SizeAdvice: Sendable {
 extension UseProfile {
     /// The shares at a size; `nil` below the smallest simulated one.
     fileprivate func point(_ byteCount: Double) -> SizeAdvice.Point? {
-        guard let hitRatio = hitRatio(byteCount), let recent = leastRecentlyUsedHitRatio(byteCount) else { return nil }
+        guard let hitRatio = hitRatio(byteCount), let recent = leastRecentlyUsedHitRatio(byteCount) else {
+            return nil
+        }
         return SizeAdvice.Point(
             byteCount: Int(byteCount.rounded()),
             hitRatio: hitRatio,

@@ -113,7 +113,9 @@ package struct UseProfile: Sendable, Hashable {
     /// The share of fetches that memory of a size would answer under the package's own policy; between 0 and 1. `nil`
     /// below the smallest size that was simulated. Between two of the sizes, as much as lies between their shares.
     package func hitRatio(_ byteCount: Double) -> Double? {
-        guard let known = simulatedSizes, byteCount >= SizeScale.byteCount(known.lowerBound) * 0.999 else { return nil }
+        guard let known = simulatedSizes, byteCount >= SizeScale.byteCount(known.lowerBound) * 0.999 else {
+            return nil
+        }
         let position = min(max(2 * log2(max(1, byteCount)), Double(known.lowerBound)), Double(known.upperBound))
         let index = Int(position)
         let low = sizes[index].ratio

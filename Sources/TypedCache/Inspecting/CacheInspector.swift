@@ -127,6 +127,11 @@ extension CacheInspector {
         return latest
     }
 
+    /// The bytes of each segment of a packed cache; none for one with a file for each entry. Blocks on disk I/O.
+    package func segments() throws(CacheError) -> [SegmentUse] {
+        try core.wrapping { () throws(StoreError) in try (core.store as? PackedStore)?.segments() ?? [] }
+    }
+
     /// The profile of uses that a cache with ``MemorySettings/profilesUse`` keeps; `nil` if there is none. Blocks on
     /// disk I/O.
     ///
