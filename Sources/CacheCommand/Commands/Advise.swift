@@ -77,7 +77,7 @@ struct SizeAdviceText {
         if let knee = advice.knee {
             sentences.append(
                 "The knee is at \(ByteText(knee.byteCount)): \(Self.percent(knee.hitRatio)); "
-                    + "more memory brings at most \(Self.points(max(0, most - knee.hitRatio)))."
+                    + "more memory brings at most \(DecimalText(100 * max(0, most - knee.hitRatio), fractionDigits: 1)) points."
             )
         } else {
             sentences.append("No size of memory answers a fetch: no key is fetched again before it is saved over.")
