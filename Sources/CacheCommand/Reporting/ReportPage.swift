@@ -216,7 +216,7 @@ struct ReportPage: CustomStringConvertible {
         th[scope=row],thead th:first-child{text-align:left;overflow-wrap:anywhere;unicode-bidi:isolate;width:34%}
         th:nth-child(3){width:6.2rem}th:nth-child(4){width:5.6rem}
         td.bar{padding-left:0;padding-right:0;text-align:left}
-        .bar span{display:block;height:.8rem;margin-top:.25rem;background:var(--bar);border-radius:2px;min-width:1px}
+        .bar span{display:block;height:.8rem;margin-top:.25rem;background:var(--bar);border-radius:2px}
         .segment{display:flex;height:.55rem;margin:2px 0;background:var(--card)}
         .live{background:var(--bar)}.dead{background:var(--dead)}
         .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin:0 .2rem 0 .6rem}
@@ -225,7 +225,7 @@ struct ReportPage: CustomStringConvertible {
         svg text{fill:var(--quiet);font:13px system-ui,sans-serif}
         .grid{stroke:var(--line);stroke-width:1}.own{fill:none;stroke:var(--bar);stroke-width:2.5}
         .lru{fill:none;stroke:var(--dead);stroke-width:2;stroke-dasharray:5 4}.mark{stroke:var(--text);stroke-dasharray:2 3}
-        @media (max-width:34rem){svg text{font-size:24px}td.bar,thead td{display:none}th[scope=row],thead th:first-child{width:auto}}
+        @media (max-width:34rem){svg text{font-size:20px}td.bar,thead td{display:none}th[scope=row],thead th:first-child{width:auto}}
         """
 }
 
@@ -234,7 +234,7 @@ struct CurveDrawing: CustomStringConvertible {
     let description: String
 
     private static let (width, height) = (720.0, 300.0)
-    private static let (left, right, top, bottom) = (64.0, 20.0, 34.0, 44.0)
+    private static let (left, right, top, bottom) = (64.0, 20.0, 46.0, 44.0)
 
     init(_ advice: SizeAdvice) {
         let scale = LogarithmicScale(advice.points)
@@ -263,7 +263,7 @@ struct CurveDrawing: CustomStringConvertible {
                 "<text x=\"\(x(size))\" y=\"\(number(Self.height - 12))\" text-anchor=\"\(anchor)\">\(ByteText(size))</text>"
             )
         }
-        for (point, name, offset) in [(advice.knee, "knee", 14.0), (advice.present, "limit", 28.0)] {
+        for (point, name, offset) in [(advice.knee, "knee", 18.0), (advice.present, "limit", 38.0)] {
             guard let point else { continue }
             let place = scale.place(of: Double(point.byteCount))
             let anchor = place > 0.5 ? "end" : "start"

@@ -193,7 +193,8 @@ struct ReportCommandTests {
     func charts(columns: Int, usesBraille: Bool) throws {
         try use()
         let access = try DiskCache.backend.open(cache.selection)
-        let advice = try #require(SizeAdvice(try #require(try access.useProfile())))
+        let profile = try #require(try access.useProfile())
+        let advice = try #require(SizeAdvice(profile))
         let chart = CurveChart(advice, columns: columns, usesBraille: usesBraille).description
         let lines = chart.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count < columns }, "\(chart)")
