@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: all, MixedArchives.allCases)
     func everyStreamIsOneForZlib(_ compression: ArchiveCompression, _ kind: MixedArchives) throws {
-        for (seed, byteCount) in MixedArchives.byteCounts.enumerated() {
+        for (seed, byteCount) in MixedArchives.byteCounts.enumerated() where isLongRun || byteCount < 140_000 {
             let archive = kind.make(byteCount: byteCount, seed: seed)
             let stream = Zlib.deflate(archive, compression)
             #expect(stream.count <= Self.bound(byteCount), "\(byteCount) bytes, seed \(seed)")

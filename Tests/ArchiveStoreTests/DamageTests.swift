@@ -21,7 +21,7 @@ import Testing
         try withEntry { store, file in
             let whole = try readFile(file)
             for position in whole.indices {
-                for change: UInt8 in [0x01, 0x20, 0x80, 0xff] {
+                for change: UInt8 in variants([0x01, 0x20, 0x80, 0xff], at: position) {
                     var bytes = whole
                     bytes[position] ^= change
                     try writeFile(bytes, file)

@@ -19,10 +19,11 @@ import Testing
         let calls = try check(kind, .nothing)
         #expect(calls.filter { $0.operation == .write }.count >= 3)
         for index in calls.indices {
-            try check(kind, .once(index, .fail(EIO)))
-            try check(kind, .once(index, .shorten(1)))
-            try check(kind, .once(index, .shorten(100_000)))
-            try check(kind, .from(index, .fail(ENOSPC)))
+            let plans: [FaultyLayer.Plan] = [
+                .once(index, .fail(EIO)), .once(index, .shorten(1)), .once(index, .shorten(100_000)),
+                .from(index, .fail(ENOSPC)),
+            ]
+            for plan in variants(plans, at: index) { try check(kind, plan) }
         }
     }
 

@@ -20,12 +20,12 @@ import Testing
         try withTemporaryDirectory(inMemory: true) { parent in
             let path = parent + "/cache"
             for (name, bytes) in directory.files {
-                let sample = name == "format" ? bytes.count : name == "index" ? 20 : 3
+                let sample = name == "format" ? bytes.count : name == "index" ? 10 : 2
                 let positions =
                     Self.isExhaustive
                     ? Array(bytes.indices)
                     : (0..<sample).map { _ in bytes.indices.randomElement(using: &random) ?? 0 }
-                for position in positions + (name == directory.segments.last ? directory.lastRecord(every: 8) : [])
+                for position in positions + (name == directory.segments.last ? directory.lastRecord(every: 16) : [])
                 {
                     for mask in Self.isExhaustive ? Self.masks : [Self.masks.randomElement(using: &random) ?? 1] {
                         var damaged = bytes
@@ -118,13 +118,13 @@ import Testing
             let path = parent + "/cache"
             for (name, bytes) in directory.files {
                 let isLast = name == directory.segments.last
-                let some = isLast ? isLongRun ? 12 : 4 : isLongRun ? 3 : 1
+                let some = isLast ? isLongRun ? 12 : 2 : isLongRun ? 3 : 1
                 let lengths =
                     Self.isExhaustive
                     ? Array(bytes.indices)
                     : [0, bytes.count - 1]
                         + (0..<some).map { _ in bytes.indices.randomElement(using: &random) ?? 0 }
-                let ends = isLast && !Self.isExhaustive ? directory.lastRecord(every: isLongRun ? 3 : 12) : []
+                let ends = isLast && !Self.isExhaustive ? directory.lastRecord(every: isLongRun ? 3 : 24) : []
                 for length in lengths + ends {
                     try directory.write(to: path, changing: name, to: Array(bytes[..<length]))
                     let place: Comment = "\(snapshot), \(name), \(length) bytes"

@@ -23,8 +23,9 @@ import Testing
     @Test(arguments: FaultScenario.all + FaultScenario.walks + PackedFaultTests.upkeep, Usage.allCases)
     func nothingIsLostWhenCallsFail(scenario: FaultScenario, usage: Usage) throws {
         let count = try check(scenario, usage, .nothing)
-        // The short run tries half of the calls, a quarter in the usages that differ from the first one in details.
-        for index in 0..<count where isLongRun || index % (usage == .cold ? 2 : 4) == 0 {
+        // The short run tries a quarter of the calls, an eighth in the usages that differ from the first one in details.
+        let step = isLongRun ? 1 : usage == .cold ? 4 : 8
+        for index in stride(from: 0, to: count, by: step) {
             // A full volume has stores with limits give up entries.
             let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
             let numbers = usage == .narrow || usage == .cold ? once : once + [ENOSPC]
@@ -32,7 +33,7 @@ import Testing
             var plans = numbers.map { FaultyLayer.Plan.once(index, .fail($0)) }
             plans += lasting.map { .from(index, .fail($0)) }
             plans.append(.once(index, .shorten(1)))
-            for plan in variants(plans, at: usage == .cold ? index / 2 : index / 4) {
+            for plan in variants(plans, at: index / step) {
                 try check(scenario, usage, plan)
             }
         }

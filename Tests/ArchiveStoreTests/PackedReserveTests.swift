@@ -138,9 +138,8 @@ import Testing
 
         /// Where none fills a block, all of them are in few segments, and nothing stays in memory from one save to the
         /// next.
-        @Test(arguments: variants(Choice.allCases, at: 0)) func removedEntriesGiveRoomWhereverTheyLie(
-            choice: Choice
-        ) throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"), arguments: Choice.allCases)
+        func removedEntriesGiveRoomWhereverTheyLie(choice: Choice) throws {
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 11)
@@ -218,7 +217,8 @@ import Testing
         }
 
         /// What is free is for entries, where the index would take much of it.
-        @Test func noIndexIsWrittenWhereLittleIsFree() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+        func noIndexIsWrittenWhereLittleIsFree() throws {
             try SmallVolume.mount("size=4m") { path, remount in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 15)

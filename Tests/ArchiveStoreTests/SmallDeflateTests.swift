@@ -155,7 +155,7 @@ import Testing
     @Test func adversarialInputsEnd() {
         let dictionary = PresetDictionary([UInt8](repeating: 7, count: 16_000))
         for level in [1, 9] {
-            let alike = (0..<4_096).map { UInt8($0 % 257 == 0 ? $0 & 0xff : 7) }
+            let alike = (0..<4_096).map { (index: Int) -> UInt8 in index % 257 == 0 ? UInt8(index & 0xff) : 7 }
             let stream = dictionary.deflate(alike, compression: .level(level))
             #expect(byZlib(stream, dictionary: dictionary.bytes, limit: alike.count) == alike)
         }

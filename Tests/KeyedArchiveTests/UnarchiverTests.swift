@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -151,7 +152,8 @@ import Testing
     }
 
     /// Many references to one large dictionary of the property list: little to write, much to search.
-    @Test(arguments: [true, false]) func oneLargeDictionaryInManyPlacesIsNotSearchedForEver(asClass: Bool) throws {
+    @Test(arguments: variants([true, false], at: 0))
+    func oneLargeDictionaryInManyPlacesIsNotSearchedForEver(asClass: Bool) throws {
         var list = BinaryPropertyListWriter()
         var pairs = RawBuffer<KeyedReference>(capacity: 16)
         func text(_ text: String) -> UInt32 {
@@ -229,8 +231,8 @@ import Testing
     @Test func membersThatShareAHashAreNotComparedForEver() throws {
         let numbers = (0..<20_000).map { Double(sign: .plus, exponent: 130, significand: 1 + Double($0) / 65_536) }
         let texts = (0..<20_000).map { Data(repeating: 1, count: 100) + Data("\($0)".utf8) }
-        for name in ["NSSet", "NSMutableSet"] {
-            for members in [numbers, texts] as [[Any]] {
+        for (number, name) in ["NSSet", "NSMutableSet"].enumerated() {
+            for members in variants([numbers, texts] as [[Any]], at: number) {
                 let archiver = KeyedArchiver()
                 let set = archiver.collection(ArchivedClass(name: name)) { list in
                     for member in members { list.append(archiver.uid(of: member)) }

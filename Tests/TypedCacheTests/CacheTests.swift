@@ -287,7 +287,7 @@ import Testing
         try cities.save(city, forKey: "x")
         var flips = 0
         for index in 0..<(try directory.lastEntry("cache").bytes.count) {
-            for mask in [0x01, 0x80, 0xFF] as [UInt8] {
+            for mask in variants([0x01, 0x80, 0xFF] as [UInt8], at: index) {
                 let (file, bytes) = try directory.lastEntry("cache")
                 try directory.flip(file, at: bytes.lowerBound + index, mask: mask)
                 #expect(try cities.fetch(forKey: "x") == nil, "byte \(index) ^ \(mask)")

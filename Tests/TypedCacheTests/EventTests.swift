@@ -38,9 +38,9 @@ import Testing
 
     @Test func whatIsToldIsWhatIsCounted() async throws {
         var all = fold([])
-        for seed in 1...9 { all = zip(all, try await checkRun(seed)).map(+) }
+        for seed in 1...(isLongRun ? 9 : 5) { all = zip(all, try await checkRun(seed)).map(+) }
         // Everything that can happen here did.
-        #expect(all.filter { $0 < 5 }.isEmpty, "\(all)")
+        #expect(all.filter { $0 < (isLongRun ? 5 : 1) }.isEmpty, "\(all)")
     }
 
     private func checkRun(_ seed: Int) async throws -> [Int] {

@@ -106,18 +106,19 @@ import TypedCache
         #expect(try await load.value.identity == value.identity)
     }
 
-    @Test("SIGKILL mid-write: whole old or whole new value", arguments: [1, 2])
-    func killed(seed: UInt64) throws {
+    @Test("SIGKILL mid-write: whole old or whole new value", arguments: seeds(1..<3))
+    func killed(seed: Int) throws {
+        let kills = isLongRun ? 30 : 12
         let settings = TortureSettings(
             executable: try Self.executable,
             scratch: directory.url,
-            seed: seed,
+            seed: UInt64(seed),
             duration: .seconds(600),
-            kills: 30
+            kills: kills
         )
         let report = try KillTorture(settings).run()
         #expect(report.violations == [])
-        #expect(report.figures["kills"] == 30)
+        #expect(report.figures["kills"] == kills)
         // What the test is about has happened.
         #expect(report.figures[KillTorture.cutSaves] ?? 0 > 0)
         #expect(report.figures["reads judged"] ?? 0 > 30 * 20)
@@ -257,13 +258,13 @@ import TypedCache
 
     @Test(
         "Eight processes at once, one killed now and then, see only what may be, and agree in the end",
-        arguments: [1, 2]
+        arguments: seeds(1..<3)
     )
-    func eightProcesses(seed: UInt64) throws {
+    func eightProcesses(seed: Int) throws {
         let settings = TortureSettings(
             executable: try Self.executable,
             scratch: directory.url,
-            seed: seed,
+            seed: UInt64(seed),
             duration: .seconds(1)
         )
         let report = try ProcessTorture(settings).run()
@@ -314,7 +315,10 @@ import TypedCache
         )
     }
 
-    @Test("A full disk: each failure is thrown, no other entry suffers, and room that is made is used")
+    @Test(
+        "A full disk: each failure is thrown, no other entry suffers, and room that is made is used",
+        .enabled(if: isLongRun, "it takes long: in .ci/run only")
+    )
     func fullDisk() throws {
         let settings = TortureSettings(
             executable: try Self.executable,

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -35,7 +36,10 @@ import Testing
         )
     }
 
-    @Test("Killed at any instant, an export leaves whole files only; started again, it completes", arguments: 0..<3)
+    @Test(
+        "Killed at any instant, an export leaves whole files only; started again, it completes",
+        arguments: isLongRun ? 0..<3 : 1..<2
+    )
     func killed(round: Int) throws {
         _ = try exporting { process in
             usleep(UInt32(round) * 7_000)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -66,7 +67,7 @@ import Testing
 
     @Test(
         "Killed in the middle, a warm has lost nothing that it reported; run again, it completes",
-        arguments: 1...2
+        arguments: isLongRun ? 1...2 : 1...1
     )
     func killed(round: Int) throws {
         let count = 12_000
