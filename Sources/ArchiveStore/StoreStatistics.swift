@@ -11,6 +11,17 @@ package struct KnownSize: Sendable, Equatable {
     }
 }
 
+/// The bytes of one segment of a packed store.
+package struct SegmentUse: Sendable, Hashable {
+    package let number: Int
+    /// The file's length.
+    package let byteCount: Int
+    /// Those of the records that are their keys' latest.
+    package let liveByteCount: Int
+
+    package var deadByteCount: Int { max(0, byteCount - liveByteCount) }
+}
+
 /// The size of a store, and the bytes that it has written since it was opened.
 package struct StoreStatistics: Sendable {
     package var entryCount = 0

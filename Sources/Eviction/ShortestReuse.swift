@@ -60,8 +60,10 @@ package struct ShortestReuse: EvictionPolicy {
     /// With fewer entries than this, the share moves by smaller steps, since chance has more weight.
     private static var fewEntries: Double { 500 }
 
-    private let countLimit: Int
-    private let costLimit: Int
+    private var countLimit: Int
+    private var costLimit: Int
+    /// The number of entries below which the share moves by smaller steps.
+    private var fewEntries: Double
     private var nodes: [Node] = []
     private var free: [Int32] = []
     private var small = Ends()
@@ -72,9 +74,17 @@ package struct ShortestReuse: EvictionPolicy {
     /// The number of insertions; wraps around, which leads to a wrong guess at most.
     private var now: UInt32 = 0
 
-    package init(count: Int, cost: Int) {
+    package init(count: Int, cost: Int) { self.init(count: count, cost: cost, sampledShare: 1) }
+
+    /// A policy that is given a sample of all entries, and stands for one with all of them.
+    ///
+    /// - Parameters:
+    ///   - count: the limit of the policy that it stands for, times the sampled share; so is `cost`.
+    ///   - sampledShare: above 0, and at most 1.
+    package init(count: Int, cost: Int, sampledShare: Double) {
         countLimit = count
         costLimit = cost
+        fewEntries = Self.fewEntries * sampledShare
     }
 
     package var count: Int { small.count + main.count }
@@ -111,12 +121,26 @@ package struct ShortestReuse: EvictionPolicy {
 
     package mutating func removeAll() -> [EvictionEntry] {
         let taken = nodes.compactMap(\.entry)
-        self = ShortestReuse(count: countLimit, cost: costLimit)
+        self = ShortestReuse(count: countLimit, cost: costLimit, sampledShare: fewEntries / Self.fewEntries)
         return taken
     }
 
     package mutating func trim(toCount count: Int, cost: Int, removed: inout [EvictionEntry]) {
         while self.count > max(0, count) || self.cost > max(0, cost) { removed.append(evict()) }
+    }
+
+    /// Goes on with other limits, and with another share of all entries; the caller has removed those that are not in the
+    /// sample any more.
+    package mutating func resample(
+        count: Int,
+        cost: Int,
+        sampledShare: Double,
+        removed: inout [EvictionEntry]
+    ) {
+        countLimit = count
+        costLimit = cost
+        fewEntries = Self.fewEntries * sampledShare
+        trim(toCount: count, cost: cost, removed: &removed)
     }
 
     /// Gives each entry to `body`: those of the small queue, then those of the main one, the oldest first. Inserted
@@ -153,7 +177,7 @@ package struct ShortestReuse: EvictionPolicy {
     private mutating func adjustShare(to ghost: Ghost) {
         let missing = Double(now &- ghost.leftAt)
         let near = max(1, Double(count) * Self.nearShare)
-        let pace = 0.5 * min(1, Double(count) / Self.fewEntries)
+        let pace = 0.5 * min(1, Double(count) / fewEntries)
         switch ghost.origin {
         case .small where missing <= near: smallShare += pace / near
         case .small, .main: smallShare -= pace / max(1, Double(now &- ghost.usedAt))

@@ -42,8 +42,9 @@ extension Cache {
             return nil
         }
         let value = try core.naming(key) { () throws(CacheError) in try Self.decode(read.stored.archive) }
-        read.end(keeping: form.entry(value, of: key, read.stored, timing: read.timing))
-        recorder.diskHit(key)
+        let entry = form.entry(value, of: key, read.stored, timing: read.timing)
+        read.end(keeping: entry)
+        recorder.diskHit(key, cost: entry.cost)
         return value
     }
 

@@ -179,6 +179,18 @@ final class PackedLog: Sendable {
         }
     }
 
+    /// The segments in their order.
+    var segmentUses: [SegmentUse] {
+        get throws(StoreError) {
+            try lock.withWriterLock { state in
+                let live = index.byteCountsBySegment
+                return state.log.chain.allByteCounts.sorted { $0.key < $1.key }.map { number, byteCount in
+                    SegmentUse(number: Int(number), byteCount: byteCount, liveByteCount: live[number] ?? 0)
+                }
+            }
+        }
+    }
+
     // MARK: Upkeep
 
     /// Looks at a few numbers: whether room, a snapshot or a dictionary may be due.

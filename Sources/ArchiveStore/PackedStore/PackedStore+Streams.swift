@@ -45,6 +45,11 @@ extension PackedStore {
     /// The number of entries and files, the bytes they take, and the bytes written until now.
     ///
     /// - Complexity: O(*n*) in the entries of index parts that are not loaded yet.
+    /// The bytes of each segment, in their order. Loads the whole index; blocks on disk I/O.
+    package func segments() throws(StoreError) -> [SegmentUse] {
+        try withLog { log throws(StoreError) -> [SegmentUse]? in try log.segmentUses } ?? []
+    }
+
     package func statistics() throws(StoreError) -> StoreStatistics {
         try withLog { log throws(StoreError) -> StoreStatistics? in try log.statistics } ?? StoreStatistics()
     }

@@ -12,6 +12,12 @@ package protocol CacheAccess {
     /// Reads no entry, where the cache knows their number.
     func overview() throws -> CacheOverview
 
+    /// How the cache is used; `nil` if no program keeps a profile of that.
+    func useProfile() throws -> UseProfile?
+
+    /// The bytes of each segment of a packed cache; none for one with a file for each entry.
+    func segments() throws -> [SegmentUse]
+
     /// Removes the entry for `key`; `false` if there is none.
     func remove(_ key: String) throws -> Bool
 
@@ -55,6 +61,8 @@ package protocol CacheAccess {
 }
 
 extension CacheAccess {
+    func segments() throws -> [SegmentUse] { [] }
+
     /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false`. Damaged entries are
     /// left out.
     ///

@@ -138,6 +138,10 @@ struct DiskCacheAccess: CacheAccess {
         )
     }
 
+    func segments() throws -> [SegmentUse] { try inspector.segments() }
+
+    func useProfile() throws -> UseProfile? { try inspector.useProfile() }
+
     func remove(_ key: String) throws -> Bool { try inspector.remove(forKey: key) }
 
     func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {

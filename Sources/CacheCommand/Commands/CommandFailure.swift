@@ -33,6 +33,10 @@ enum CommandFailure: Error, Sendable {
     case unsoundEntry(key: String, ArchiveError)
     /// An entry's archive refers to itself, or to the same parts so often that it cannot be written out.
     case entangled(key: String, CacheSelection)
+    /// The cache has no profile of its uses.
+    case noProfile(CacheSelection)
+    /// The profile has too few fetches to tell anything.
+    case fewUses(Int, needed: Int)
     /// A record has a value that property lists have none for.
     case noPropertyList(key: String, DocumentFault)
 }
@@ -90,6 +94,14 @@ struct CommandFailureMessage: CustomStringConvertible {
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
                 + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
+        case CommandFailure.noProfile(let cache):
+            description =
+                "the cache '\(EscapedText(cache.name, limit: 200))' has no profile of its uses; have the program open it "
+                + "with MemorySettings(profilesUse: true), and let it run for a while"
+        case CommandFailure.fewUses(let count, let needed):
+            description =
+                "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few to tell; "
+                + "ask again after \(CountText(needed))"
         case CommandFailure.noPropertyList(let key, let fault):
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' is no property list: "

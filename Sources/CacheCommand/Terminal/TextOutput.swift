@@ -10,6 +10,13 @@ package protocol TextOutput: AnyObject {
 
     /// Writes the text that was held back.
     func flush() throws(OutputError)
+
+    /// How many columns the terminal has; `nil` if it is none.
+    var columns: Int? { get }
+}
+
+extension TextOutput {
+    package var columns: Int? { nil }
 }
 
 /// Why output could not be written.
@@ -36,6 +43,13 @@ final class StandardOutput: TextOutput {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
         signal(SIGPIPE, SIG_IGN)
+    }
+
+    var columns: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 
     func write(_ text: String) throws(OutputError) {

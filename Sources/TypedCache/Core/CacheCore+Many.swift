@@ -48,35 +48,29 @@ extension CacheCore {
             }
         }
         var saved = [NewEntry?](repeating: nil, count: members.count)
-        var keys: [EntryKey] = []
-        keys.reserveCapacity(entries.count)
         for (new, (place, answer)) in zip(entries, zip(places, save(entries))) {
             switch answer {
             case .success(let information):
                 new.entry.timing?.saved(information)
                 saved[place] = new
-                keys.append(new.key)
             case .failure(let error): failures[place] = failure(error, new.key)
             }
         }
-        end(&batch, of: members, saved: saved, keys: keys, failures: &failures)
+        end(&batch, of: members, saved: saved, failures: &failures)
         return failures
     }
 
     /// Ends the writes of a batch: memory keeps the last entry of each key, if it was saved.
     ///
-    /// - Parameters:
-    ///   - saved: the entries that were saved, at their members' places.
-    ///   - keys: the keys of these entries.
+    /// - Parameter saved: the entries that were saved, at their members' places.
     private func end(
         _ batch: inout WriteBatch,
         of members: [BatchMember],
         saved: [NewEntry?],
-        keys: [EntryKey],
         failures: inout [CacheError?]
     ) {
         var ends: [WriteBatch.End] = []
-        ends.reserveCapacity(keys.count)
+        ends.reserveCapacity(saved.count)
         var unsaved: [(key: EntryKey, place: Int)] = []
         let repeatsKeys = batch.count < members.count
         var seen: Set<EntryKey> = []
@@ -90,7 +84,7 @@ extension CacheCore {
             }
         }
         ends.reverse()
-        recorder.recordSaves(of: keys, replacing: batch.end(ends))
+        recorder.recordSaves(of: saved.compactMap(\.self), replacing: batch.end(ends))
         if !unsaved.isEmpty { removeReplaced(unsaved.reversed(), &batch, failures: &failures) }
     }
 

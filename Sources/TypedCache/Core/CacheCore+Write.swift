@@ -74,7 +74,7 @@ extension CacheCore {
         let hadFormer = ticket.hadFormer
         ticket.end(.remove, keeping: new.entry)
         if hadFormer { recorder.record(.replaced, key) }
-        recorder.record(.saved, key)
+        recorder.save(new)
         return true
     }
 

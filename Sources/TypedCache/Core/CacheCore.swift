@@ -67,7 +67,11 @@ final class CacheCore: Sendable {
             // Finds the cache's histograms once, and not for each operation.
             observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer
         )
-        recorder = Recorder(memory: self.memory, listeners: listeners)
+        recorder = Recorder(
+            memory: self.memory,
+            listeners: listeners,
+            sampler: UseSampler(memory, of: self.memory, directory: place, clock: clock)
+        )
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
         store.setUser(self)
         (observer as? CacheMetrics)?.add(self)
@@ -115,6 +119,7 @@ final class CacheCore: Sendable {
             publisher?.close()
             // Idle deadlines that are being moved.
             queues.drainKeys()
+            recorder.sampler?.save()
             loadLocks.closeAll()
             #if canImport(Darwin)
                 pressure.withLock { $0 = nil }

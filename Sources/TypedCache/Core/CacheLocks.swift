@@ -15,6 +15,7 @@ import ArchiveStore
 /// | moves | `DeadlineMoves` | the deadlines that the disk has to follow | nothing |
 /// | siblings | `SharedMemory` | the caches of each directory in this process | nothing |
 /// | listeners | `Listeners` | the streams of events | nothing |
+/// | uses | `UseSampler` | the sampled keys, and the counts of their uses; not checked, for the speed of hits | nothing |
 /// | upkeep | `CacheCore` | its timers, its listener for memory pressure, its metrics | nothing |
 /// | publishing | `StatisticsPublisher` | the figures that were published last | nothing |
 ///

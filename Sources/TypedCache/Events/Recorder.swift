@@ -2,17 +2,41 @@
 struct Recorder: Sendable {
     let memory: SharedMemory
     let listeners: Listeners
+    /// `nil` where uses are not profiled.
+    let sampler: UseSampler?
 
     func record(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
         memory.withLock { $0.statistics.count(occurrence) }
+        if let sampler { Self.count(occurrence, key, in: sampler) }
         listeners.tell(occurrence, key, cause: cause)
     }
 
     /// Counts the time of a producer's run, which is no event.
     func countLoadTime(_ time: Duration) { memory.withLock { $0.statistics.loadTime += time } }
 
-    /// Records saves of keys, in their order; those in `replaced` replaced an entry of memory.
-    func recordSaves(of keys: [EntryKey], replacing replaced: Set<EntryKey>) {
+    /// Counts the occurrences that end an entry, and fetches without a value, as the profile of uses needs them.
+    private static func count(_ occurrence: Occurrence, _ key: EntryKey?, in sampler: UseSampler) {
+        switch (occurrence, key) {
+        case (.missed, let key?), (.joined, let key?): sampler.use(key.hash, cost: nil)
+        case (.expired, let key?), (.removed, let key?), (.diskEvicted, let key?), (.corrupted, let key?):
+            sampler.remove(key.hash)
+        case (.removedAll, _): sampler.removeAll()
+        default: break
+        }
+    }
+
+    /// Records the save of an entry.
+    func save(_ new: NewEntry) {
+        sampler?.save(new.key.hash, cost: new.entry.cost)
+        record(.saved, new.key)
+    }
+
+    /// Records saves of entries, in their order; those in `replaced` replaced an entry of memory.
+    func recordSaves(of entries: [NewEntry], replacing replaced: Set<EntryKey>) {
+        let keys = entries.map(\.key)
+        if let sampler {
+            for new in entries { sampler.save(new.key.hash, cost: new.entry.cost) }
+        }
         memory.withLock { memory in
             memory.statistics.count(.saved, times: keys.count)
             memory.statistics.count(.replaced, times: replaced.count)
@@ -31,10 +55,17 @@ struct Recorder: Sendable {
     /// Records a hit in memory. The table has counted it if the entry never expires, under the lock that found it.
     @inline(__always) func memoryHit(_ entry: MemoryEntry) {
         if entry.deadline != .infinity { memory.table.countHit(entry.key) }
+        if let sampler, sampler.samples(entry.key.hash) { sampler.use(entry.key.hash, cost: entry.cost) }
         if listeners.isActive { listeners.tell(.memoryHit, entry.key) }
     }
 
-    func diskHit(_ key: EntryKey) { record(.diskHit, key) }
+    /// Records a hit on disk.
+    ///
+    /// - Parameter cost: the cost of the value in memory.
+    func diskHit(_ key: EntryKey, cost: Int) {
+        sampler?.use(key.hash, cost: cost)
+        record(.diskHit, key)
+    }
     func miss(_ key: EntryKey) { record(.missed, key) }
     /// Records a fetch that waits for the load that another one began.
     func join(_ key: EntryKey) { record(.joined, key) }

@@ -120,11 +120,26 @@ extension CacheInspector {
         while let name = files?.nextObject() as? String {
             // Folders have the times of changes in them; the others are written without any.
             files?.skipDescendants()
-            guard name != "index", name != "reserve", name != PublishedFile.directoryName else { continue }
+            guard !["index", "reserve", PublishedFile.directoryName, ProfileFile.directoryName].contains(name) else { continue }
             guard let date = files?.fileAttributes?[.modificationDate] as? Date else { continue }
             latest = max(latest ?? date, date)
         }
         return latest
+    }
+
+    /// The bytes of each segment of a packed cache; none for one with a file for each entry. Blocks on disk I/O.
+    package func segments() throws(CacheError) -> [SegmentUse] {
+        try core.wrapping { () throws(StoreError) in try (core.store as? PackedStore)?.segments() ?? [] }
+    }
+
+    /// The profile of uses that a cache with ``MemorySettings/profilesUse`` keeps; `nil` if there is none. Blocks on
+    /// disk I/O.
+    ///
+    /// - Throws: `.corrupted`, `.unsupportedVersion`, `.io`.
+    package func useProfile() throws(CacheError) -> UseProfile? {
+        try core.naming { () throws(CacheError) in
+            try UseSampler.profile(inDirectory: directory.path(percentEncoded: false))
+        }
     }
 
     /// How many bytes all files in the cache's directory hold, also those that hold no entries.

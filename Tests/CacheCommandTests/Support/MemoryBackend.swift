@@ -5,6 +5,7 @@ import KeyedArchive
 import struct TypedCache.CacheError
 import struct TypedCache.DiskSettings
 import struct TypedCache.PublishedCache
+import struct TypedCache.UseProfile
 
 @testable import CacheCommand
 
@@ -69,6 +70,8 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
             newest: stored
         )
     }
+
+    func useProfile() -> UseProfile? { nil }
 
     func remove(_ key: String) -> Bool {
         defer { saved.removeAll { $0.key == key } }

@@ -4,6 +4,7 @@ import KeyedArchive
 import struct TypedCache.CacheError
 import struct TypedCache.DiskSettings
 import struct TypedCache.PublishedCache
+import struct TypedCache.UseProfile
 
 @testable import CacheCommand
 
@@ -24,6 +25,7 @@ final class StoppingAccess: CacheAccess {
         return try base.peek(key, pieces: body)
     }
 
+    func useProfile() throws -> UseProfile? { try base.useProfile() }
     var partCount: Int { base.partCount }
     func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>] {
         try base.entries(inPart: part)

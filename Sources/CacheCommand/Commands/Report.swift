@@ -1,0 +1,228 @@
+import ArchiveStore
+import Foundation
+import KeyedArchive
+import TypedCache
+
+/// `report`: writes a page about a cache.
+struct Report: Subcommand {
+    static let name = "report"
+    static let summary = "Write a page about a cache: room, sizes, ages, deadlines, findings"
+    static let discussion: String? =
+        "The page is one HTML file that needs no other and runs no script. It shows the room that entries take by prefix "
+        + "(a key's part up to its first / or :) and by tag, their sizes, ages and deadlines, compression, segments, the "
+        + "advice on memory if the cache has a profile, and findings in words. Reads the head of every entry, and "
+        + "changes nothing."
+    static let examples = [
+        CommandExample(
+            arguments: ["report", "--cache", "cities", "--output", "report.html"],
+            meaning: "Write a page to open in a browser"
+        ),
+        CommandExample(arguments: ["report", "--cache", "cities", "--json"], meaning: "Get the same numbers"),
+    ]
+
+    let cache = CacheOptions()
+    @Option(
+        "output",
+        letter: "o",
+        value: "FILE",
+        help: "Write to this file, whole or not at all; - is standard output",
+        standard: "standard output",
+        parse: ArgumentText.nonEmpty("a file")
+    )
+    var path: String?
+    @Flag(.json) var writesJSON: Bool
+
+    func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        let interruption = environment.trapSignals()
+        let selection = self.cache.selection
+        let cache = try environment.backend.open(selection)
+        let walk = EntryWalk(cache: cache, interruption: interruption, now: environment.now)
+        var reporter = EntryReporter(environment.errors)
+        defer { reporter.finish() }
+        var census = EntryCensus(at: environment.date())
+        try walk.run(reporter: &reporter) { entry, _ in try census.count(entry, in: cache) }
+        reporter.finish()
+        if let signal = interruption.signal { return .signal(signal) }
+        let contents = ReportContents(
+            name: selection.name,
+            overview: try cache.overview(),
+            census: census,
+            segments: try cache.segments(),
+            profile: Self.profile(of: cache, environment)
+        )
+        let text =
+            writesJSON
+            ? JSONWriter.text(.object(contents.json), isIndented: true) + "\n" : ReportPage(contents).description
+        if let path, path != "-" {
+            try DocumentFile.replace(path, with: Array(text.utf8))
+        } else {
+            try environment.output.write(text)
+        }
+        return .success
+    }
+
+    /// A profile that cannot be read leaves the rest of the page as it is.
+    private static func profile(of cache: any CacheAccess, _ environment: CommandEnvironment) -> UseProfile? {
+        do {
+            return try cache.useProfile()
+        } catch {
+            environment.errors.report(CommandFailureMessage(error))
+            return nil
+        }
+    }
+}
+
+/// The numbers of a report.
+struct ReportContents {
+    let name: String
+    let overview: CacheOverview
+    let census: EntryCensus
+    let segments: [SegmentUse]
+    let profile: UseProfile?
+
+    var advice: SizeAdvice? { profile.flatMap { SizeAdvice($0) } }
+    var deadByteCount: Int { segments.reduce(0) { $0 + $1.deadByteCount } }
+    var segmentByteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
+
+    /// Faults and wastes in words, and the remedy; empty where nothing stands out.
+    var findings: [String] {
+        var findings: [String] = []
+        let census = census
+        let total = max(1, census.byteCount)
+        let share = { (bytes: Int) in Double(bytes) / Double(total) }
+        if census.damagedCount > 0 {
+            findings.append(
+                "\(CountText(census.damagedCount, "entry is", plural: "entries are")) damaged; "
+                    + "typed-cache verify --repair removes them."
+            )
+        }
+        let expired = census.deadlines[0]
+        if share(expired.byteCount) >= 0.05 {
+            findings.append(
+                "\(Self.words(share(expired.byteCount))) of the room is taken by "
+                    + "\(CountText(expired.count, "entry that has", plural: "entries that have")) expired; "
+                    + "typed-cache compact gives it back."
+            )
+        }
+        if share(census.unread.byteCount) >= 0.1 {
+            findings.append(
+                "\(Self.words(share(census.unread.byteCount))) of the room is taken by entries that nobody read for 30 days."
+            )
+        }
+        let old = census.ages[4...].reduce(0) { $0 + $1.byteCount }
+        if share(old) >= 0.25 {
+            findings.append(
+                "\(Self.words(share(old))) of the room is taken by entries that were saved more than 30 days ago."
+            )
+        }
+        if segmentByteCount > 1 << 20, deadByteCount * 4 >= segmentByteCount {
+            let part = Double(deadByteCount) / Double(segmentByteCount)
+            findings.append(
+                "\(Self.words(part)) of the segments' bytes are dead: entries that were removed or saved over; "
+                    + "typed-cache compact gives them back."
+            )
+        }
+        if census.count >= 10, let first = census.prefixes.largest(1).first, share(first.tally.byteCount) >= 0.5,
+            census.prefixes.count > 1
+        {
+            findings.append(
+                "\(Self.words(share(first.tally.byteCount))) of the room is taken by keys that begin with "
+                    + "“\(EscapedText(first.name, limit: 60))”."
+            )
+        }
+        if let largest = census.largest.first, census.count >= 10, share(largest.byteCount) >= 0.1 {
+            findings.append(
+                "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the room: "
+                    + "“\(EscapedText(largest.key, limit: 60))”, \(ByteText(largest.byteCount))."
+            )
+        }
+        let never = census.deadlines[census.deadlines.count - 1]
+        if census.count >= 10, share(never.byteCount) >= 0.5, overview.byteCount > 64 << 20 {
+            findings.append(
+                "\(Self.words(share(never.byteCount))) of the room is taken by entries that never expire."
+            )
+        }
+        if let advice, let profile { findings += SizeAdviceText(advice, profile).findings }
+        return findings
+    }
+
+    /// A share as people say it, to begin a sentence with.
+    static func words(_ share: Double) -> String {
+        switch share {
+        case 0.97...: "Nearly all"
+        case 0.7..<0.8: "Three quarters"
+        case 0.63..<0.7: "Two thirds"
+        case 0.47..<0.53: "Half"
+        case 0.31..<0.36: "A third"
+        case 0.23..<0.27: "A quarter"
+        default: SizeAdviceText.percent(share)
+        }
+    }
+
+    /// For programs.
+    var json: Record {
+        func groups(_ groups: EntryGroups) -> RecordValue {
+            .array(
+                groups.largest(EntryGroups.mostShown).map { group in
+                    .object([
+                        "name": .string(group.name), "entries": .count(group.tally.count),
+                        "size": .count(group.tally.byteCount),
+                    ])
+                }
+            )
+        }
+        func classes(_ names: [String], _ tallies: [EntryTally]) -> RecordValue {
+            .array(
+                zip(names, tallies).map { name, tally in
+                    .object([
+                        "class": .string(name), "entries": .count(tally.count), "size": .count(tally.byteCount),
+                    ])
+                }
+            )
+        }
+        return [
+            "cache": .string(name),
+            "layout": .string(overview.layout.rawValue),
+            "at": .date(census.date),
+            "entries": .count(census.count),
+            "damaged": .count(census.damagedCount),
+            "size": .count(census.byteCount),
+            "archiveSize": .count(census.archiveByteCount),
+            "fileSize": .count(overview.byteCount),
+            "changedAt": overview.lastChange.map(RecordValue.date) ?? .null,
+            "findings": .array(findings.map(RecordValue.string)),
+            "prefixes": groups(census.prefixes),
+            "tags": groups(census.tags),
+            "sizes": classes(EntryCensus.sizeNames, census.sizes),
+            "ages": classes(EntryCensus.ageNames, census.ages),
+            "deadlines": classes(EntryCensus.deadlineNames, census.deadlines),
+            "unread": .object(["entries": .count(census.unread.count), "size": .count(census.unread.byteCount)]),
+            "sample": .object([
+                "entries": .count(census.sample.count), "archiveSize": .count(census.sample.archiveByteCount),
+                "size": .count(census.sample.byteCount),
+                "sizeAlone": .count(census.sample.aloneByteCount),
+            ]),
+            "segments": .array(
+                segments.map { segment in
+                    .object([
+                        "number": .count(segment.number), "size": .count(segment.byteCount),
+                        "live": .count(segment.liveByteCount), "dead": .count(segment.deadByteCount),
+                    ])
+                }
+            ),
+            "largest": .array(
+                census.largest.map { .object(["key": .string($0.key), "size": .count($0.byteCount)]) }
+            ),
+            "advice": zip(advice, profile).map { .object(SizeAdviceText($0, $1).json) } ?? .null,
+        ]
+    }
+
+    private func zip<One, Other>(_ one: One?, _ other: Other?) -> (One, Other)? {
+        guard let one, let other else { return nil }
+        return (one, other)
+    }
+
+    private func zip(_ names: [String], _ tallies: [EntryTally]) -> [(String, EntryTally)] {
+        Array(Swift.zip(names, tallies))
+    }
+}

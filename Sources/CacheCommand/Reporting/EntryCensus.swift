@@ -1,0 +1,173 @@
+import ArchiveStore
+import Foundation
+import TypedCache
+
+/// A number of entries, and the bytes that they take on disk.
+struct EntryTally: Sendable, Equatable {
+    var count = 0
+    var byteCount = 0
+
+    mutating func add(_ byteCount: Int) {
+        count += 1
+        self.byteCount += byteCount
+    }
+}
+
+/// Tallies by name, of a bounded number of names: those that come up after it are tallied together.
+struct EntryGroups {
+    /// How many a report shows.
+    static let mostShown = 20
+    private static let mostNames = 2_000
+    private static let longestName = 200
+
+    private var tallies: [String: EntryTally] = [:]
+    private var others = EntryTally()
+
+    /// The number of names.
+    var count: Int { tallies.count }
+
+    mutating func add(_ name: some StringProtocol, _ byteCount: Int) {
+        let name =
+            name.utf8.count <= Self.longestName ? String(name) : String(name.prefix(Self.longestName / 4)) + "…"
+        if tallies.count >= Self.mostNames, tallies[name] == nil { return others.add(byteCount) }
+        tallies[name, default: EntryTally()].add(byteCount)
+    }
+
+    /// The ones with most bytes, and all others together.
+    func largest(_ limit: Int) -> [(name: String, tally: EntryTally)] {
+        let sorted = tallies.sorted { ($1.value.byteCount, $0.key) < ($0.value.byteCount, $1.key) }
+        var rest = others
+        for (_, tally) in sorted.dropFirst(limit) {
+            rest.count += tally.count
+            rest.byteCount += tally.byteCount
+        }
+        let shown = sorted.prefix(limit).map { (name: $0.key, tally: $0.value) }
+        return rest.count == 0 ? shown : shown + [(name: "(all others)", tally: rest)]
+    }
+}
+
+/// The sums over all entries of a cache that a report shows. Its memory does not grow with their number.
+struct EntryCensus {
+    /// The compression of some entries.
+    struct Sample {
+        static let mostEntries = 200
+        /// Larger archives are left out.
+        static let largestArchive = 1 << 20
+
+        var count = 0
+        var archiveByteCount = 0
+        /// As they are stored.
+        var byteCount = 0
+        /// As they would be stored if each were deflated by itself, without a dictionary.
+        var aloneByteCount = 0
+    }
+
+    static let sizeNames = [
+        "up to 256 B", "to 1 KiB", "to 4 KiB", "to 16 KiB", "to 64 KiB", "to 256 KiB", "to 1 MiB", "above 1 MiB",
+    ]
+    static let ageNames = ["1 hour", "1 day", "7 days", "30 days", "90 days", "1 year", "older"]
+    private static let ageLimits: [TimeInterval] = [3_600, 86_400, 604_800, 2_592_000, 7_776_000, 31_536_000]
+    static let deadlineNames = [
+        "expired", "in 1 hour", "in 1 day", "in 7 days", "in 30 days", "in 90 days", "in 1 year", "later", "never",
+    ]
+    private static let mostLargest = 10
+    private static let unreadTime: TimeInterval = 30 * 86_400
+
+    let date: Date
+    private(set) var count = 0
+    private(set) var damagedCount = 0
+    private(set) var byteCount = 0
+    private(set) var archiveByteCount = 0
+    private(set) var prefixes = EntryGroups()
+    private(set) var tags = EntryGroups()
+    private(set) var sizes = [EntryTally](repeating: EntryTally(), count: sizeNames.count)
+    private(set) var ages = [EntryTally](repeating: EntryTally(), count: ageNames.count)
+    private(set) var deadlines = [EntryTally](repeating: EntryTally(), count: deadlineNames.count)
+    /// Entries with an idle time, which tells when they were last read, that were not read for 30 days.
+    private(set) var unread = EntryTally()
+    private(set) var sample = Sample()
+    /// The largest first.
+    private(set) var largest: [(key: String, byteCount: Int)] = []
+
+    init(at date: Date) { self.date = date }
+
+    /// Counts an entry, or its damage.
+    ///
+    /// - Throws: the error of an entry that cannot be read for another reason.
+    mutating func count(_ listed: Result<EntryInformation, CacheError>, in cache: any CacheAccess)
+        throws(CacheError)
+    {
+        switch listed {
+        case .success(let entry):
+            count(entry)
+            if sample.count < Sample.mostEntries, count.isMultiple(of: 1 + count / 64) {
+                try look(into: entry, cache)
+            }
+        case .failure(let error) where error.code == .corrupted: damagedCount += 1
+        case .failure(let error): throw error
+        }
+    }
+
+    private mutating func count(_ entry: EntryInformation) {
+        let size = entry.storedByteCount
+        count += 1
+        byteCount += size
+        archiveByteCount += entry.archiveByteCount
+        prefixes.add(Self.prefix(of: entry.key), size)
+        for tag in entry.attributes.tags { tags.add(tag, size) }
+        var sizeClass = 0
+        while sizeClass < sizes.count - 1, size > 256 << (2 * sizeClass) { sizeClass += 1 }
+        sizes[sizeClass].add(size)
+        let age = date.timeIntervalSince(entry.storedAt)
+        ages[Self.ageLimits.firstIndex { age <= $0 } ?? Self.ageLimits.count].add(size)
+        deadlines[deadlineClass(entry.expiresAt)].add(size)
+        if let idle = entry.attributes.idleTime, let deadline = entry.expiresAt,
+            date.timeIntervalSince(deadline) + idle > Self.unreadTime
+        {
+            unread.add(size)
+        }
+        if largest.count < Self.mostLargest || size > largest[largest.count - 1].byteCount {
+            let place = largest.firstIndex { $0.byteCount < size } ?? largest.count
+            largest.insert((entry.key, size), at: place)
+            if largest.count > Self.mostLargest { largest.removeLast() }
+        }
+    }
+
+    private func deadlineClass(_ deadline: Date?) -> Int {
+        guard let deadline else { return deadlines.count - 1 }
+        let left = deadline.timeIntervalSince(date)
+        guard left > 0 else { return 0 }
+        return 1 + (Self.ageLimits.firstIndex { left <= $0 } ?? Self.ageLimits.count)
+    }
+
+    /// A key up to its first separator, that included; of a key without one, nothing.
+    private static func prefix(of key: String) -> Substring {
+        guard let end = key.utf8.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ":") }) else {
+            return ""
+        }
+        return key[...end]
+    }
+
+    private mutating func look(into entry: EntryInformation, _ cache: any CacheAccess) throws(CacheError) {
+        guard entry.archiveByteCount <= Sample.largestArchive else { return }
+        var archive: [UInt8] = []
+        let found: EntryInformation?
+        do throws(CacheError) {
+            found = try cache.peek(entry.key) { piece in
+                archive += piece
+                return archive.count <= Sample.largestArchive
+            }
+        } catch {
+            // Its head is whole, and its archive is not.
+            guard error.code == .corrupted else { throw error }
+            return
+        }
+        guard let found, archive.count == found.archiveByteCount else { return }
+        sample.count += 1
+        sample.archiveByteCount += archive.count
+        sample.byteCount += found.storedByteCount
+        // Head and key take as much either way.
+        let head = min(found.storedByteCount, 64 + found.key.utf8.count)
+        sample.aloneByteCount += head + Zlib.deflate(archive).count
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// The share of all keys that is sampled: a key is in the sample if its hash lies below a threshold, so the sample has
+/// each use of its keys, and no use of the others (SHARDS: Waldspurger and others, FAST 2015).
+///
+/// Rates are powers of the square root of one half, as sizes on ``SizeScale`` are powers of that of two: at a rate that
+/// is one step lower, a cache of the same miniature size stands for a cache that is one step larger.
+struct SamplingRate: Sendable, Hashable {
+    /// 0 is the whole.
+    private(set) var steps: Int
+
+    /// No rate is lower.
+    static let mostSteps = 64
+
+    init(steps: Int = 0) { self.steps = min(max(0, steps), Self.mostSteps) }
+
+    /// Between 0 and 1.
+    var share: Double { pow(2, -Double(steps) / 2) }
+
+    /// Hashes below it are sampled.
+    var threshold: UInt64 { steps == 0 ? .max : UInt64(share * 0x1p64) }
+
+    func samples(_ hash: UInt64) -> Bool { steps == 0 || hash < threshold }
+
+    var lower: SamplingRate { SamplingRate(steps: steps + 1) }
+}
+
+/// The sizes of memory for which hits are counted: 1 byte, and each larger by the square root of two.
+enum SizeScale {
+    /// The largest is above 10¹⁴ bytes.
+    static let count = 96
+
+    static func byteCount(_ index: Int) -> Double { pow(2, Double(index) / 2) }
+
+    /// The first size that is at least `byteCount`.
+    static func index(atLeast byteCount: Double) -> Int {
+        guard byteCount > 1 else { return 0 }
+        var index = min(count - 1, max(0, Int((2 * log2(byteCount)).rounded(.up))))
+        // The logarithm of a size on the scale may come out a little above its index.
+        if index > 0, self.byteCount(index - 1) >= byteCount { index -= 1 }
+        return index
+    }
+}

@@ -1,0 +1,366 @@
+import ArchiveStore
+import Eviction
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TypedCache
+
+/// The sampled uses of a cache: the counts, the file, and the advice that follows.
+@Suite struct UseProfileTests {
+    private struct Request {
+        let key: Int
+        let byteCount: Int
+    }
+
+    /// Keys of which few are asked for often, each with its own size.
+    private static func requests(_ count: Int, keys: Int, seed: Int) -> [Request] {
+        var random = SeededGenerator(seed: seed)
+        return (0..<count).map { _ in
+            let key = Int(pow(Double.random(in: 0..<1, using: &random), 3) * Double(keys))
+            return Request(key: key, byteCount: 1 + key * 37 % 100)
+        }
+    }
+
+    private static func hash(_ key: Int) -> UInt64 {
+        var random = SeededGenerator(seed: key)
+        return random.next()
+    }
+
+    // MARK: Distances
+
+    @Test(
+        "A distance is the bytes of all keys that were used since, the key's own included",
+        arguments: seeds(0..<20)
+    )
+    func distancesAreThoseOfAStack(seed: Int) {
+        var random = SeededGenerator(seed: seed)
+        var order = ReuseDistances(mostKeys: 40)
+        // The last one used comes last.
+        var model: [Request] = []
+        for _ in 0..<2_000 {
+            let key = Int.random(in: 0..<40, using: &random)
+            let place = model.firstIndex { $0.key == key }
+            let expected = place.map { Double(model[$0...].reduce(0) { $0 + $1.byteCount }) }
+            #expect(order.distance(Self.hash(key)) == expected)
+            if let place { model.remove(at: place) }
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                order.remove(Self.hash(key))
+            } else {
+                let byteCount = Int.random(in: 1...1_000, using: &random)
+                order.use(Self.hash(key), byteCount: byteCount)
+                model.append(Request(key: key, byteCount: byteCount))
+            }
+            #expect(order.count == model.count)
+            #expect(order.byteCount == model.reduce(0) { $0 + $1.byteCount })
+        }
+        #expect(order.rate.steps == 0)
+    }
+
+    @Test("Every distance is in the range of its index")
+    func rangesHoldTheirDistances() {
+        var random = SeededGenerator(seed: 1)
+        for exponent in 0..<46 {
+            let distance = Double.random(in: 1..<2, using: &random) * pow(2, Double(exponent))
+            let range = DistanceScale.range(DistanceScale.index(distance))
+            #expect(range.contains(distance.rounded()), "\(distance) in \(range)")
+        }
+        for index in 1..<DistanceScale.count {
+            #expect(DistanceScale.range(index - 1).upperBound == DistanceScale.range(index).lowerBound)
+        }
+        #expect(DistanceScale.index(.infinity) == DistanceScale.count - 1)
+    }
+
+    // MARK: Miniature caches
+
+    @Test("With all keys sampled, each size has the hits of the policy itself", arguments: seeds(0..<5))
+    func wholeSampleIsExact(seed: Int) {
+        let requests = Self.requests(4_000, keys: 300, seed: seed)
+        var caches = MiniatureCaches(mostKeys: 300)
+        var counts = [SizeCount](repeating: SizeCount(), count: SizeScale.count)
+        for request in requests {
+            caches.use(Self.hash(request.key), byteCount: request.byteCount, counting: &counts)
+        }
+        let known = counts.indices.filter { counts[$0].uses == Double(requests.count) }
+        #expect(known.count >= 6)
+        for size in known {
+            let expected = Self.replay(requests, limit: Int(SizeScale.byteCount(size).rounded()))
+            #expect(counts[size].hits == Double(expected), "size \(size)")
+        }
+    }
+
+    private final class Entry: EvictionEntry, @unchecked Sendable {
+        let key: Int
+
+        init(_ key: Int) {
+            self.key = key
+            super.init(hash: UseProfileTests.hash(key))
+        }
+    }
+
+    private static func replay(_ requests: [Request], limit: Int) -> Int {
+        var policy = ShortestReuse(count: .max, cost: limit)
+        var there: [Int: Entry] = [:]
+        var hits = 0
+        for request in requests {
+            if let entry = there[request.key] {
+                hits += 1
+                entry.use()
+                continue
+            }
+            let entry = Entry(request.key)
+            there[request.key] = entry
+            var removed: [EvictionEntry] = []
+            policy.insert(entry, cost: request.byteCount, removed: &removed)
+            for case let victim as Entry in removed { there[victim.key] = nil }
+        }
+        return hits
+    }
+
+    @Test(
+        "Neither number of keys goes above its limit, whatever is asked for, saved and removed",
+        arguments: seeds(0..<5)
+    )
+    func samplesAreBounded(seed: Int) {
+        var random = SeededGenerator(seed: seed)
+        let largest = Bool.random(using: &random) ? Double.infinity : 5_000
+        var order = ReuseDistances(mostKeys: 64, largestSize: largest)
+        var caches = MiniatureCaches(mostKeys: 32, largestSize: largest)
+        var counts = [SizeCount](repeating: SizeCount(), count: SizeScale.count)
+        for number in 0..<6_000 {
+            let hash = random.next() >> (number.isMultiple(of: 3) ? 8 : 0)
+            let byteCount = 1 << Int.random(in: 0..<41, using: &random)
+            if order.rate.samples(hash) { order.use(hash, byteCount: byteCount) }
+            if caches.rate.samples(hash) {
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0: caches.remove(hash)
+                case 1: caches.use(hash, byteCount: nil, counting: &counts)
+                case 2: caches.save(hash, byteCount: byteCount, counting: &counts)
+                default: caches.use(hash, byteCount: byteCount, counting: &counts)
+                }
+            }
+            #expect(order.count <= 64 && caches.count <= 32)
+        }
+        #expect(caches.residentCount <= 32 * MiniatureCaches.mostSizes)
+        #expect(counts.allSatisfy { $0.hits <= $0.uses && $0.hits >= 0 })
+        #expect(order.rate.steps > 0 || largest.isFinite)
+        caches.removeAll()
+        order.removeAll()
+        #expect(caches.count == 0 && caches.residentCount == 0 && order.byteCount == 0)
+    }
+
+    // MARK: Bytes
+
+    private static func profile(seed: Int) -> UseProfile {
+        var profile = UseProfile(startedAt: Date(timeIntervalSinceReferenceDate: 8e8))
+        var order = ReuseDistances(mostKeys: 1_000)
+        var caches = MiniatureCaches(mostKeys: 1_000)
+        let requests = requests(5_000, keys: 500, seed: seed)
+        for request in requests {
+            profile.count(hash(request.key), request.byteCount, in: &order)
+            caches.use(hash(request.key), byteCount: request.byteCount, counting: &profile.sizes)
+        }
+        profile.adjust(toUses: Double(requests.count))
+        profile.byteLimit = 3_000
+        return profile
+    }
+
+    @Test("A profile is read as it was written, and no changed byte is taken for one")
+    func bytesAreChecked() throws {
+        let profile = Self.profile(seed: 1)
+        let bytes = profile.bytes
+        #expect(bytes.count == UseProfile.byteLength)
+        #expect(try UseProfile(bytes) == profile)
+        for position in stride(from: 0, to: bytes.count, by: 7) {
+            var changed = bytes
+            changed[position] ^= 0x10
+            #expect(throws: CacheError.self) { try UseProfile(changed) }
+        }
+        for count in [0, 3, 7, 8, 100, bytes.count - 1] {
+            #expect(throws: CacheError.self) { try UseProfile(Array(bytes.prefix(count))) }
+        }
+        #expect(throws: CacheError.self) { try UseProfile(bytes + [0]) }
+    }
+
+    @Test(
+        "Numbers that no profile has are refused, with the right checksum too",
+        arguments: [Double.nan, .infinity, -1, 1e300]
+    )
+    func numbersAreChecked(number: Double) {
+        var profile = Self.profile(seed: 2)
+        profile.uses = number
+        var bytes = profile.bytes
+        // The writer keeps to the limits itself.
+        for (offset, byte) in withUnsafeBytes(of: number.bitPattern.bigEndian, Array.init).enumerated() {
+            bytes[32 + offset] = byte
+        }
+        let checksum = bytes.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(4))) }
+        bytes.replaceSubrange((bytes.count - 4)..., with: withUnsafeBytes(of: checksum.bigEndian, Array.init))
+        #expect(throws: CacheError.self) { try UseProfile(bytes) }
+    }
+
+    @Test("Counts add up, and older ones fade by half each week")
+    func countsFade() {
+        var profile = Self.profile(seed: 3)
+        var later = profile
+        later.updatedAt += UseProfile.halfLife
+        let ratio = profile.hitRatio(3_000)
+        profile.add(later)
+        #expect(profile.uses == 7_500)
+        #expect(abs((profile.hitRatio(3_000) ?? 0) - (ratio ?? 1)) < 1e-9)
+        // A clock that was set back fades nothing.
+        var earlier = later
+        earlier.updatedAt -= 100 * UseProfile.halfLife
+        profile.add(earlier)
+        #expect(profile.uses == 12_500)
+    }
+
+    // MARK: Beside a cache
+
+    private static func open(
+        _ directory: URL,
+        clock: TestClock = TestClock(),
+        memory: MemorySettings = MemorySettings(profilesUse: true)
+    ) throws -> Cache<String> {
+        try Cache(name: "c", directory: directory, memory: memory, clock: clock)
+    }
+
+    private static func profile(_ directory: URL) throws -> UseProfile? {
+        try UseSampler.profile(inDirectory: directory.appending(path: "c").path)
+    }
+
+    private static func use(_ cache: Cache<String>, _ requests: [Request]) throws {
+        for request in requests {
+            if try cache.fetch(forKey: request.key) == nil {
+                try cache.save(String(repeating: "x", count: request.byteCount), forKey: request.key)
+            }
+        }
+    }
+
+    @Test("Runs add up in a file, which tells the hits that memory has had")
+    func runsAddUp() throws {
+        let directory = TestDirectory()
+        let requests = Self.requests(1_500, keys: 200, seed: 4)
+        for run in 1...2 {
+            let cache = try Self.open(directory.url)
+            try Self.use(cache, requests)
+            let statistics = cache.statistics
+            try cache.close()
+            let profile = try #require(try Self.profile(directory.url))
+            #expect(profile.uses == Double(run * requests.count))
+            #expect(profile.byteLimit == 64 << 20)
+            let advice = try #require(SizeAdvice(profile))
+            let present = try #require(advice.present)
+            if run == 1 {
+                #expect(abs(present.hitRatio - Double(statistics.memoryHits) / 1_500) < 0.001)
+                #expect(abs(present.leastRecentlyUsed - present.hitRatio) < 0.001)
+                #expect(abs(profile.measuredHitRatio - present.hitRatio) < 0.001)
+            }
+            #expect(try #require(advice.knee).byteCount <= 64 << 20)
+        }
+    }
+
+    @Test("A cache that is dropped leaves its profile; one that was not asked for leaves none")
+    func dropped() throws {
+        let (asked, unasked) = (TestDirectory(), TestDirectory())
+        try Self.use(Self.open(asked.url), Self.requests(100, keys: 10, seed: 5))
+        #expect(try Self.profile(asked.url)?.uses == 100)
+        try Self.use(Self.open(unasked.url, memory: MemorySettings()), Self.requests(100, keys: 10, seed: 5))
+        #expect(try Self.profile(unasked.url) == nil)
+    }
+
+    @Test("A file of any bytes gives way, but not one of a later version, and no link is followed")
+    func foreignFiles() throws {
+        let directory = TestDirectory()
+        let requests = Self.requests(100, keys: 10, seed: 6)
+        try Self.use(Self.open(directory.url), requests)
+        let folder = directory.url.appending(path: "c/.profile")
+        let file = folder.appending(path: "uses")
+        try Data("no profile".utf8).write(to: file)
+        #expect(throws: CacheError.self) { try Self.profile(directory.url) }
+        try Self.use(Self.open(directory.url), requests)
+        #expect(try Self.profile(directory.url)?.uses == 100)
+        var later = try Data(contentsOf: file)
+        later[5] = 2
+        try later.write(to: file)
+        try Self.use(Self.open(directory.url), requests)
+        #expect(try Data(contentsOf: file) == later)
+        // A link in its place is replaced, and its target stays.
+        let target = directory.url.appending(path: "target")
+        try Data("mine".utf8).write(to: target)
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+        try Self.use(Self.open(directory.url), requests)
+        #expect(try Data(contentsOf: target) == Data("mine".utf8))
+    }
+
+    @Test("Several caches and threads count into one file")
+    func sharedFile() async throws {
+        let directory = TestDirectory()
+        let requests = Self.requests(400, keys: 50, seed: 7)
+        let url = directory.url
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { try Self.use(Self.open(url), requests) } }
+            try await group.waitForAll()
+        }
+        #expect(try Self.profile(url)?.uses == 1_600)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: url.appending(path: "c/.profile").path) == ["uses"]
+        )
+    }
+
+    // MARK: Accuracy
+
+    private static var traces: [URL] {
+        guard let path = ProcessInfo.processInfo.environment["TYPED_CACHE_TRACES"] else { return [] }
+        let files = try? FileManager.default.contentsOfDirectory(
+            at: URL(filePath: path),
+            includingPropertiesForKeys: nil
+        )
+        return (files ?? []).filter { $0.pathExtension == "u32z" }.sorted { $0.path < $1.path }
+    }
+
+    private static let requestCounts = [
+        "lirs_multi3": 30_241, "lirs_sprite": 133_996, "lirs_loop": 505_500, "cache2k_web12": 95_607,
+        "corda_vaultservice": 135_702, "twitter_cluster52_1m": 1_000_000,
+    ]
+
+    /// At the sizes of the scale from a 64th of all keys, the mean difference between the profile's shares and a replay
+    /// of the whole trace, over all traces together.
+    @Test(
+        "The shares are those of a full replay within 1.5 points on average",
+        .enabled(if: isLongRun && !traces.isEmpty, "reads the traces that TYPED_CACHE_TRACES names, in long runs")
+    )
+    func accuracy() throws {
+        var errors: [Double] = []
+        for trace in Self.traces {
+            guard let count = Self.requestCounts[trace.deletingPathExtension().lastPathComponent] else { continue }
+            let file = try Data(contentsOf: trace)
+            let bytes = try Zlib.inflate([UInt8](file), expecting: 4 * count, limit: 1 << 30)
+            let requests = stride(from: 0, to: bytes.count, by: 4).map { at in
+                Request(key: bytes[at..<at + 4].reversed().reduce(0) { $0 << 8 | Int($1) }, byteCount: 1)
+            }
+            var order = ReuseDistances(mostKeys: UseSampler.mostOrderedKeys)
+            var caches = MiniatureCaches(mostKeys: UseSampler.mostSimulatedKeys)
+            var profile = UseProfile(startedAt: .now)
+            for request in requests {
+                let hash = Self.hash(request.key)
+                if order.rate.samples(hash) { profile.count(hash, 1, in: &order) }
+                if caches.rate.samples(hash) { caches.use(hash, byteCount: 1, counting: &profile.sizes) }
+            }
+            profile.adjust(toUses: Double(requests.count))
+            let keyCount = (requests.map(\.key).max() ?? 0) + 1
+            var errorsHere: [Double] = []
+            for size in SizeScale.index(atLeast: Double(keyCount) / 64)...SizeScale.index(atLeast: Double(keyCount))
+            {
+                guard let share = profile.hitRatio(SizeScale.byteCount(size)) else { continue }
+                let hits = Self.replay(requests, limit: Int(SizeScale.byteCount(size)))
+                errorsHere.append(abs(share - Double(hits) / Double(requests.count)))
+            }
+            let mean = errorsHere.reduce(0, +) / Double(errorsHere.count)
+            #expect(mean < 0.03, "\(trace.lastPathComponent): \(mean)")
+            errors.append(mean)
+        }
+        #expect(errors.reduce(0, +) / Double(errors.count) < 0.015)
+    }
+}
