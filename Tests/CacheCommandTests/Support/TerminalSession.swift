@@ -21,7 +21,8 @@ final class TerminalSession {
         try resize(columns: columns, rows: rows)
     }
 
-    deinit { _ = try? tmux(["kill-server"]) }
+    // The server ends with its only session. It may have been started with signals blocked, by which it is ended itself.
+    deinit { _ = try? tmux(["kill-session"]) }
 
     func resize(columns: Int, rows: Int) throws {
         try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
