@@ -91,6 +91,7 @@ want_bpylist2() { want_python_package bpylist2 4.1.1 "$1"; }
 
 # Another reader of archives without keys; the tests say what they skip where it is missing: want_pytypedstream FOLDER
 want_pytypedstream() { want_python_package typedstream 0.1.0 "$1" pytypedstream; }
+
 # Prometheus' own parsers of metrics; a test says that it is skipped where they are missing: want_prometheus_client FOLDER
 want_prometheus_client() { want_python_package prometheus_client 0.26.0 "$1"; }
 
