@@ -240,4 +240,7 @@ struct MiniatureCaches {
 struct SizeCount: Sendable, Hashable {
     var uses = 0.0
     var hits = 0.0
+
+    /// Between 0 and 1.
+    var ratio: Double { uses > 0 ? min(max(0, hits / uses), 1) : 0 }
 }
