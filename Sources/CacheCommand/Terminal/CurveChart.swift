@@ -23,7 +23,7 @@ struct CurveChart: CustomStringConvertible {
             usesBraille
             ? Self.braille(advice.points, scale, width: width) : Self.plain(advice.points, scale, width: width)
         var text = usesBraille ? "" : "  * own policy   . LRU\n"
-        if usesBraille { text = "  \u{28E4} own policy   \u{2801}\u{2808} LRU\n" }
+        if usesBraille { text = "  \u{28E4} own policy  \u{2801}\u{2808} LRU\n" }
         for (row, line) in lines.enumerated() {
             let label = [0: "100 %", Self.rows / 2: "50 %"][row] ?? ""
             text +=
@@ -114,8 +114,10 @@ struct CurveChart: CustomStringConvertible {
         for (column, name) in marks {
             let text = column + 2 + name.count <= width ? "^ \(name)" : "\(name) ^"
             let start = text.hasPrefix("^") ? column : max(0, column - name.count - 1)
-            line += line.isEmpty || line.count < start ? String(repeating: " ", count: start - line.count) : " "
-            line += text
+            let gap = line.isEmpty ? start : max(1, start - line.count)
+            // Where two marks have no room beside each other, the sentences below tell the second one.
+            guard line.count + gap + text.count <= width else { continue }
+            line += String(repeating: " ", count: gap) + text
         }
         return line
     }

@@ -5,8 +5,9 @@ import Eviction
 /// Simulations, ATC 2017).
 ///
 /// The largest one has always had room for all of the sampled keys, so where a larger one is needed, it begins as a copy
-/// of that, with its counts, and is exact. The smallest one goes then. When the sample has become too large, the rate is
-/// lowered by one step: every cache stands for the next larger size from then on.
+/// of that, with its counts, and its entries in about the same order. The smallest one goes then. When the sample has
+/// become too large, the rate is lowered by one step: every cache goes on with the keys that are left, and its limit
+/// shrinks with the rate.
 struct MiniatureCaches {
     private final class Resident: EvictionEntry, @unchecked Sendable {
         let slot: Int32
@@ -239,4 +240,7 @@ struct MiniatureCaches {
 struct SizeCount: Sendable, Hashable {
     var uses = 0.0
     var hits = 0.0
+
+    /// Between 0 and 1.
+    var ratio: Double { uses > 0 ? min(max(0, hits / uses), 1) : 0 }
 }

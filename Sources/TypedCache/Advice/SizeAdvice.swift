@@ -42,20 +42,3 @@ package struct SizeAdvice: Sendable {
         return points.first { $0.hitRatio >= most - 0.02 }
     }
 }
-
-extension UseProfile {
-    /// The shares at a size; `nil` below the smallest simulated one.
-    fileprivate func point(_ byteCount: Double) -> SizeAdvice.Point? {
-        guard let hitRatio = hitRatio(byteCount), let recent = leastRecentlyUsedHitRatio(byteCount) else {
-            return nil
-        }
-        return SizeAdvice.Point(
-            byteCount: Int(byteCount.rounded()),
-            hitRatio: hitRatio,
-            leastRecentlyUsed: recent
-        )
-    }
-
-    /// The share of fetches that memory answered, 0 to 1.
-    package var measuredHitRatio: Double { uses > 0 ? min(1, memoryHits / uses) : 0 }
-}

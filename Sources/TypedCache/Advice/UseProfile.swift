@@ -131,11 +131,21 @@ package struct UseProfile: Sendable, Hashable {
         while lowest > 0, sizes[lowest - 1].uses > most / 2 { lowest -= 1 }
         return lowest...top
     }
-}
 
-extension SizeCount {
-    /// Between 0 and 1.
-    var ratio: Double { uses > 0 ? min(max(0, hits / uses), 1) : 0 }
+    /// The shares at a size; `nil` below the smallest simulated one.
+    func point(_ byteCount: Double) -> SizeAdvice.Point? {
+        guard let hitRatio = hitRatio(byteCount), let recent = leastRecentlyUsedHitRatio(byteCount) else {
+            return nil
+        }
+        return SizeAdvice.Point(
+            byteCount: Int(byteCount.rounded()),
+            hitRatio: hitRatio,
+            leastRecentlyUsed: recent
+        )
+    }
+
+    /// The share of fetches that memory answered, 0 to 1.
+    package var measuredHitRatio: Double { uses > 0 ? min(1, memoryHits / uses) : 0 }
 }
 
 /// Ranges of distances in bytes: exact up to 31, then sixteen to each doubling.
