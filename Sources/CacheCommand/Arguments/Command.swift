@@ -8,7 +8,8 @@ enum Command {
     /// In the order in which help lists them.
     static var subcommands: [any Subcommand.Type] {
         [
-            Warm.self, Caches.self, List.self, Get.self, Cat.self, Diff.self, Stats.self, Top.self, Report.self, Advise.self,
+            Warm.self, Caches.self, List.self, Get.self, Cat.self, Diff.self, Stats.self, Top.self, Report.self,
+            Advise.self,
             Verify.self,
             Export.self, Import.self, Remove.self, Trim.self, Compact.self, Clear.self, Dump.self, Convert.self,
             Lint.self, Completions.self, Manual.self, Help.self, Complete.self,

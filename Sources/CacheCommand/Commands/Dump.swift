@@ -7,7 +7,7 @@ struct Dump: Subcommand {
     static let discussion: String? =
         "With --cache it is the archives of the entries for the KEYs, in any layout. Without, a FILE is a keyed archive, "
         + "an archive of NSArchiver (a typed stream), a property list (binary, XML, OpenStep's text, .strings, GNUstep's "
-        + "text), or the file of an entry of a cache with a file for each; - is standard input. The trees of several are "
+        + "text), JSON, or the file of an entry of a cache with a file for each; - is standard input. The trees of several are "
         + "printed below their names. The exit code is 1 if one cannot be read."
     static let examples = [
         CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive"),

@@ -74,9 +74,9 @@ enum DocumentFormats {
 
         fileprivate var formats: [any DocumentFormat.Type] {
             switch self {
-            case .looking: [TypedStreamFormat.self, ArchiveFormat.self, PropertyListDocuments.self]
+            case .looking, .checking:
+                [TypedStreamFormat.self, ArchiveFormat.self, JSONFormat.self, PropertyListDocuments.self]
             case .converting: [TypedStreamFormat.self, JSONFormat.self, PropertyListDocuments.self]
-            case .checking: [TypedStreamFormat.self, ArchiveFormat.self, JSONFormat.self, PropertyListDocuments.self]
             }
         }
     }

@@ -34,7 +34,7 @@ extension NSValue: ArchiveIntrinsic {
     /// How many bytes a value of a number type has, or of an array of numbers; `nil` for other types.
     fileprivate static func size(ofType type: String) -> Int? {
         guard type.utf8.count < 32 else { return nil }
-        if let number = RawValueType(type) { return number == .object ? nil : number.size }
+        if let number = RawValueType(type) { return number.isNumber ? number.size : nil }
         // Real values are never so large, and the size would come from the archive.
         guard let (count, element) = RawValueType.array(type), (1...1 << 20).contains(count) else { return nil }
         return count * element.size

@@ -120,7 +120,8 @@ extension CacheInspector {
         while let name = files?.nextObject() as? String {
             // Folders have the times of changes in them; the others are written without any.
             files?.skipDescendants()
-            guard !["index", "reserve", PublishedFile.directoryName, ProfileFile.directoryName].contains(name) else { continue }
+            guard !["index", "reserve", PublishedFile.directoryName, ProfileFile.directoryName].contains(name)
+            else { continue }
             guard let date = files?.fileAttributes?[.modificationDate] as? Date else { continue }
             latest = max(latest ?? date, date)
         }
