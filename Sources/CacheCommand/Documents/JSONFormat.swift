@@ -24,6 +24,8 @@ enum JSONFormat: DocumentFormat {
             } catch {
                 if let offset = error.offset, offset > fault.offset ?? 0 { throw error }
             }
+            // A word or a number alone says little.
+            guard "{[\"".utf8.contains(first) else { return nil }
             throw fault
         }
     }

@@ -208,8 +208,8 @@ import Testing
             (["list", "--cache", "none", "--root", workspace.root], 1, "", "no cache 'none'"),
             (["list", "--cache", "../x", "--root", workspace.root], 1, "", "name"),
             (["dump", "/nonexistent"], 1, "", "no such file"),
-            // More than one value.
-            (["dump", good], 1, "", "at line 2"),
+            (["dump", good], 0, "root", ""),
+            (["dump", "/etc/passwd"], 1, "", "neither a property list, an archive nor a cache's entry"),
             (["--help"], 0, "warm", ""),
             (["--version"], 0, "typed-cache", ""),
         ]
