@@ -94,6 +94,7 @@ int fstatat(int descriptor, const char *path, struct stat *status, int flag);
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
 #define F_SETFD 2
+#define F_GETFD 1
 #define F_GETFL 3
 #define F_SETFL 4
 #define F_SETNOSIGPIPE 73
@@ -247,9 +248,14 @@ ssize_t send(int descriptor, const void *bytes, size_t count, int flags);
 // string(3), stdlib(3)
 size_t strlen(const char *text);
 int memcmp(const void *one, const void *other, size_t count);
+void *memcpy(void *target, const void *source, size_t count);
+void *memset(void *memory, int byte, size_t count);
 void *memchr(const void *bytes, int byte, size_t count);
 void free(void *memory);
+void *malloc(size_t size);
 void *realloc(void *memory, size_t size);
+double log2(double number);
+double pow(double base, double exponent);
 char *getcwd(char *path, size_t size);
 char *realpath(const char *path, char *resolved);
 _Noreturn void exit(int status);
