@@ -65,7 +65,7 @@ final class TerminalSession {
 
     /// tmux' server goes on after its first command, and must not hold the files by which the end of that is noticed.
     private static let withoutDescriptors = """
-        (for ((file = 3; file < 256; file++)); do eval "exec $file>&-"; done; exec "$@")
+        (for file in /dev/fd/*; do file=${file##*/}; if ((file > 2)); then eval "exec $file>&-"; fi; done; exec "$@")
         exit $?
         """
 
