@@ -126,40 +126,50 @@ def check(name, command, folder):
     shell.send(f"{setup}. {script}; echo > {started}\r")
     if not shell.wait_for(started, 30):
         return [f"{name} does not start: {shell.output[-300:]!r}"]
-    try:
-        for before, beginning, expected in CASES:
-            words = [word.format(root=root) for word in before]
-            beginning = beginning or typed(expected)
-            line = " ".join(["typed-cache", *map(quoted, words), beginning])
-            answer.unlink(missing_ok=True)
-            shell.read(0.1)
-            shell.output = b""
-            shell.send(line)
-            shell.read(0.15)
+    def fault_of(before, beginning, expected, patience):
+        """The fault of a case, if there is one; a busy machine needs more patience."""
+        words = [word.format(root=root) for word in before]
+        beginning = beginning or typed(expected)
+        line = " ".join(["typed-cache", *map(quoted, words), beginning])
+        answer.unlink(missing_ok=True)
+        shell.read(0.1)
+        shell.output = b""
+        shell.send(line)
+        shell.read(0.15 * patience)
+        shell.send("\t")
+        if isinstance(expected, list):
+            # Both are listed; then the line is given up.
+            end = time.monotonic() + 5
+            shell.read(0.7 * patience)
             shell.send("\t")
-            if isinstance(expected, list):
-                # Both are listed; then the line is given up.
-                end = time.monotonic() + 5
-                shell.read(0.7)
-                shell.send("\t")
-                while time.monotonic() < end and not all(key.encode() in shell.output for key in expected):
-                    shell.read(0.2)
-                if not all(key.encode() in shell.output for key in expected):
-                    faults.append(f"{name}: {line} does not list {expected}: {shell.output[-300:]!r}")
-                shell.send("\x03")
-                shell.read(0.3)
-                shell.send("\x03")
-                shell.read(0.3)
-                continue
-            shell.read(0.8)
-            shell.send("\r")
-            if not shell.wait_for(answer, 10):
-                faults.append(f"{name}: {line} was not run: {shell.output[-300:]!r}")
-                shell.send("\x03")
-                continue
-            given = json.loads(answer.read_text())
-            if given != [*words, expected]:
-                faults.append(f"{name}: {line} became {given[len(words):]}, and not {expected!r}; {shell.output[-200:]!r}")
+            while time.monotonic() < end and not all(key.encode() in shell.output for key in expected):
+                shell.read(0.2)
+            listed = all(key.encode() in shell.output for key in expected)
+            give_up(patience)
+            return None if listed else f"{name}: {line} does not list {expected}: {shell.output[-300:]!r}"
+        shell.read(0.8 * patience)
+        shell.send("\r")
+        if not shell.wait_for(answer, 10):
+            give_up(patience)
+            return f"{name}: {line} was not run: {shell.output[-300:]!r}"
+        given = json.loads(answer.read_text())
+        if given != [*words, expected]:
+            return f"{name}: {line} became {given[len(words):]}, and not {expected!r}; {shell.output[-200:]!r}"
+        return None
+
+    def give_up(patience):
+        for _ in range(2):
+            shell.send("\x03")
+            shell.read(0.3 * patience)
+
+    try:
+        for case in CASES:
+            for patience in (1, 3, 8):
+                fault = fault_of(*case, patience)
+                if fault is None:
+                    break
+            if fault:
+                faults.append(fault)
     finally:
         shell.end()
     return faults
