@@ -60,6 +60,14 @@ struct RoundTripTests {
         }
     }
 
+    @Test(arguments: PropertyListFormat.allCases)
+    func textThatBeginsAsBinaryListsDoComesBack(format: PropertyListFormat) throws {
+        for text in ["bplist", "bplist00", "bplist15"] {
+            let list = PropertyList(.string(text))
+            #expect(try PropertyList(list.data(format: format)) == list)
+        }
+    }
+
     @Test func sharedObjectsStandOnce() throws {
         let list = PropertyList(.array((0..<100).map { _ in PropertyList(.string("a text of some length")) }))
         #expect(try list.data(format: .binary).count < 200)

@@ -110,7 +110,9 @@ struct TextWriter: ~Copyable {
             default: false
             }
         }
-        if isPlain, !bytes.isEmpty { return output.append(source.bytes, in: node.range) }
+        // A list that is this text alone would be taken for a binary one.
+        let isLikeBinary = bytes.starts(with: "bplist".utf8)
+        if isPlain, !isLikeBinary, !bytes.isEmpty { return output.append(source.bytes, in: node.range) }
         output.append(0x22)
         for scalar in source.text(node).unicodeScalars {
             switch scalar.value {
