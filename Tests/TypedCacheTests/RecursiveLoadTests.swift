@@ -13,9 +13,11 @@ import Testing
         try Cache(name: name, directory: directory.url)
     }
 
-    private func expectRecursion(_ key: String, _ body: () async throws -> City) async {
+    /// The error names one key of the circle: the one that was the last to wait.
+    private func expectRecursion(_ keys: String..., body: () async throws -> City) async {
         let error = await #expect(throws: CacheError.self) { _ = try await body() }
-        #expect(error?.code == .recursiveLoad && error?.key == key && error?.cache?.isEmpty == false)
+        #expect(error?.code == .recursiveLoad && error?.cache?.isEmpty == false, "\(String(describing: error))")
+        #expect(keys.contains(error?.key ?? ""), "\(String(describing: error))")
     }
 
     @Test func ofTheSameKey() async throws {
@@ -39,7 +41,7 @@ import Testing
 
     @Test func throughOtherKeysAndCaches() async throws {
         let (cities, others) = (try cache(), try cache("others"))
-        await expectRecursion("a") {
+        await expectRecursion("a", "b", "c") {
             try await cities.fetch(forKey: "a") {
                 try await others.fetch(forKey: "b") {
                     try await cities.fetch(forKey: "c") {
