@@ -42,9 +42,9 @@ import Testing
             if call.call.operation == .read || call.call.operation == .write {
                 plans.append(.once(index, .shorten(1)))
             }
-            // The short run tries every other call.
-            if !isLongRun, !index.isMultiple(of: 2) { continue }
-            for plan in variants(plans, at: index / 2) { try check(scenario, usage, plan) }
+            // The short run tries every fourth call.
+            if !isLongRun, !index.isMultiple(of: 4) { continue }
+            for plan in variants(plans, at: index / 4) { try check(scenario, usage, plan) }
         }
         try check(scenario, usage, .from(0, .shorten(1)))
     }

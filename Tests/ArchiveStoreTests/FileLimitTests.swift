@@ -84,7 +84,7 @@ final class TestUser: StoreUser {
     }
 
     /// - Parameter isRunning: whether a store has the journal open meanwhile.
-    @Test(arguments: [false, true]) func holdWhateverHappensToTheJournal(isRunning: Bool) throws {
+    @Test(arguments: variants([true, false], at: 0)) func holdWhateverHappensToTheJournal(isRunning: Bool) throws {
         try withTemporaryDirectory { path in
             let journal = path + "/journal"
             var random = SeededGenerator(seed: 3)

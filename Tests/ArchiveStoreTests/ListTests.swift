@@ -179,7 +179,8 @@ import Testing
         }
     }
 
-    @Test func listsStayAsShortAsWhatIsTrueOfThem() throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func listsStayAsShortAsWhatIsTrueOfThem() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true)
             let list = path + "/.tags/" + EntryLists.list(ofTag: "tag")
@@ -236,7 +237,8 @@ import Testing
     }
 
     /// A list that is being written anew in the background while its tag is removed.
-    @Test func aRemovalByTagMissesNothingThatIsListedAnew() throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func aRemovalByTagMissesNothingThatIsListedAnew() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path + "/cache", create: true)
             for round in 0..<2 {

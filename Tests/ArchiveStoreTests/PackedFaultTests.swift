@@ -20,11 +20,11 @@ import Testing
         case narrow
     }
 
-    @Test(arguments: FaultScenario.all + FaultScenario.walks + PackedFaultTests.upkeep, Usage.allCases)
+    @Test(arguments: FaultScenario.all + FaultScenario.walks + PackedFaultTests.upkeep, PackedFaultTests.usages)
     func nothingIsLostWhenCallsFail(scenario: FaultScenario, usage: Usage) throws {
         let count = try check(scenario, usage, .nothing)
-        // The short run tries a quarter of the calls, an eighth in the usages that differ from the first one in details.
-        let step = isLongRun ? 1 : usage == .cold ? 4 : 8
+        // The short run tries an eighth of the calls, a sixteenth in the usages that differ from the first one in details.
+        let step = isLongRun ? 1 : usage == .cold ? 8 : 16
         for index in stride(from: 0, to: count, by: step) {
             // A full volume has stores with limits give up entries.
             let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
@@ -41,6 +41,9 @@ import Testing
     }
 
     /// What a packed store does besides.
+    /// The short run tries the usage with the most calls, and the one in which most is decided by keys.
+    static let usages: [Usage] = isLongRun ? Usage.allCases : [.cold, .colliding]
+
     static let upkeep = [
         FaultScenario(name: "compact", act: { try $0.compact() }),
         FaultScenario(name: "write the index", act: { try ($0 as? PackedStore)?.current.snapshots.write() }),

@@ -33,7 +33,7 @@ import Testing
         return samples
     }
 
-    @Test(arguments: 1...8) func changedArchivesAreRefusedOrRead(seed: Int) throws {
+    @Test(arguments: seeds(1..<9)) func changedArchivesAreRefusedOrRead(seed: Int) throws {
         let samples = try Self.samples()
         var random = SeededGenerator(seed: seed)
         for _ in 0..<Self.rounds {

@@ -152,7 +152,7 @@ import Testing
     }
 
     /// Many references to one large dictionary of the property list: little to write, much to search.
-    @Test(arguments: variants([true, false], at: 0))
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"), arguments: [true, false])
     func oneLargeDictionaryInManyPlacesIsNotSearchedForEver(asClass: Bool) throws {
         var list = BinaryPropertyListWriter()
         var pairs = RawBuffer<KeyedReference>(capacity: 16)
@@ -228,9 +228,11 @@ import Testing
         #expect(code { try ArchiveTree(bytes) } == .limitExceeded)
     }
 
-    @Test func membersThatShareAHashAreNotComparedForEver() throws {
-        let numbers = (0..<20_000).map { Double(sign: .plus, exponent: 130, significand: 1 + Double($0) / 65_536) }
-        let texts = (0..<20_000).map { Data(repeating: 1, count: 100) + Data("\($0)".utf8) }
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func membersThatShareAHashAreNotComparedForEver() throws {
+        let count = 20_000
+        let numbers = (0..<count).map { Double(sign: .plus, exponent: 130, significand: 1 + Double($0) / 65_536) }
+        let texts = (0..<count).map { Data(repeating: 1, count: 100) + Data("\($0)".utf8) }
         for (number, name) in ["NSSet", "NSMutableSet"].enumerated() {
             for members in variants([numbers, texts] as [[Any]], at: number) {
                 let archiver = KeyedArchiver()
@@ -244,13 +246,13 @@ import Testing
                 )
             }
         }
-        let sound = Set((0..<20_000).map { Double($0) + 0.25 })
+        let sound = Set((0..<count).map { Double($0) + 0.25 })
         let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: Set<Double>.self,
             from: KeyedArchiver.archivedData(withRootObject: sound)
         )
         #expect(back == sound)
-        let words = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("word \($0)", $0) })
+        let words = Dictionary(uniqueKeysWithValues: (0..<count).map { ("word \($0)", $0) })
         let table = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [String: Int].self,
             from: KeyedArchiver.archivedData(withRootObject: words)

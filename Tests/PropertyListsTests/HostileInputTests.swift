@@ -28,6 +28,10 @@ struct HostileInputTests {
         return bytes + [UInt8](repeating: 0, count: 15) + [table]
     }
 
+    private func number(_ marker: UInt8, _ byte: UInt8, count: Int) -> [UInt8] {
+        CollectionOfOne(marker) + [UInt8](repeating: byte, count: count)
+    }
+
     @Test func binaryListsAreChecked() {
         #expect(code(binary([[0x09]])) == nil)
         #expect(code(binary([[0xA1, 0x00]])) == .corrupted, "array in itself")
@@ -35,14 +39,15 @@ struct HostileInputTests {
         #expect(code(binary([[0xA1, 0x07]])) == .corrupted, "reference beyond the end")
         #expect(code(binary([[0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]])) == .corrupted, "date that is no number")
         #expect(code(binary([[0x61, 0xD8, 0x00]])) == .corrupted, "half of a pair")
-        #expect(code(binary([[0x15] + [UInt8](repeating: 0, count: 32)])) == .corrupted, "integer of 32 bytes")
-        #expect(code(binary([[0x14] + [UInt8](repeating: 1, count: 16)])) == .corrupted, "integer of 128 bits")
+        #expect(code(binary([number(0x15, 0, count: 32)])) == .corrupted, "integer of 32 bytes")
+        #expect(code(binary([number(0x14, 1, count: 16)])) == .corrupted, "integer of 128 bits")
         #expect(
             code(binary([[0x4F, 0x13, 0x7F, 255, 255, 255, 255, 255, 255, 255]])) == .corrupted,
             "data too long"
         )
         #expect(code(binary([[0xD1, 0x01, 0x01], [0x09]])) == .corrupted, "key that is no string")
-        var levels: [[UInt8]] = (0..<26).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] }
+        var levels: [[UInt8]] = []
+        for level in 1...26 as ClosedRange<UInt8> { levels.append([0xA2, level, level]) }
         levels.append([0x09])
         #expect(code(binary(levels)) == .limitExceeded, "2^26 values of 26 objects")
         #expect(code(Array("bplist00".utf8)) == .corrupted)

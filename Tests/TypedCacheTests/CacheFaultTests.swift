@@ -56,7 +56,7 @@ import Testing
         )
     }
 
-    @Test(arguments: Action.allCases, [MemorySettings(), .none])
+    @Test(arguments: Action.allCases, variants([MemorySettings(), .none], at: 0))
     func memoryAndDiskAgree(action: Action, memory: MemorySettings) throws {
         let count = try check(action, memory, failing: [:], lasting: false)
         // A walk through all directories of entries makes hundreds of calls, most of them alike.

@@ -143,7 +143,7 @@ import Testing
     // MARK: Forking
 
     /// A process that forks with an open cache loses nothing, and its children are told to open their own.
-    @Test(arguments: [DiskSettings.Layout.packed, .files], [nil, 1 << 20] as [Int?])
+    @Test(arguments: [DiskSettings.Layout.packed, .files], variants([nil, 1 << 20] as [Int?], at: 1))
     func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
         for _ in 0..<(isLongRun ? 3 : 1) {
             let process = Process()

@@ -265,7 +265,8 @@ import Testing
     @Test func aTaskThatWasCancelledBeforeGetsWhatIsThere() async throws {
         let cities = try cache()
         try cities.sync { try $0.save(City(name: "there", population: 1), forKey: "a") }
-        let source = Source()
+        // It loads nothing, so that only the cancellation ends the task.
+        let source = Source(isOpen: false)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             let there = try await cities.fetch(forKey: "a") { try await source.load() }
@@ -273,6 +274,7 @@ import Testing
             _ = try await cities.fetch(forKey: "b") { try await source.load() }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
+        source.open()
     }
 
     // MARK: Removals and saves meanwhile

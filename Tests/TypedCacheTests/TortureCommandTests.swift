@@ -39,7 +39,8 @@ import Testing
         #expect(try isClean)
     }
 
-    @Test(arguments: ["kills", "processes"]) func endsCleanlyWhenInterrupted(part: String) throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"), arguments: ["kills", "processes"])
+    func endsCleanlyWhenInterrupted(part: String) throws {
         let (process, output, errors) = try start("torture", part, "--seconds", "120")
         // It says how far it is once it is at work.
         var told = Data()

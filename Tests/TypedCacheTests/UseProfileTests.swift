@@ -340,8 +340,10 @@ import Testing
             guard let count = Self.requestCounts[trace.deletingPathExtension().lastPathComponent] else { continue }
             let file = try Data(contentsOf: trace)
             let bytes = try Zlib.inflate([UInt8](file), expecting: 4 * count, limit: 1 << 30)
-            let requests = stride(from: 0, to: bytes.count, by: 4).map { at in
-                Request(key: bytes[at..<at + 4].reversed().reduce(0) { $0 << 8 | Int($1) }, byteCount: 1)
+            let requests: [Request] = stride(from: 0, to: bytes.count, by: 4).map { at in
+                var key = 0
+                for byte in bytes[at..<at + 4].reversed() { key = key << 8 | Int(byte) }
+                return Request(key: key, byteCount: 1)
             }
             var order = ReuseDistances(mostKeys: UseSampler.mostOrderedKeys)
             var caches = MiniatureCaches(mostKeys: UseSampler.mostSimulatedKeys)

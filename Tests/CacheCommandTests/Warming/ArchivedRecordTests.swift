@@ -9,9 +9,9 @@ import Testing
 struct ArchivedRecordTests {
     private static let types = [nil, ArchivedClass(name: "atlas.City")]
 
-    @Test("The archive of a text is that of its values, byte for byte", arguments: 0..<60 as Range<UInt64>)
-    func bothWays(seed: UInt64) throws {
-        var random = RandomRecords(seed: seed)
+    @Test("The archive of a text is that of its values, byte for byte", arguments: seeds(0..<60))
+    func bothWays(seed: Int) throws {
+        var random = RandomRecords(seed: UInt64(seed))
         // One parser for all: it expects the names of the record before.
         var parser = JSONParser()
         for record in random.records(20) {

@@ -9,11 +9,13 @@ struct WarmTests {
     private let backend = MemoryBackend()
     private let warm = ["warm", "-", "--cache", "c", "--key", "id"]
 
+    private func texts(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { "\($0)" } }
+
     @Test("Every record is saved under its key, and the numbers add up")
     func saves() {
         let run = ToolRun(warm, on: backend, input: lines(1...100))
         #expect(run.status == .success)
-        #expect(backend.saved.map(\.key) == (1...100).map(String.init))
+        #expect(backend.saved.map(\.key) == texts(1...100))
         #expect(backend.records["7"]?["name"] == .string("n7"))
         #expect(run.output.text.isEmpty)
         #expect(run.errors.text == "100 records read, 100 saved, 0 invalid, in 0.10 s (990/s)\n")
@@ -88,7 +90,7 @@ struct WarmTests {
         _ = ToolRun(warm, on: backend, input: lines(1...40))
         let run = ToolRun(warm + ["--resume", "--limit", "50"], on: backend, input: lines(1...100))
         #expect(run.status == .success)
-        #expect(backend.saved.map(\.key) == (1...90).map(String.init))
+        #expect(backend.saved.map(\.key) == texts(1...90))
         #expect(run.errors.text.hasPrefix("90 records read, 50 saved, 40 there already, 0 invalid, in "))
         let json = ToolRun(warm + ["--resume", "--json"], on: backend, input: lines(1...100))
         #expect(json.output.text.contains(#""read":100,"saved":10,"present":90,"invalid":0"#))
@@ -103,10 +105,10 @@ struct WarmTests {
         backend.beforeSave = { key in
             #expect(!output.lines.contains(EscapedText(key).description))
         }
-        let input =
-            #"{"id":"a\nb"}"# + "\n" + #"{"id":"\u001b[0m"}"# + "\n" + #"{"id":""}"# + "\n" + lines(1...300)
+        let special = [#"{"id":"a\nb"}"#, #"{"id":"\u001b[0m"}"#, #"{"id":""}"#]
+        let input = special.joined(separator: "\n") + "\n" + lines(1...300)
         let run = ToolRun(warm + ["--print-keys"], on: backend, input: input, output: output)
-        #expect(run.output.lines == [#"a\nb"#, #"\u{1b}[0m"#] + (1...300).map(String.init))
+        #expect(run.output.lines == [#"a\nb"#, #"\u{1b}[0m"#] + texts(1...300))
         // Whoever reads them sees them while the work goes on.
         #expect(output.flushCount >= 3)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -44,7 +45,10 @@ import Testing
         #endif
     }
 
-    @Test("Memory holds an archive once, and not at all where it only passes through", arguments: [true, false])
+    @Test(
+        "Memory holds an archive once, and not at all where it only passes through",
+        arguments: variants([true, false], at: 1)
+    )
     func largeEntry(isCompressible: Bool) throws {
         let data =
             if isCompressible {

@@ -95,7 +95,10 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: drafts.path).count <= 1)
     }
 
-    @Test("An interrupted warm, re-run: resumes, in budget, figures reconcile with the statistics")
+    @Test(
+        "An interrupted warm, re-run: resumes, in budget, figures reconcile with the statistics",
+        .enabled(if: isLongRun, "it takes long: in .ci/run only")
+    )
     func resumed() throws {
         // More than the budget holds, but less is saved until the pipe of printed keys is full.
         let count = 20_000
