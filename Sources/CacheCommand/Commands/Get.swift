@@ -87,7 +87,7 @@ struct Get: Subcommand {
         }
         let bytes: [UInt8]
         do throws(DocumentFault) {
-            bytes = try form.bytes(of: PropertyListContent.Value(value))
+            bytes = try form.bytes(of: PropertyListContent(value))
         } catch {
             throw CommandFailure.noPropertyList(key: key, error)
         }

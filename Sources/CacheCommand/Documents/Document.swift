@@ -9,7 +9,7 @@ protocol Document {
     /// The content for people.
     var outline: ArchiveOutline { get }
     /// The content as a property list; `nil` for a format that is none.
-    var propertyList: PropertyListContent.Value? { get }
+    var propertyList: PropertyListContent? { get }
 }
 
 /// A format of documents.

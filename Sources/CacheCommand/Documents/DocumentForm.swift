@@ -35,7 +35,7 @@ enum DocumentForm: Sendable {
     /// A document in this form.
     ///
     /// - Throws: the fault of a value that this form has none for, with its path.
-    func bytes(of value: PropertyListContent.Value) throws(DocumentFault) -> [UInt8] {
+    func bytes(of value: PropertyListContent) throws(DocumentFault) -> [UInt8] {
         if let (what, path) = refusal(of: value) {
             throw DocumentFault("\(name) cannot hold \(what), at \(path)")
         }
@@ -51,7 +51,7 @@ enum DocumentForm: Sendable {
     }
 
     /// The first value that this form cannot hold, in words, and where it is; `nil` if it can hold all of them.
-    private func refusal(of value: PropertyListContent.Value) -> (what: String, path: String)? {
+    private func refusal(of value: PropertyListContent) -> (what: String, path: String)? {
         if self == .binary { return nil }
         var pending = [(value: value, path: "root")]
         while let (value, path) = pending.popLast() {
@@ -70,7 +70,7 @@ enum DocumentForm: Sendable {
     }
 
     /// The kind of the value in words, if this form cannot hold it; the values in it are not looked at.
-    private func refusal(ofOne value: PropertyListContent.Value) -> String? {
+    private func refusal(ofOne value: PropertyListContent) -> String? {
         switch value {
         case .null: self == .json ? nil : "null"
         case .bool: self == .openStep ? "a Boolean" : nil
@@ -119,7 +119,7 @@ enum DocumentForm: Sendable {
         }
     }
 
-    private func isLikeReference(_ fields: [PropertyListContent.Value.Field]) -> Bool {
+    private func isLikeReference(_ fields: [PropertyListContent.Field]) -> Bool {
         guard self == .xml, fields.count == 1, fields[0].key == "CF$UID" else { return false }
         return switch fields[0].value {
         case .integer, .unsigned: true

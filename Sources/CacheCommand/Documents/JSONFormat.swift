@@ -14,7 +14,7 @@ enum JSONFormat: DocumentFormat {
         // A slice: the span of an array needs newer systems.
         let text = [UInt8](bytes)[...]
         do throws(JSONError) {
-            return JSONDocument(propertyList: PropertyListContent.Value(try parser.parse(text.span)))
+            return JSONDocument(propertyList: PropertyListContent(try parser.parse(text.span)))
         } catch {
             let line = text.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
             let fault = DocumentFault(error.code.phrase, offset: error.offset, line: line)
@@ -32,7 +32,7 @@ enum JSONFormat: DocumentFormat {
 }
 
 private struct JSONDocument: Document {
-    let propertyList: PropertyListContent.Value?
+    let propertyList: PropertyListContent?
 
     var formatName: String { "JSON" }
 
@@ -42,7 +42,7 @@ private struct JSONDocument: Document {
     }
 }
 
-extension PropertyListContent.Value {
+extension PropertyListContent {
     /// A value of JSON, or of a record.
     init(_ value: RecordValue) {
         self =

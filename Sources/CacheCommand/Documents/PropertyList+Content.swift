@@ -3,7 +3,7 @@ import PropertyLists
 
 extension PropertyList {
     /// - Throws: the fault of a reference that no property list can hold.
-    init(content: PropertyListContent.Value) throws(DocumentFault) {
+    init(content: PropertyListContent) throws(DocumentFault) {
         switch content {
         case .null: self.init(.null)
         case .bool(let value): self.init(.bool(value))
@@ -31,7 +31,7 @@ extension PropertyList {
         }
     }
 
-    private static func lists(_ members: [PropertyListContent.Value]) throws(DocumentFault) -> [PropertyList] {
+    private static func lists(_ members: [PropertyListContent]) throws(DocumentFault) -> [PropertyList] {
         var lists: [PropertyList] = []
         lists.reserveCapacity(members.count)
         for member in members { lists.append(try PropertyList(content: member)) }

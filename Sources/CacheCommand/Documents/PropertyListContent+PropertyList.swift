@@ -1,7 +1,7 @@
 import KeyedArchive
 import PropertyLists
 
-extension PropertyListContent.Value {
+extension PropertyListContent {
     init(_ list: PropertyList) {
         self =
             switch list.value {

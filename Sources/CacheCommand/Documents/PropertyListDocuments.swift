@@ -8,7 +8,7 @@ enum PropertyListDocuments: DocumentFormat {
         do throws(PropertyListError) {
             var format: PropertyListFormat?
             let list = try PropertyList(bytes, format: &format)
-            return PropertyListDocument(formatName: name(of: format), content: PropertyListContent.Value(list))
+            return PropertyListDocument(formatName: name(of: format), content: PropertyListContent(list))
         } catch {
             if error.code == .unknownFormat || !hasMark(bytes) { return nil }
             throw DocumentFault(error)
@@ -60,14 +60,14 @@ enum ArchiveFormat: DocumentFormat {
 
 private struct PropertyListDocument: Document {
     let formatName: String
-    let content: PropertyListContent.Value
+    let content: PropertyListContent
 
     var outline: ArchiveOutline {
         let root = ArchiveTree.Field(key: "root", value: content.withoutReferences)
         return ArchiveOutline(ArchiveTree(roots: [root], objects: [.empty]))
     }
 
-    var propertyList: PropertyListContent.Value? { content }
+    var propertyList: PropertyListContent? { content }
 }
 
 private struct ArchiveDocument: Document {
@@ -76,10 +76,10 @@ private struct ArchiveDocument: Document {
     var formatName: String { "keyed archive" }
     var outline: ArchiveOutline { ArchiveOutline(tree) }
     /// A conversion opens archives as property lists.
-    var propertyList: PropertyListContent.Value? { nil }
+    var propertyList: PropertyListContent? { nil }
 }
 
-extension PropertyListContent.Value {
+extension PropertyListContent {
     /// The value with references as XML writes them, for a list that has no objects to refer to.
     fileprivate var withoutReferences: Self {
         switch self {

@@ -2,7 +2,7 @@ import KeyedArchive
 
 extension RecordValue {
     /// A property list with all values in it, each of which JSON can hold.
-    init(whole value: PropertyListContent.Value) {
+    init(whole value: PropertyListContent) {
         self =
             switch value {
             case .array(let members), .set(let members): .array(members.map { RecordValue(whole: $0) })

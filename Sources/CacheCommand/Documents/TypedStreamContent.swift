@@ -13,7 +13,7 @@ import SequentialArchive
 ///
 /// An object that was met before, or that is inside of itself, has `$object` alone.
 struct TypedStreamContent {
-    private typealias Value = PropertyListContent.Value
+    private typealias Value = PropertyListContent
 
     private let stream: TypedStream
     private var nesting = NestingLimit(levels: 2 * NestingLimit.levels)
@@ -33,7 +33,7 @@ struct TypedStreamContent {
     /// The root's value, or a list of the values of the outermost level if there are more.
     ///
     /// - Throws: `.limitExceeded` if objects nest deeper than the stack allows.
-    mutating func value() throws(ArchiveError) -> PropertyListContent.Value {
+    mutating func value() throws(ArchiveError) -> PropertyListContent {
         let values = stream.groups.flatMap(\.values)
         if values.count == 1 { return try value(values[0]) }
         return .array(try list(values))
@@ -142,7 +142,7 @@ struct TypedStreamContent {
     }
 }
 
-extension PropertyListContent.Value {
+extension PropertyListContent {
     /// A value of a typed stream that is neither a reference nor has parts.
     init(plain value: TypedStream.Value) {
         switch value {

@@ -21,7 +21,7 @@ private struct TypedStreamDocument: Document {
     var outline: ArchiveOutline { TypedStreamOutline(stream).outline }
 
     /// The values of Foundation's classes; other objects as dictionaries.
-    var propertyList: PropertyListContent.Value? {
+    var propertyList: PropertyListContent? {
         var maker = TypedStreamContent(stream)
         return try? maker.value()
     }
@@ -70,14 +70,14 @@ private struct TypedStreamOutline {
         switch value {
         case .array(let values), .structure(let values): show(list: values, label, depth)
         case .reference(let place?): show(place, value, label, depth)
-        default: add(.value(PropertyListContent.Value(plain: value)), label, depth)
+        default: add(.value(PropertyListContent(plain: value)), label, depth)
         }
     }
 
     private mutating func show(_ place: Int, _ value: TypedStream.Value, _ label: String, _ depth: Int) {
         switch stream.object(place) {
         case .classDescription(let description)?: add(.classDescription(name: description.name), label, depth)
-        case .cString(let bytes)?: add(.value(PropertyListContent.Value(textOrData: bytes)), label, depth)
+        case .cString(let bytes)?: add(.value(PropertyListContent(textOrData: bytes)), label, depth)
         case nil: add(.value(.null), label, depth)
         case .instance(let instance)?:
             let name = stream.classDescription(of: value)?.name ?? "?"
