@@ -20,4 +20,16 @@ extension PropertyListContent {
                 .dictionary(entries.map { Field(key: $0.key, value: Self($0.value)) })
             }
     }
+
+    /// The value with references as XML writes them, for a list that has no objects to refer to.
+    var withoutReferences: Self {
+        switch self {
+        case .reference(let place): .dictionary([Field(key: "CF$UID", value: .integer(Int64(place)))])
+        case .array(let members): .array(members.map(\.withoutReferences))
+        case .set(let members): .set(members.map(\.withoutReferences))
+        case .dictionary(let fields):
+            .dictionary(fields.map { Field(key: $0.key, value: $0.value.withoutReferences) })
+        default: self
+        }
+    }
 }
