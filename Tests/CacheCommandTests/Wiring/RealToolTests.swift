@@ -192,7 +192,7 @@ import Testing
             let text = try RealTool.run(["caches", "--root", workspace.root, "--json"]).output
             return try #require(text.firstMatch(of: /"changedAt": "([^"]+)"/)).output.1
         }
-        let warm = try warm(workspace.records(3))
+        let warm = try warm(workspace.records(3)) + ["--layout", "packed"]
         #expect(try RealTool.run(warm).status == 0)
         let first = try change()
         // The next one makes it again.
