@@ -17,13 +17,13 @@ struct StreamedListTests {
     private final class Parts: CacheAccess {
         let partCount = 256
         private(set) var looks = 0
-        private let didLook: (Int) -> Void
+        private let didLook: (Int) throws -> Void
 
-        init(didLook: @escaping (_ looks: Int) -> Void = { _ in }) { self.didLook = didLook }
+        init(didLook: @escaping (_ looks: Int) throws -> Void = { _ in }) { self.didLook = didLook }
 
-        func entries(inPart part: Int) -> [Result<EntryInformation, CacheError>] {
+        func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>] {
             looks += 1
-            didLook(looks)
+            try didLook(looks)
             return (0..<entriesInPart).map { number in
                 .success(
                     EntryInformation(
@@ -74,6 +74,14 @@ struct StreamedListTests {
         let all = list()
         #expect(all.looks == 256 && all.run.output.lines.count == 256 * Self.entriesInPart)
         #expect(list("--sort", "key", "--limit", "1").looks == 256)
+    }
+
+    @Test("What was found before a failure is printed")
+    func failure() {
+        let parts = Parts { looks in if looks == 3 { throw CommandFailure.unreadable(path: "/c", errno: EIO) } }
+        let run = ToolRun(["list", "--cache", "c"], on: StoppingBackend(access: parts))
+        #expect(run.status == .failure && run.errors.text.contains("/c"))
+        #expect(run.output.lines.count == 2 * Self.entriesInPart && run.output.flushCount == 1)
     }
 
     @Test("A signal ends a list behind a whole line")

@@ -108,6 +108,36 @@ import Testing
         input.fileHandleForWriting.closeFile()
     }
 
+    @Test(
+        "Keys and documents that never come end the command by the signal, with what it has told",
+        arguments: [
+            ["get", "-", "--json", "--cache", "c"], ["remove", "-", "--dry-run", "--cache", "c"], ["dump", "-"],
+            ["lint", "-"], ["convert", "-", "--to", "xml", "-o", "-"],
+        ]
+    )
+    func waitingInput(words: [String]) throws {
+        let hasKeys = words.contains("--cache")
+        if hasKeys {
+            let source = try workspace.file("c.ndjson", #"{"id":"k0"}"# + "\n")
+            try #require(RealTool.run(["warm", source, "--key", "id"] + options("c")).status == 0)
+        }
+        let input = Pipe()
+        let (process, output, errors) = try RealTool.start(
+            words + (hasKeys ? ["--root", workspace.root] : []),
+            input: input
+        )
+        input.fileHandleForWriting.write(Data("k0\n".utf8))
+        while process.isRunning, !hasTrap(process.processIdentifier) { usleep(200) }
+        // It may still be reading the key.
+        usleep(100_000)
+        kill(process.processIdentifier, SIGINT)
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let outcome = try RealTool.finish(process, output: text, errors: errors)
+        #expect(outcome.wasSignalled && outcome.status == SIGINT && outcome.errors.isEmpty, "\(outcome)")
+        #expect(outcome.output == (words[0] == "get" ? "{\"id\":\"k0\"}\n" : words[0] == "remove" ? "k0\n" : ""))
+        input.fileHandleForWriting.closeFile()
+    }
+
     // MARK: Work
 
     /// Runs a subcommand until it was interrupted in the middle: a fast one may be done before the signal comes.
