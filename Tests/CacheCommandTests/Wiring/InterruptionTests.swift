@@ -55,7 +55,7 @@ import Testing
 
     private static let listings = [["list"], ["list", "--null"], ["cat"], ["diff", "c", "d"]]
 
-    @Test("What is printed ends behind a whole line", arguments: listings)
+    @Test("What is printed ends behind a whole line", arguments: isLongRun ? listings : [listings[0], listings[3]])
     func listing(words: [String]) throws {
         try makeKeys()
         let isDiff = words[0] == "diff"
@@ -82,6 +82,11 @@ import Testing
     }
 
     // MARK: Input
+
+    private static let readers = [
+        ["get", "-", "--json", "--cache", "c"], ["remove", "-", "--dry-run", "--cache", "c"], ["dump", "-"],
+        ["lint", "-"], ["convert", "-", "--to", "xml", "-o", "-"],
+    ]
 
     @Test("A warm whose source gives nothing more ends, with all that it has told")
     func waitingWarm() throws {
@@ -110,10 +115,7 @@ import Testing
 
     @Test(
         "Keys and documents that never come end the command by the signal, with what it has told",
-        arguments: [
-            ["get", "-", "--json", "--cache", "c"], ["remove", "-", "--dry-run", "--cache", "c"], ["dump", "-"],
-            ["lint", "-"], ["convert", "-", "--to", "xml", "-o", "-"],
-        ]
+        arguments: isLongRun ? readers : Array(readers.prefix(2))
     )
     func waitingInput(words: [String]) throws {
         let hasKeys = words.contains("--cache")
@@ -212,5 +214,27 @@ import Testing
         #expect(try RealTool.run(["import", folder] + options("copy")).status == 0)
         try checkSound("copy", count: Self.largeCount)
         try checkSound("large", count: Self.largeCount)
+    }
+
+    @Test("Interrupted at any instant, a conversion leaves the old file or the new one", .enabled(if: isLongRun))
+    func convert() throws {
+        let folder = workspace.url.appending(path: "documents")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "a.json")
+        let former = "[" + (0..<2_000).map { "\($0)" }.joined(separator: ",") + "]"
+        for round in 0..<150 {
+            try Data(former.utf8).write(to: file)
+            let (process, output, errors) = try RealTool.start(["convert", file.path, "--to", "xml"])
+            usleep(UInt32(4_000 + round * 200))
+            kill(process.processIdentifier, SIGINT)
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            _ = try RealTool.finish(process, output: text, errors: errors)
+            let content = try String(contentsOf: file, encoding: .utf8)
+            #expect(content == former || content.hasSuffix("</plist>\n"), "round \(round)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.json"],
+                "round \(round)"
+            )
+        }
     }
 }

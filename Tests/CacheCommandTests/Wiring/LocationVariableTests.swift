@@ -52,7 +52,7 @@ import Testing
 
     @Test(
         "The variables stand for --root and --app; the root comes first, and options before both",
-        arguments: isLongRun ? lines.keys.sorted() : ["list", "caches", "top"]
+        arguments: isLongRun ? lines.keys.sorted() : ["list", "top"]
     )
     func precedence(name: String) throws {
         let line = try #require(Self.lines[name]).replacing("DIR", with: workspace.url.path)
