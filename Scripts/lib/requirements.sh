@@ -95,6 +95,9 @@ want_pytypedstream() { want_python_package typedstream 0.1.0 "$1" pytypedstream;
 # Prometheus' own parsers of metrics; a test says that it is skipped where they are missing: want_prometheus_client FOLDER
 want_prometheus_client() { want_python_package prometheus_client 0.26.0 "$1"; }
 
+# The columns of characters; a test says that it is skipped where they are missing: want_wcwidth FOLDER
+want_wcwidth() { want_python_package wcwidth 0.9.4 "$1"; }
+
 # A terminal for tests of the command; the tests say that they are skipped where it is missing.
 want_tmux() {
     if command -v tmux >/dev/null || [[ $(uname) == Darwin ]]; then return; fi

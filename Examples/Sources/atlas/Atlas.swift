@@ -10,13 +10,16 @@ struct Atlas {
 
     /// - Parameter root: the directory that holds the cache's directory; `nil` for the program's own.
     init(root: URL?) throws {
-        cache = try Cache<City>(name: "cities", directory: root)
+        // For `typed-cache top`.
+        let disk = DiskSettings(publishesStatistics: true)
+        cache = try Cache<City>(name: "cities", directory: root, disk: disk)
     }
 
     func answer(_ question: Request.Question) throws {
         switch question {
         case .largest(let country, let count): try showLargest(country, count)
         case .city(let id): try show(id)
+        case .cities: try showCities()
         case .verify(let file): try verify(file)
         }
     }
@@ -38,6 +41,13 @@ struct Atlas {
         }
         print("\(city.name), \(city.countrycode): \(city.population) people")
         print("\(city.latitude), \(city.longitude); \(city.timezone)")
+    }
+
+    private func showCities() throws {
+        while let line = readLine() {
+            guard let id = Int(line) else { throw AtlasError(description: "'\(line)' is no whole number.") }
+            try show(id)
+        }
     }
 
     private func verify(_ file: String) throws {

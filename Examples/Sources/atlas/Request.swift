@@ -5,12 +5,14 @@ struct Request {
     enum Question {
         case largest(country: String, count: Int)
         case city(id: Int)
+        /// One after another, as they come from standard input.
+        case cities
         case verify(file: String)
     }
 
     static let usage = """
         usage: atlas [--root DIR] largest COUNTRY [COUNT]
-               atlas [--root DIR] city ID
+               atlas [--root DIR] city ID, or - for numbers from standard input, one per line
                atlas [--root DIR] verify FILE
         """
 
@@ -53,6 +55,7 @@ struct Request {
             guard operands.count == 1 else {
                 throw UsageError(description: "'city' takes one GeoNames number.")
             }
+            if words[1] == "-" { return .cities }
             return .city(id: try number(words[1], atLeast: 0))
         case "verify":
             guard operands.count == 1 else {

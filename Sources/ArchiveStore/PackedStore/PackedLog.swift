@@ -163,10 +163,11 @@ final class PackedLog: Sendable {
         return KnownSize(entryCount: index.knownCount, byteCount: byteCount)
     }
 
+    /// Keeps no part of the index in memory that was not there.
     var statistics: StoreStatistics {
         get throws(StoreError) {
             try lock.withWriterLock { state in
-                let total = index.total
+                let total = index.peekedTotal
                 return StoreStatistics(
                     entryCount: total.count,
                     entryByteCount: total.byteCount,
@@ -179,11 +180,11 @@ final class PackedLog: Sendable {
         }
     }
 
-    /// The segments in their order.
+    /// The segments in their order. Keeps no part of the index in memory that was not there.
     var segmentUses: [SegmentUse] {
         get throws(StoreError) {
             try lock.withWriterLock { state in
-                let live = index.byteCountsBySegment
+                let live = index.byteCountsBySegment(keepsParts: false)
                 return state.log.chain.allByteCounts.sorted { $0.key < $1.key }.map { number, byteCount in
                     SegmentUse(number: Int(number), byteCount: byteCount, liveByteCount: live[number] ?? 0)
                 }

@@ -12,13 +12,14 @@ extension PackedStore {
 
     package var partCount: Int { PackedIndex.partCount }
 
-    /// Implementation: a part is that of the index.
+    /// Implementation: a part is that of the index. One that is not in memory is read, and not kept there, so that
+    /// listing all entries takes the memory of one part.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
         try withLog { log throws(StoreError) -> [Result<EntryInformation, StoreError>]? in
             guard (0..<PackedIndex.partCount).contains(part) else { return [] }
             var entries: [Result<EntryInformation, StoreError>] = []
             var given: Set<RecordPlace> = []
-            var rest = log.index.slots(inPart: part)[...]
+            var rest = log.index.slots(inPart: part, keepsPart: false)[...]
             while let slot = rest.popFirst() {
                 guard given.insert(slot.place).inserted else { continue }
                 do throws(StoreError) {

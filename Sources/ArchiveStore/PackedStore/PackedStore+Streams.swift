@@ -42,14 +42,17 @@ extension PackedStore {
     /// Of the log as this process knows it: without what others have appended since it last looked.
     package var knownSize: KnownSize? { current?.knownSize }
 
-    /// The number of entries and files, the bytes they take, and the bytes written until now.
+    /// The bytes of each segment, in their order. Blocks on disk I/O, and takes the memory of one part of the index.
     ///
-    /// - Complexity: O(*n*) in the entries of index parts that are not loaded yet.
-    /// The bytes of each segment, in their order. Loads the whole index; blocks on disk I/O.
+    /// - Complexity: O(*n*) in the entries.
     package func segments() throws(StoreError) -> [SegmentUse] {
         try withLog { log throws(StoreError) -> [SegmentUse]? in try log.segmentUses } ?? []
     }
 
+    /// The number of entries and files, the bytes they take, and the bytes written until now. Blocks on disk I/O, and
+    /// takes the memory of one part of the index.
+    ///
+    /// - Complexity: O(*n*) in the entries of index parts that are not loaded yet.
     package func statistics() throws(StoreError) -> StoreStatistics {
         try withLog { log throws(StoreError) -> StoreStatistics? in try log.statistics } ?? StoreStatistics()
     }

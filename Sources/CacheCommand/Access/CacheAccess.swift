@@ -63,18 +63,21 @@ package protocol CacheAccess {
 extension CacheAccess {
     func segments() throws -> [SegmentUse] { [] }
 
-    /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false`. Damaged entries are
-    /// left out.
+    /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false` or a signal comes, also
+    /// where `filter` takes none. Damaged entries are left out.
     ///
     /// - Throws: the errors of `body` at once; at the end, the first error of reading an entry.
     func forEachEntry(
         _ filter: EntryFilter,
         at date: Date,
+        until interruption: any Interruption,
         _ body: (EntryInformation) throws -> Bool
     ) throws {
         var failure: CacheError?
         for part in 0..<partCount {
+            guard interruption.signal == nil else { return }
             for entry in try entries(inPart: part) {
+                guard interruption.signal == nil else { return }
                 switch entry {
                 case .success(let entry):
                     if filter.matches(entry, at: date), try !body(entry) { return }

@@ -37,8 +37,7 @@ struct Cat: Subcommand {
         let date = environment.date()
         var reporter = EntryReporter(environment.errors)
         var status = ExitStatus.success
-        try cache.forEachEntry(selection.filter, at: date) { entry in
-            guard interruption.signal == nil else { return false }
+        try cache.forEachEntry(selection.filter, at: date, until: interruption) { entry in
             let value: RecordValue
             do throws(CommandFailure) {
                 value = try self.value(of: entry, in: cache)

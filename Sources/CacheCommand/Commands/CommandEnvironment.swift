@@ -55,13 +55,15 @@ package struct CommandEnvironment {
     /// Has `body` work on one file after another; one that fails is reported, and the others go on.
     ///
     /// - Returns: `.failure` if one has failed.
-    /// - Throws: `OutputError`, which no other file would fare better with.
-    func forEachDocument(_ paths: [String], _ body: (String) throws -> Void) throws(OutputError) -> ExitStatus {
+    /// - Throws: `OutputError`, which no other file would fare better with; ``CommandFailure/interrupted(signal:)``.
+    func forEachDocument(_ paths: [String], _ body: (String) throws -> Void) throws -> ExitStatus {
         var status = ExitStatus.success
         for path in paths {
             do {
                 try body(path)
             } catch let error as OutputError {
+                throw error
+            } catch let error as CommandFailure where error.isInterruption {
                 throw error
             } catch {
                 errors.report(CommandFailureMessage(error))

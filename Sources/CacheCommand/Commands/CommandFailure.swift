@@ -5,6 +5,8 @@ import TypedCache
 /// Why a command that was understood could not be done: facts alone, the sentence is ``CommandFailureMessage``'s.
 enum CommandFailure: Error, Sendable {
     case source(SourceError, SourceLocation)
+    /// A signal came while standard input gave nothing.
+    case interrupted(signal: Int32)
     case noEntry(key: String)
     /// Clearing the cache needs a confirmation, and there is no person to ask.
     case unconfirmed
@@ -41,6 +43,19 @@ enum CommandFailure: Error, Sendable {
     case noPropertyList(key: String, DocumentFault)
 }
 
+extension CommandFailure {
+    var isInterruption: Bool { if case .interrupted = self { true } else { false } }
+
+    /// A fault of standard input, or the signal that ended its reading.
+    init(standardInput error: SourceError, _ interruption: any Interruption) {
+        if error == .interrupted, let signal = interruption.signal {
+            self = .interrupted(signal: signal)
+        } else {
+            self = .source(error, .standardInput)
+        }
+    }
+}
+
 /// Writes the sentence for a command that could not be done: the fault and the remedy.
 struct CommandFailureMessage: CustomStringConvertible {
     let description: String
@@ -49,6 +64,7 @@ struct CommandFailureMessage: CustomStringConvertible {
         switch error {
         case CommandFailure.source(let error, let location):
             description = SourceErrorMessage(error: error, location: location).description
+        case CommandFailure.interrupted: description = "interrupted"
         case CommandFailure.noEntry(let key):
             let isEscaped = EscapedText.unescaped(key).map { !$0.utf8.elementsEqual(key.utf8) } ?? false
             description =

@@ -13,12 +13,25 @@ package struct CommandLineTool {
 
     /// Runs `arguments`, the command's own name left out.
     package func run(_ arguments: [String]) -> ExitStatus {
-        do {
-            let status = try Command(arguments).run(in: environment)
+        let status = perform(arguments)
+        do throws(OutputError) {
+            // After a failure, too: results before it are whole.
             try environment.output.flush()
-            return status
+        } catch {
+            guard error != .closed, status == .success else { return status }
+            environment.errors.report(CommandFailureMessage(error))
+            return .failure
+        }
+        return status
+    }
+
+    private func perform(_ arguments: [String]) -> ExitStatus {
+        do {
+            return try Command(arguments).run(in: environment)
         } catch OutputError.closed {
             return .success
+        } catch CommandFailure.interrupted(let signal) {
+            return .signal(signal)
         } catch let error as ArgumentError {
             environment.errors.report(ArgumentErrorMessage(error))
             return .usage

@@ -40,14 +40,12 @@ struct Diff: Subcommand {
         let first = try environment.backend.open(selection(caches[0]))
         let second = try environment.backend.open(selection(caches[1]))
         var comparison = CacheComparison(first: first, second: second, date: environment.date())
-        try comparison.run { difference in
-            guard interruption.signal == nil else { return false }
+        try comparison.run(until: interruption) { difference in
             if writesJSON {
                 try environment.write(difference.json)
             } else {
                 try environment.output.write(difference.prose(isLong: isLong))
             }
-            return true
         } unreadable: { failure in
             environment.errors.report(CommandFailureMessage(failure))
         }
@@ -71,16 +69,16 @@ struct CacheComparison {
         self.date = date
     }
 
-    /// Gives each difference to `body`, until that returns `false`.
+    /// Gives each difference to `body`, until a signal comes.
     ///
     /// - Parameter unreadable: is told the entries that cannot be read.
     /// - Throws: the errors of `body`, and of listing the caches.
     mutating func run(
-        _ body: (CacheDifference) throws -> Bool,
+        until interruption: any Interruption,
+        _ body: (CacheDifference) throws -> Void,
         unreadable: (CommandFailure) -> Void
     ) throws {
-        var goesOn = true
-        try first.forEachEntry(EntryFilter(), at: date) { entry in
+        try first.forEachEntry(EntryFilter(), at: date, until: interruption) { entry in
             let found: CacheDifference.Change?
             do throws(CommandFailure) {
                 found = try change(of: entry)
@@ -91,16 +89,16 @@ struct CacheComparison {
             }
             guard let found else { return true }
             count += 1
-            goesOn = try body(CacheDifference(key: entry.key, change: found))
-            return goesOn
+            try body(CacheDifference(key: entry.key, change: found))
+            return true
         }
-        guard goesOn else { return }
-        try second.forEachEntry(EntryFilter(), at: date) { entry in
+        try second.forEachEntry(EntryFilter(), at: date, until: interruption) { entry in
             if try first.peek(entry.key, pieces: { _ in false }).map({ !$0.isExpired(at: date) }) ?? false {
                 return true
             }
             count += 1
-            return try body(CacheDifference(key: entry.key, change: .added))
+            try body(CacheDifference(key: entry.key, change: .added))
+            return true
         }
     }
 

@@ -32,14 +32,18 @@ struct KeySource {
     private static let longestLine = 16 << 10
 
     private var rest: Rest
+    private let interruption: any Interruption
 
+    /// Watches for signals from then on, which end the keys.
+    ///
     /// - Throws: `.source` if standard input cannot be read.
     init(_ origin: Origin, _ environment: CommandEnvironment) throws(CommandFailure) {
+        interruption = environment.trapSignals()
         switch origin {
         case .given(let keys): rest = .given(keys[...])
         case .standardInput(let isRaw):
             do throws(SourceError) {
-                let input = try environment.openInput(.standardInput, environment.trapSignals())
+                let input = try environment.openInput(.standardInput, interruption)
                 var scanner = LineScanner()
                 if isRaw { scanner.terminator = 0 }
                 let reader = FrameReader(ByteWindow(input), scanner: scanner, limit: Self.longestLine)
@@ -52,8 +56,9 @@ struct KeySource {
 
     /// The next key, or why its line stands for none; `nil` at the end.
     ///
-    /// - Throws: `.source` if standard input cannot be read any further.
+    /// - Throws: `.source` if standard input cannot be read any further; `.interrupted`.
     mutating func next() throws(CommandFailure) -> Result<String, BadRecord>? {
+        if let signal = interruption.signal { throw .interrupted(signal: signal) }
         switch rest {
         case .given(var keys):
             let key = keys.popFirst()
@@ -65,7 +70,7 @@ struct KeySource {
                 guard let frame = try reader.next() else { return nil }
                 return Self.key(in: frame, of: reader.window.bytes, isRaw: isRaw)
             } catch {
-                throw .source(error, .standardInput)
+                throw CommandFailure(standardInput: error, interruption)
             }
         }
     }

@@ -9,7 +9,7 @@ struct List: Subcommand {
     static let discussion: String? =
         "In no order, as they are found, unless --sort is given. A backslash in a key is printed as two, a line feed "
         + "as \\n, other invisible characters as \\u{…}. get - and remove - read keys from standard input in this "
-        + "form; with --null, here and there, as they are. In caches of the library ModelCache, --long and --json "
+        + "form; with --null, here and there, as they are. Ctrl-C stops behind a whole line. In caches of the library ModelCache, --long and --json "
         + "tell models and lists."
     static let examples = [
         CommandExample(
@@ -47,15 +47,18 @@ struct List: Subcommand {
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        // The reader of a key that was cut would take it for another one.
+        let interruption = environment.trapSignals()
         let cache = try environment.backend.open(self.cache.selection)
         guard isLong || showsTags || writesJSON else {
-            try forEachEntry(in: cache, at: environment.date()) { entry in
+            try forEachEntry(in: cache, at: environment.date(), until: interruption) { entry in
                 try environment.output.write(writesRawKeys ? "\(entry.key)\0" : "\(EscapedText(entry.key))\n")
             }
-            return .success
+            return interruption.signal.map(ExitStatus.signal) ?? .success
         }
         var rows: [EntryRow] = []
-        try forEachEntry(in: cache, at: environment.date()) { rows.append(EntryRow($0)) }
+        try forEachEntry(in: cache, at: environment.date(), until: interruption) { rows.append(EntryRow($0)) }
+        if let signal = interruption.signal { return .signal(signal) }
         rows = EntryRow.namingModels(rows, in: cache, at: environment.date())
         if writesJSON {
             let values = rows.map { $0.json(hasTags: showsTags) }
@@ -66,28 +69,29 @@ struct List: Subcommand {
         return .success
     }
 
-    /// Gives the entries to `body` as they are found; in an order, all of them have to be known first.
+    /// Gives the entries to `body` as they are found; in an order, all of them have to be known first. A signal ends it.
     private func forEachEntry(
         in cache: any CacheAccess,
         at date: Date,
+        until interruption: any Interruption,
         _ body: (EntryInformation) throws -> Void
     ) throws {
         var left = limit ?? .max
         guard left > 0 else { return }
         guard let order else {
-            return try cache.forEachEntry(selection.filter, at: date) { entry in
+            return try cache.forEachEntry(selection.filter, at: date, until: interruption) { entry in
                 try body(entry)
                 left -= 1
                 return left > 0
             }
         }
         var entries: [EntryInformation] = []
-        try cache.forEachEntry(selection.filter, at: date) { entry in
+        try cache.forEachEntry(selection.filter, at: date, until: interruption) { entry in
             entries.append(entry)
             return true
         }
         entries.sort(by: order.isBefore)
-        for entry in entries.prefix(left) { try body(entry) }
+        for entry in entries.prefix(left) where interruption.signal == nil { try body(entry) }
     }
 }
 

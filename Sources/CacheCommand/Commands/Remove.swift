@@ -67,8 +67,7 @@ struct Remove: Subcommand {
         let interruption = environment.trapSignals()
         var count = 0
         var byteCount = 0
-        try cache.forEachEntry(selection.filter, at: environment.date()) { entry in
-            guard interruption.signal == nil else { return false }
+        try cache.forEachEntry(selection.filter, at: environment.date(), until: interruption) { entry in
             if isTrial {
                 if !writesJSON { try environment.output.write("\(EscapedText(entry.key))\n") }
             } else if try !cache.remove(entry) {

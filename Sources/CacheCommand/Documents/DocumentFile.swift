@@ -9,7 +9,7 @@ enum DocumentFile {
 
     /// Reads a file, or standard input for `-`.
     ///
-    /// - Throws: `.unreadable`; `.source` for standard input.
+    /// - Throws: `.unreadable`; `.source` and `.interrupted` for standard input.
     static func read(_ path: String, in environment: CommandEnvironment) throws -> Data {
         if path == "-" { return try readStandardInput(environment) }
         do {
@@ -60,7 +60,7 @@ enum DocumentFile {
                 bytes.append(contentsOf: buffer[..<count])
             }
         } catch {
-            throw .source(error, .standardInput)
+            throw CommandFailure(standardInput: error, interruption)
         }
     }
 
@@ -68,7 +68,7 @@ enum DocumentFile {
     ///
     /// A link stays, and the file that it leads to is replaced; the new file has its access mode.
     ///
-    /// Implementation: a draft in the same directory, `fsync`, `rename`.
+    /// Implementation: a draft in the same directory, `fsync`, `rename`. Signals wait until the draft is gone.
     ///
     /// - Throws: `.unwritable`.
     static func replace(_ path: String, with bytes: [UInt8]) throws(CommandFailure) {
@@ -76,6 +76,8 @@ enum DocumentFile {
         let draft = (target as NSString).deletingLastPathComponent + "/.typed-cache-draft-\(UUID().uuidString)"
         var status = stat()
         let mode = stat(target, &status) == 0 ? status.st_mode & 0o777 : 0o644
+        let former = SignalTrap.block([SIGINT, SIGTERM, SIGHUP])
+        defer { SignalTrap.restore(former) }
         let file = Foundation.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else { throw .unwritable(path: path, errno: errno) }
         // It closes the file at the end of its life.

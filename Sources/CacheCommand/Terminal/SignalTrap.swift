@@ -93,6 +93,22 @@ final class SignalTrap: Interruption {
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
+    /// Holds signals back from this thread; returns the former set, for ``restore(_:)``.
+    static func block(_ signals: [Int32]) -> sigset_t {
+        var set = sigset_t()
+        var former = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        pthread_sigmask(SIG_BLOCK, &set, &former)
+        return former
+    }
+
+    /// Lets this thread have the signals that came meanwhile.
+    static func restore(_ former: sigset_t) {
+        var former = former
+        pthread_sigmask(SIG_SETMASK, &former, nil)
+    }
+
     private static func ignores(_ action: sigaction) -> Bool {
         #if canImport(Darwin)
             let handler = action.__sigaction_u.__sa_handler

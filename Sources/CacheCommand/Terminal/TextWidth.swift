@@ -41,8 +41,7 @@ struct TextWidth {
         case .format: return isVisibleFormat(scalar) ? 1 : 0
         default: break
         }
-        // Vowels and final consonants of Hangul join the letter before them.
-        if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FB).contains(scalar.value) { return 0 }
+        if joining.contains(where: { $0.contains(scalar.value) }) { return 0 }
         if isRegionalIndicator(scalar) { return 1 }
         if scalar.properties.isEmojiPresentation { return 2 }
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
@@ -60,12 +59,18 @@ struct TextWidth {
         }
     }
 
+    /// Vowels and final consonants of Hangul, which join the letter before them, its fillers and marks of its tones; and
+    /// marks beside Vietnamese letters.
+    private static let joining: [ClosedRange<UInt32>] = [
+        0x1160...0x11FF, 0x302E...0x302F, 0x3164...0x3164, 0xD7B0...0xD7FB, 0xFFA0...0xFFA0, 0x16FF0...0x16FF1,
+    ]
+
     /// Wide and full-width characters other than emoji, the unassigned ones of their blocks included.
     private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x3247, 0x3250...0x4DBF, 0x4E00...0xA4CF,
-        0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
-        0xFFE0...0xFFE6, 0x16FE0...0x16FFF, 0x17000...0x18D7F, 0x1AFF0...0x1B2FF, 0x1F200...0x1F265,
-        0x20000...0x2FFFD, 0x30000...0x3FFFD,
+        0x1100...0x115F, 0x2329...0x232A, 0x2630...0x2637, 0x268A...0x268F, 0x2E80...0x303E, 0x3041...0x3247,
+        0x3250...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F,
+        0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF, 0x1AFF0...0x1B2FF, 0x1D300...0x1D356,
+        0x1D360...0x1D376, 0x1F200...0x1F265, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
     ]
 
     /// Hebrew to Arabic with their presentation forms, and the right-to-left blocks beyond the first plane.

@@ -197,7 +197,9 @@ struct sigaction {
 #define SIGTSTP 18
 #define SIGCONT 19
 #define SIGWINCH 28
+#define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
+#define SIG_SETMASK 3
 #define SA_RESETHAND 0x0004
 int sigaction(int number, const struct sigaction *action, struct sigaction *former);
 int sigemptyset(sigset_t *set);

@@ -41,13 +41,20 @@ struct RealTool {
         try start(arguments, standardInput: input)
     }
 
+    /// - Parameter variables: are added to the environment of the tests; an empty one is taken away.
     private static func start(
         _ arguments: [String],
-        standardInput: Any
+        standardInput: Any,
+        variables: [String: String] = [:]
     ) throws -> (Process, output: Pipe, errors: URL) {
         let process = Process()
         process.executableURL = try executable
         process.arguments = arguments
+        if !variables.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
+                !$1.isEmpty
+            }
+        }
         let output = Pipe()
         // A file, so that a process that writes much never waits for a reader.
         let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)")
@@ -61,6 +68,16 @@ struct RealTool {
 
     static func run(_ arguments: [String], input: URL? = nil) throws -> Outcome {
         let (process, output, errors) = try start(arguments, input: input)
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        return try finish(process, output: text, errors: errors)
+    }
+
+    static func run(_ arguments: [String], variables: [String: String]) throws -> Outcome {
+        let (process, output, errors) = try start(
+            arguments,
+            standardInput: FileHandle.nullDevice,
+            variables: variables
+        )
         let text = output.fileHandleForReading.readDataToEndOfFile()
         return try finish(process, output: text, errors: errors)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What a large entry takes of memory while the command works on it, as a multiple of its archive.
+/// The memory that the command takes: of a large entry as a multiple of its archive, of many entries no more than of few.
 @Suite(.serialized) struct MemoryUseTests {
     private static let byteCount = 64 << 20
 
@@ -82,5 +82,27 @@ import Testing
         }
         let other = DiskCache(workspace, "other")
         #expect(try other.contents() == cache.contents())
+    }
+
+    @Test("Ten times the entries take no more memory to list, count and report", .enabled(if: isLongRun))
+    func manyEntries() throws {
+        let counts = ["few": 4_000, "many": 40_000]
+        for (name, count) in counts {
+            let words = try [
+                "warm", workspace.records(count), "--key", "id", "--cache", name, "--layout", "packed",
+            ]
+            try #require(RealTool.run(words + ["--root", workspace.root]).status == 0)
+        }
+        for words in [["list"], ["report"], ["stats"], ["remove", "--expired", "--dry-run"]] {
+            func bytes(_ name: String) throws -> Int? {
+                try peak(words + ["--cache", name, "--root", workspace.root])
+            }
+            guard let few = try bytes("few"), let many = try bytes("many") else {
+                print("skipped: there is no python3 here")
+                return
+            }
+            // The index of the entries between alone is twice that.
+            #expect(many - few < 1 << 20, "\(words[0]): \(few >> 10) KiB, then \(many >> 10)")
+        }
     }
 }

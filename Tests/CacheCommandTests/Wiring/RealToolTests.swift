@@ -186,6 +186,25 @@ import Testing
         return process.terminationStatus
     }
 
+    @Test("A look at a cache is no change of it, even one that leaves an index")
+    func lastChange() throws {
+        func change() throws -> Substring {
+            let text = try RealTool.run(["caches", "--root", workspace.root, "--json"]).output
+            return try #require(text.firstMatch(of: /"changedAt": "([^"]+)"/)).output.1
+        }
+        let warm = try warm(workspace.records(3)) + ["--layout", "packed"]
+        #expect(try RealTool.run(warm).status == 0)
+        let first = try change()
+        // The next one makes it again.
+        try FileManager.default.removeItem(atPath: workspace.root + "/c/index")
+        for _ in 0..<3 { #expect(try change() == first) }
+        #expect(FileManager.default.fileExists(atPath: workspace.root + "/c/index"))
+        #expect(try RealTool.run(cache("verify")).status == 0)
+        #expect(try change() == first)
+        #expect(try RealTool.run(warm).status == 0)
+        #expect(try change() > first)
+    }
+
     @Test("Exit codes: 0 done, 1 failed, 2 not understood; nothing but data on standard output")
     func exitCodes() throws {
         let good = try workspace.file("good.ndjson", "{\"id\":\"a\",\"n\":1}\n")

@@ -55,6 +55,15 @@ final class PackedIndex: Sendable {
         }
     }
 
+    /// Runs `body` with a part as it is. One that was not needed until now is read for this call and not kept: it has not
+    /// changed since the snapshot, and a look at all parts takes the memory of one.
+    private func peekPart(number: Int, _ body: (borrowing IndexTable) -> Void) {
+        parts[number].table.withLock { table in
+            let peeked = table ?? load(number)
+            body(peeked)
+        }
+    }
+
     private func load(_ number: Int) -> IndexTable {
         let source = source.withLock { $0 }
         return source?.table(number) ?? IndexTable()
@@ -87,6 +96,18 @@ final class PackedIndex: Sendable {
     var total: (count: Int, byteCount: Int) {
         loadAll()
         return (loadedCount, byteCountOfLoaded.load(ordering: .relaxed))
+    }
+
+    /// As ``total``, but keeps no part that was not needed until now.
+    var peekedTotal: (count: Int, byteCount: Int) {
+        var total = (count: 0, byteCount: 0)
+        for number in parts.indices {
+            peekPart(number: number) { table in
+                total.count += table.count
+                total.byteCount += table.byteCount
+            }
+        }
+        return total
     }
 
     /// The number of entries; `nil` if some parts were not needed until now.
@@ -134,16 +155,31 @@ final class PackedIndex: Sendable {
     func slots(_ hash: UInt64) -> [IndexSlot] { withPart(hash) { $0.all(hash) } }
 
     /// The slots of a part, in the order of their places.
-    func slots(inPart part: Int) -> [IndexSlot] {
+    ///
+    /// - Parameter keepsPart: whether a part that was not needed until now stays in memory.
+    func slots(inPart part: Int, keepsPart: Bool = true) -> [IndexSlot] {
         var slots: [IndexSlot] = []
-        withPart(number: part) { $0.forEachSlot { slots.append($0) } }
+        if keepsPart {
+            withPart(number: part) { $0.forEachSlot { slots.append($0) } }
+        } else {
+            peekPart(number: part) { $0.forEachSlot { slots.append($0) } }
+        }
         return slots.sorted { $0.place < $1.place }
     }
 
     /// The bytes of the records of each segment that the index names.
-    var byteCountsBySegment: [UInt32: Int] {
+    ///
+    /// - Parameter keepsParts: whether parts that were not needed until now stay in memory.
+    func byteCountsBySegment(keepsParts: Bool = true) -> [UInt32: Int] {
         var used: [UInt32: Int] = [:]
-        forEachPart { $0.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) } }
+        func add(_ table: borrowing IndexTable) {
+            table.forEachSlot { used[$0.place.segment, default: 0] += Int($0.byteCount) }
+        }
+        if keepsParts {
+            forEachPart { add($0) }
+        } else {
+            for number in parts.indices { peekPart(number: number, add) }
+        }
         return used
     }
 }

@@ -56,7 +56,7 @@ struct SpaceCompactor: Sendable {
     /// Dead bytes in the blocks of each segment, beyond the header, the seal, the floor and the begun block that every
     /// segment needs. Reads the status of each file.
     private mutating func deadByteCounts(in log: SegmentLog) throws(StoreError) -> [UInt32: Int] {
-        let used = reader.index.byteCountsBySegment
+        let used = reader.index.byteCountsBySegment()
         // Records that seem to be dead may be live in a part of the index that could not be loaded.
         try reader.status.checkIndex()
         var dead: [UInt32: Int] = [:]
@@ -129,7 +129,7 @@ struct SpaceCompactor: Sendable {
 
     /// The last segment that has more in it than entries; `nil` if none has.
     func lastSegmentToCompact(in log: SegmentLog) throws(StoreError) -> UInt32? {
-        let used = reader.index.byteCountsBySegment
+        let used = reader.index.byteCountsBySegment()
         let byteCounts = log.chain.isSealed ? log.chain.byteCounts : log.chain.allByteCounts
         for (number, byteCount) in byteCounts.sorted(by: { $0.key > $1.key }) {
             let header = try reader.segments.segment(number)?.headerByteCount ?? 0

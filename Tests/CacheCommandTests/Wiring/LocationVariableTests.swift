@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CacheCommand
+
+/// Each subcommand that looks for caches, with the variables that say where they are.
+@Suite(.serialized) struct LocationVariableTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        let source = try workspace.file("records.ndjson", "{\"id\":\"k1\"}\n{\"id\":\"k2\"}\n")
+        for name in ["c", "d"] {
+            let words = ["warm", source, "--key", "id", "--cache", name, "--root", workspace.root, "--quiet"]
+            try #require(RealTool.run(words).status == 0)
+        }
+        try #require(RealTool.run(["export", folder, "--cache", "c", "--root", workspace.root]).status == 0)
+    }
+
+    private var folder: String { workspace.url.appending(path: "out").path }
+    /// A place where there is nothing, and nothing can be made.
+    private static let nowhere = "/dev/null/none"
+
+    /// A command line of each subcommand with `--root`, which does the same each time.
+    private static let lines: [String: String] = [
+        "warm": "warm DIR/records.ndjson --key id --cache c --quiet", "caches": "caches", "list": "list --cache c",
+        "get": "get k1 --cache c", "cat": "cat --cache c", "diff": "diff c d", "stats": "stats --cache c",
+        "top": "top --once", "report": "report --cache c", "advise": "advise --cache c",
+        "verify": "verify --cache c",
+        "export": "export DIR/out --cache c --force", "import": "import DIR/out --cache c",
+        "remove": "remove k1 --cache c --dry-run", "trim": "trim --max-size 1G --cache c",
+        "compact": "compact --cache c", "clear": "clear --cache d --yes", "dump": "dump k1 --cache c",
+    ]
+
+    @Test("Each subcommand with --root has a command line here")
+    func complete() {
+        let names = Command.subcommands.filter { subcommand in
+            DeclaredArguments(of: subcommand.init()).options.contains { $0.declaration.name == "root" }
+        }.map { $0.name }
+        #expect(Set(names) == Set(Self.lines.keys))
+    }
+
+    /// The result of a run, without its figures.
+    private func run(_ words: [String], _ variables: [String: String] = [:]) throws -> [String] {
+        let former = ["TYPED_CACHE_ROOT": "", "TYPED_CACHE_APP": "", "XDG_CACHE_HOME": workspace.url.path]
+        let outcome = try RealTool.run(words, variables: former.merging(variables) { $1 })
+        #expect(!outcome.wasSignalled)
+        return ["\(outcome.status)"]
+            + [outcome.output, outcome.errors].map { $0.replacing(/[0-9,.:T]+Z?/) { _ in "0" } }
+    }
+
+    @Test(
+        "The variables stand for --root and --app; the root comes first, and options before both",
+        arguments: isLongRun ? lines.keys.sorted() : ["list", "top"]
+    )
+    func precedence(name: String) throws {
+        let line = try #require(Self.lines[name]).replacing("DIR", with: workspace.url.path)
+        let words = line.split(separator: " ").map(String.init)
+        let (root, nowhere) = (workspace.root, Self.nowhere)
+        // The first look leaves an index, which takes room.
+        _ = try run(words + ["--root", root])
+        let expected = try run(words + ["--root", root])
+        // A cache without a profile has no advice.
+        #expect(expected[0] == (name == "advise" ? "1" : "0"), "\(expected)")
+        let missing = try run(words, ["TYPED_CACHE_ROOT": nowhere])
+        #expect(missing[0] == "1" && missing != expected, "\(missing)")
+
+        #expect(try run(words, ["TYPED_CACHE_ROOT": root]) == expected)
+        #expect(try run(words, ["TYPED_CACHE_ROOT": root, "TYPED_CACHE_APP": "nobody"]) == expected)
+        let elsewhere = ["TYPED_CACHE_ROOT": nowhere, "TYPED_CACHE_APP": "nobody"]
+        #expect(try run(words + ["--root", root], elsewhere) == expected)
+        // Elsewhere the system alone says where an app's caches are.
+        #if os(Linux)
+            // The folder of the caches, in the one that has a folder for each app.
+            #expect(try run(words, ["TYPED_CACHE_APP": "caches"]) == expected)
+            #expect(try run(words + ["--app", "caches"], elsewhere) == expected)
+        #endif
+    }
+
+    @Test("Completions are those of the place that the variables name, or the line")
+    func completions() throws {
+        func names(_ line: String..., variables: [String: String]) throws -> String {
+            try run(["complete", "--shell", "fish", "--", "list"] + line + ["--cache", ""], variables)[1]
+        }
+        let root = ["TYPED_CACHE_ROOT": workspace.root]
+        #expect(try names(variables: root).contains("\0c\0"))
+        #expect(try !names(variables: ["TYPED_CACHE_ROOT": Self.nowhere]).contains("\0c\0"))
+        #expect(
+            try names("--root", workspace.root, variables: ["TYPED_CACHE_ROOT": Self.nowhere]).contains("\0c\0")
+        )
+        #expect(try !names("--root", Self.nowhere, variables: root).contains("\0c\0"))
+    }
+}
