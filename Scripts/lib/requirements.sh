@@ -74,29 +74,39 @@ require_python() {
     fi
 }
 
-# Installs a package of PyPI in a folder of its own: want_python_package MODULE VERSION FOLDER [PACKAGE]
-want_python_package() {
-    local name=$1 version=$2 folder=$3 package=${4:-$1}
+# Installs packages of PyPI that are missing in a folder of their own, by one call of pip. Who uses them says which tests
+# or charts are skipped where they are missing: want_python_packages FOLDER MODULE…
+want_python_packages() {
+    local folder=$1 name missing=() packages=()
+    shift
     export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
-    if python3 -c "import $name" >/dev/null 2>&1; then return; fi
-    echo "$name is missing; installing it in $folder."
+    for name in "$@"; do
+        if python3 -c "import $name" >/dev/null 2>&1; then continue; fi
+        missing+=("$name")
+        case $name in
+        # Another reader of keyed archives.
+        bpylist2) packages+=(bpylist2==4.1.1) ;;
+        # Another reader of archives without keys.
+        typedstream) packages+=(pytypedstream==0.1.0) ;;
+        # Prometheus' own parsers of metrics.
+        prometheus_client) packages+=(prometheus_client==0.26.0) ;;
+        # The columns of characters.
+        wcwidth) packages+=(wcwidth==0.9.4) ;;
+        # Draws the benchmarks' charts.
+        matplotlib) packages+=(matplotlib==3.10.8) ;;
+        *)
+            echo "want_python_packages knows no version of $name." >&2
+            return 2
+            ;;
+        esac
+    done
+    if ((${#missing[@]} == 0)); then return; fi
+    echo "${missing[*]} missing; installing in $folder."
     if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
-        --target "$folder" "$package==$version"; then
-        echo "Going on without: $name"
+        --target "$folder" "${packages[@]}"; then
+        echo "Going on without: ${missing[*]}"
     fi
 }
-
-# Another reader of keyed archives; the tests say what they skip where it is missing: want_bpylist2 FOLDER
-want_bpylist2() { want_python_package bpylist2 4.1.1 "$1"; }
-
-# Another reader of archives without keys; the tests say what they skip where it is missing: want_pytypedstream FOLDER
-want_pytypedstream() { want_python_package typedstream 0.1.0 "$1" pytypedstream; }
-
-# Prometheus' own parsers of metrics; a test says that it is skipped where they are missing: want_prometheus_client FOLDER
-want_prometheus_client() { want_python_package prometheus_client 0.26.0 "$1"; }
-
-# The columns of characters; a test says that it is skipped where they are missing: want_wcwidth FOLDER
-want_wcwidth() { want_python_package wcwidth 0.9.4 "$1"; }
 
 # A terminal for tests of the command; the tests say that they are skipped where it is missing.
 want_tmux() {
@@ -105,9 +115,6 @@ want_tmux() {
         echo "Going on without: tmux"
     fi
 }
-
-# Draws the benchmarks' charts; a report has none where it is missing: want_matplotlib FOLDER
-want_matplotlib() { want_python_package matplotlib 3.10.8 "$1"; }
 
 # Databases to measure beside the package. Their rows say so where they are missing.
 want_databases() {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the README shows is built, run, and compared with what it says.
@@ -28,7 +29,8 @@ import Testing
 
     /// The first block is a program; all others are parts of one, which need not do anything here. One that imports a
     /// library is a file of its own.
-    @Test func theOtherPartsCompile() throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func theOtherPartsCompile() throws {
         let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
         let parts = Self.blocks("swift", in: readme).dropFirst()
         #expect(!parts.isEmpty)

@@ -6,7 +6,8 @@ import Testing
 @testable import CacheCommand
 
 /// The memory that the command takes: of a large entry as a multiple of its archive, of many entries no more than of few.
-@Suite(.serialized) struct MemoryUseTests {
+@Suite(.serialized, .enabled(if: isLongRun, "it takes long: in .ci/run only"))
+struct MemoryUseTests {
     private static let byteCount = 64 << 20
 
     private let workspace: Workspace

@@ -202,15 +202,16 @@ import Testing
 
     @Test func noChangedByteTraps() throws {
         let bytes = Array(Self.sample.utf8)
+        let changes: [UInt8] = isLongRun ? (0..<8).map { 1 << $0 } + [0xFF] : [0x01, 0x10, 0xFF]
         var refused = 0
         for at in bytes.indices {
-            for change in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xFF] as [UInt8] {
+            for change in changes {
                 var changed = bytes
                 changed[at] ^= change
                 if !read(changed) { refused += 1 }
             }
         }
-        #expect(refused > bytes.count * 4)
+        #expect(refused > bytes.count * changes.count * 4 / 9)
     }
 
     @Test func offsetsAreThoseOfTheXML() throws {
