@@ -148,7 +148,8 @@ private struct ThirdNote: CachedModel {
             transport: server,
             clock: HandClock()
         )
-        try await models.save((0..<50).map { User(id: $0, name: "\($0)", bio: "b") })
+        let users = (0..<50).map { User(id: $0, name: "\($0)", bio: "b") }
+        try await models.save(users)
         _ = try await models.fetch(Smalls())
         var random = SeededGenerator(seed: 1)
         for id in 1_000..<2_500 {

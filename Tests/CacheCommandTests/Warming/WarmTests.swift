@@ -106,9 +106,10 @@ struct WarmTests {
             #expect(!output.lines.contains(EscapedText(key).description))
         }
         let special = [#"{"id":"a\nb"}"#, #"{"id":"\u001b[0m"}"#, #"{"id":""}"#]
-        let input = special.joined(separator: "\n") + "\n" + lines(1...300)
+        let input = special.map { $0 + "\n" }.joined() + lines(1...300)
         let run = ToolRun(warm + ["--print-keys"], on: backend, input: input, output: output)
-        #expect(run.output.lines == [#"a\nb"#, #"\u{1b}[0m"#] + texts(1...300))
+        let wanted: [String] = [#"a\nb"#, #"\u{1b}[0m"#] + texts(1...300)
+        #expect(run.output.lines == wanted)
         // Whoever reads them sees them while the work goes on.
         #expect(output.flushCount >= 3)
     }
