@@ -10,7 +10,7 @@
 /// that contains itself is an error.
 struct BinaryReader: ~Copyable {
     private var builder: NodeBuilder
-    private let source: UnsafeBufferPointer<UInt8>
+    private let source: ByteView
     private let offsetWidth: Int
     private let referenceWidth: Int
     private let objectCount: Int
@@ -24,7 +24,7 @@ struct BinaryReader: ~Copyable {
     private var left: Int
 
     static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
-        try bytes.withUnsafeBufferPointer { source throws(PropertyListError) in
+        try ByteView.with(bytes) { source throws(PropertyListError) in
             let trailer = try BinaryTrailer(source)
             var reader = BinaryReader(source, trailer, limits: limits)
             _ = try reader.object(trailer.root, from: source.count - 16)
@@ -32,7 +32,7 @@ struct BinaryReader: ~Copyable {
         }
     }
 
-    private init(_ source: UnsafeBufferPointer<UInt8>, _ trailer: BinaryTrailer, limits: PropertyListLimits) {
+    private init(_ source: ByteView, _ trailer: BinaryTrailer, limits: PropertyListLimits) {
         self.source = source
         builder = NodeBuilder(source, limits: limits)
         offsetWidth = trailer.offsetWidth
@@ -207,9 +207,8 @@ struct BinaryReader: ~Copyable {
 
     private mutating func ascii(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
         try take(count, at)
-        let part = UnsafeBufferPointer(rebasing: source[start..<start &+ count])
         // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there.
-        guard isASCII(part) || String(validating: part, as: UTF8.self) != nil else {
+        guard source.part(start..<start &+ count).isUTF8 else {
             throw PropertyListError(.corrupted, "string that is not text", offset: at)
         }
         return try builder.append(Node(.string, offset: at, payload: UInt64(start), count: count))
@@ -271,12 +270,4 @@ struct BinaryReader: ~Copyable {
         open.removeLast()
         return container
     }
-}
-
-/// Whether all bytes are below 0x80.
-@inline(__always)
-func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    var seen: UInt8 = 0
-    for byte in text { seen |= byte }
-    return seen < 0x80
 }

@@ -8,7 +8,7 @@ struct BinaryTrailer {
     let root: Int
 
     /// - Throws: ``PropertyListError`` if the offsets do not fill the place between the objects and the trailer.
-    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(PropertyListError) {
+    init(_ bytes: ByteView) throws(PropertyListError) {
         let trailer = bytes.count - 32
         guard trailer >= 8 else {
             throw PropertyListError(.corrupted, "truncated before the trailer", offset: bytes.count)
@@ -21,7 +21,7 @@ struct BinaryTrailer {
         guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth) else {
             throw PropertyListError(.corrupted, "trailer with impossible widths", offset: trailer + 6)
         }
-        func number(_ at: Int) -> UInt64 { bytes[at..<at + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        func number(_ at: Int) -> UInt64 { bytes.part(at..<at + 8).reduce(0) { $0 << 8 | UInt64($1) } }
         let count = number(trailer + 8)
         let start = number(trailer + 24)
         let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(offsetWidth))

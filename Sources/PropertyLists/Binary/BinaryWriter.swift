@@ -84,7 +84,7 @@ struct BinaryWriter: ~Copyable {
         guard left.kind == right.kind, left.count == right.count else { return false }
         guard left.kind == .string || left.kind == .data else { return left.payload == right.payload }
         if left.payload == right.payload { return true }
-        return source.haveSameBytes(left, source.bytes[right.range])
+        return source.haveSameBytes(left, source.bytes.part(right.range))
     }
 
     @inline(__always)
@@ -95,11 +95,11 @@ struct BinaryWriter: ~Copyable {
         }
         let start = seed ^ UInt64(node.kind.rawValue) << 32 ^ UInt64(node.count)
         guard node.kind == .string || node.kind == .data else { return mix(start ^ mix(node.payload ^ seed)) }
-        let part = UnsafeRawBufferPointer(source.bytes[node.range])
+        let part = source.bytes.part(node.range)
         var hash = start
         var at = 0
         while at &+ 8 <= part.count {
-            hash = mix(hash ^ part.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+            hash = mix(hash ^ part.word(at: at))
             at &+= 8
         }
         var rest: UInt64 = 0
@@ -152,10 +152,10 @@ struct BinaryWriter: ~Copyable {
             append(node.payload, width: width)
         case .data:
             appendMarker(0x40, count: node.length)
-            output.append(source.bytes[node.range])
+            output.append(source.bytes.part(node.range))
         case .string:
-            let text = source.bytes[node.range]
-            if isASCII(text) {
+            let text = source.bytes.part(node.range)
+            if text.isASCII {
                 appendMarker(0x50, count: node.length)
                 output.append(text)
             } else {

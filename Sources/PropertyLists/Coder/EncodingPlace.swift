@@ -65,7 +65,8 @@ final class EncodingPlace: Encoder {
     /// Makes a new member of this dictionary, or replaces that of the same key.
     func add(_ member: Int, forKey name: String) {
         var name = name
-        let (key, hash) = name.withUTF8 { text in
+        let (key, hash) = name.withUTF8 { bytes in
+            let text = ByteView(bytes)
             let hash = KeyTexts.hash(text)
             return (state.builder.key(text, hash), hash)
         }
@@ -97,7 +98,7 @@ final class EncodingPlace: Encoder {
         return names.insert(text(key)).inserted ? nil : search(key)
     }
 
-    private func text(_ key: Node) -> String { String(decoding: state.builder.bytes[key.range], as: UTF8.self) }
+    private func text(_ key: Node) -> String { state.builder.bytes.part(key.range).text }
 
     private func search(_ key: Node) -> Int? {
         var found: Int?

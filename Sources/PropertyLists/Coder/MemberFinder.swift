@@ -18,7 +18,7 @@ final class MemberFinder {
     private var hasDuplicates: Bool {
         var key = first
         while key != 0 {
-            let text = table.bytes[table.nodes[key].range]
+            let text = table.bytes.part(table.nodes[key].range)
             var other = after(key)
             while other != 0 {
                 if table.haveSameBytes(table.nodes[other], text) { return true }
@@ -43,7 +43,8 @@ final class MemberFinder {
     func member(_ name: String) -> Int? {
         if let members { return members[name] }
         var name = name
-        return name.withUTF8 { text in
+        return name.withUTF8 { bytes in
+            let text = ByteView(bytes)
             let start = next == 0 ? first : next
             var key = start
             while key != 0 {

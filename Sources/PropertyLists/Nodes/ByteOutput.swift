@@ -52,6 +52,11 @@ struct ByteOutput: ~Copyable, @unchecked Sendable {
         count &+= bytes.count
     }
 
+    @inline(__always)
+    mutating func append(_ bytes: ByteView) {
+        _ = bytes.withContiguousStorageIfAvailable { append($0) }
+    }
+
     mutating func append(_ data: Data) {
         for region in data.regions {
             region.withUnsafeBytes { append($0.bindMemory(to: UInt8.self)) }
@@ -121,19 +126,14 @@ struct ByteOutput: ~Copyable, @unchecked Sendable {
         append(decimal: number.magnitude)
     }
 
-    /// Bytes that were appended. Valid until the next call that changes this value.
-    @inline(__always)
-    subscript(range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
-        precondition(range.lowerBound >= 0 && range.upperBound <= count)
-        return UnsafeBufferPointer(start: start + range.lowerBound, count: range.count)
-    }
+    /// All bytes; valid until the next call that changes this value.
+    var all: ByteView { part(0..<count) }
 
+    /// Bytes that were appended; valid until the next call that changes this value.
     @inline(__always)
-    func holds(_ text: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Bool {
-        let part = self[range]
-        guard part.count == text.count else { return false }
-        guard let left = part.baseAddress, let right = text.baseAddress else { return true }
-        return memcmp(left, right, part.count) == 0
+    func part(_ range: Range<Int>) -> ByteView {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        return ByteView(UnsafeBufferPointer(start: start + range.lowerBound, count: range.count))
     }
 
     /// Appends a number as XML has it: its shortest description, without a fraction of nothing.

@@ -5,12 +5,11 @@ struct KeyTexts {
 
     /// A number that is the same for equal texts.
     @inline(__always)
-    static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        let raw = UnsafeRawBufferPointer(text)
+    static func hash(_ text: ByteView) -> UInt64 {
         var hash = UInt64(truncatingIfNeeded: text.count)
         if text.count >= 8 {
-            hash = (hash ^ raw.loadUnaligned(fromByteOffset: 0, as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
-            hash ^= raw.loadUnaligned(fromByteOffset: text.count &- 8, as: UInt64.self)
+            hash = (hash ^ text.word(at: 0)) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= text.word(at: text.count &- 8)
         } else {
             for byte in text { hash = hash << 8 | UInt64(byte) }
         }
@@ -19,9 +18,10 @@ struct KeyTexts {
 
     /// The place of a text with the hash `hash`; `nil` if it did not come lately.
     @inline(__always)
-    func place(of text: UnsafeBufferPointer<UInt8>, _ hash: UInt64, in bytes: borrowing ByteOutput) -> UInt64? {
+    func place(of text: ByteView, _ hash: UInt64, in bytes: borrowing ByteOutput) -> UInt64? {
         let last = known[Int(truncatingIfNeeded: hash >> 56)]
-        guard last.count == text.count, bytes.holds(text, in: Int(last.start)..<Int(last.start) &+ last.count)
+        guard last.count == text.count,
+            bytes.part(Int(last.start)..<Int(last.start) &+ last.count).isEqual(to: text)
         else { return nil }
         return last.start
     }

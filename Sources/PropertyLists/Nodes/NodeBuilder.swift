@@ -14,7 +14,7 @@ struct NodeBuilder: ~Copyable {
         limit = PropertyListLimits().values
     }
 
-    init(_ input: UnsafeBufferPointer<UInt8>, limits: PropertyListLimits) {
+    init(_ input: ByteView, limits: PropertyListLimits) {
         bytes = ByteOutput(capacity: input.count + 64)
         bytes.append(input)
         nodes = NodeStorage(capacity: min(input.count / 8 + 64, 1 << 16))
@@ -45,7 +45,7 @@ struct NodeBuilder: ~Copyable {
     @inline(__always)
     mutating func shareText(ofKey key: Int) {
         let node = nodes[key]
-        let text = bytes[node.range]
+        let text = bytes.part(node.range)
         let hash = KeyTexts.hash(text)
         if let place = keyTexts.place(of: text, hash, in: bytes) {
             nodes[key].payload = place
@@ -76,7 +76,7 @@ struct NodeBuilder: ~Copyable {
 
     /// The node of a key, and its hash.
     @inline(__always)
-    mutating func key(_ text: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Node {
+    mutating func key(_ text: ByteView, _ hash: UInt64) -> Node {
         if let place = keyTexts.place(of: text, hash, in: bytes) {
             return Node(.string, offset: 0, payload: place, count: text.count)
         }
@@ -107,7 +107,7 @@ struct NodeBuilder: ~Copyable {
     @inline(__always)
     func haveSameText(_ left: Node, _ right: Node) -> Bool {
         left.count == right.count
-            && (left.payload == right.payload || bytes.holds(bytes[left.range], in: right.range))
+            && (left.payload == right.payload || bytes.part(left.range).isEqual(to: bytes.part(right.range)))
     }
 
     /// Appends the bytes of a text, and returns the place of the first one.

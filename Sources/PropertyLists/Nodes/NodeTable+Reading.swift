@@ -18,7 +18,7 @@ extension NodeTable {
         } catch {
             var error = error
             if let offset = error.offset {
-                error.position = text.withUnsafeBufferPointer { position(at: offset, in: $0) }
+                error.position = ByteView.with(text) { position(at: offset, in: $0) }
             }
             throw error
         }

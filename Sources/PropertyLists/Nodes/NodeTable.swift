@@ -17,16 +17,16 @@ final class NodeTable: Sendable {
 
     @inline(__always)
     func text(_ node: Node) -> String {
-        String(decoding: bytes[node.range], as: UTF8.self)
+        bytes.part(node.range).text
     }
 
     func data(_ node: Node) -> Data {
-        Data(buffer: bytes[node.range])
+        bytes.part(node.range).data
     }
 
     @inline(__always)
-    func haveSameBytes(_ node: Node, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        bytes.holds(text, in: node.range)
+    func haveSameBytes(_ node: Node, _ text: ByteView) -> Bool {
+        bytes.part(node.range).isEqual(to: text)
     }
 
     /// A dictionary's keys in their order, with duplicates.
@@ -58,10 +58,10 @@ final class NodeTable: Sendable {
     func position(at offset: Int) -> PropertyListPosition {
         format == .binary
             ? PropertyListPosition(offset: offset, line: 0, column: 0)
-            : Self.position(at: offset, in: bytes[0..<bytes.count])
+            : Self.position(at: offset, in: bytes.all)
     }
 
-    static func position(at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> PropertyListPosition {
+    static func position(at offset: Int, in bytes: ByteView) -> PropertyListPosition {
         var line = 1
         var start = 0
         var at = 0

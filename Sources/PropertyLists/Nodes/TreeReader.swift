@@ -11,7 +11,7 @@ struct TreeReader {
     init(_ table: NodeTable) {
         self.table = table
         guard table.format != .binary else { return }
-        let bytes = table.bytes[0..<table.bytes.count]
+        let bytes = table.bytes.all
         lines = [0]
         for at in bytes.indices where bytes[at] <= 0x0D {
             let isEnd =

@@ -6,14 +6,14 @@
 /// A file of `k = v;` without braces is a dictionary, as in `.strings` files.
 struct TextReader: ~Copyable {
     private var builder: NodeBuilder
-    private let source: UnsafeBufferPointer<UInt8>
+    private let source: ByteView
     private let depthLimit: Int
     private var at = 0
     private var depth = 0
     private var isTyped = false
 
     static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
-        try bytes.withUnsafeBufferPointer { source throws(PropertyListError) in
+        try ByteView.with(bytes) { source throws(PropertyListError) in
             var reader = TextReader(source, limits: limits)
             try reader.document()
             let format: PropertyListFormat = reader.isTyped ? .gnuStep : .openStep
@@ -21,7 +21,7 @@ struct TextReader: ~Copyable {
         }
     }
 
-    private init(_ source: UnsafeBufferPointer<UInt8>, limits: PropertyListLimits) {
+    private init(_ source: ByteView, limits: PropertyListLimits) {
         self.source = source
         builder = NodeBuilder(source, limits: limits)
         depthLimit = limits.depth
@@ -221,11 +221,11 @@ struct TextReader: ~Copyable {
             return try builder.append(Node(.string, offset: start, payload: UInt64(start &+ 1), count: count))
         }
         let first = builder.bytes.count
-        builder.bytes.append(UnsafeBufferPointer(rebasing: source[start + 1..<at]))
+        builder.bytes.append(source.part(start + 1..<at))
         while true {
             let run = at
             while at < source.count, source[at] != quote, source[at] != 0x5C { at &+= 1 }
-            builder.bytes.append(UnsafeBufferPointer(rebasing: source[run..<at]))
+            builder.bytes.append(source.part(run..<at))
             guard at < source.count else { throw failure("string without an end", at: start) }
             if source[at] == quote { break }
             try escape(start)
@@ -365,7 +365,7 @@ struct TextReader: ~Copyable {
             return try builder.append(Node(.bool, offset: start, payload: source[rest.lowerBound] == 0x59 ? 1 : 0))
         case 0x44:
             let date = try Self.date(
-                String(decoding: UnsafeBufferPointer(rebasing: source[rest]), as: UTF8.self),
+                source.part(rest).text,
                 start
             )
             return try builder.append(Node(.date, offset: start, payload: date.bitPattern))
@@ -382,7 +382,7 @@ struct TextReader: ~Copyable {
         else { throw failure }
         let bytes = Array("\(parts[0])T\(parts[1])Z".utf8)
         guard !bytes.isEmpty else { throw failure }
-        let local = try bytes.withUnsafeBufferPointer { bytes throws(PropertyListError) in
+        let local = try ByteView.with(bytes) { bytes throws(PropertyListError) in
             try XMLScalar.date(0..<bytes.count, bytes, offset)
         }
         let shift = Double((zone / 100 * 60 + zone % 100) * 60)

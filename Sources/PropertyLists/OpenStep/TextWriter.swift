@@ -100,7 +100,7 @@ struct TextWriter: ~Copyable {
     private mutating func data(_ node: Node) {
         let digits = Array("0123456789abcdef".utf8)
         output.append(0x3C)
-        for (index, byte) in source.bytes[node.range].enumerated() {
+        for (index, byte) in source.bytes.part(node.range).enumerated() {
             if index > 0, index % 4 == 0 { output.append(0x20) }
             output.append(digits[Int(byte >> 4)])
             output.append(digits[Int(byte & 0x0F)])
@@ -109,7 +109,7 @@ struct TextWriter: ~Copyable {
     }
 
     private mutating func string(_ node: Node) {
-        let bytes = source.bytes[node.range]
+        let bytes = source.bytes.part(node.range)
         let isPlain = bytes.allSatisfy { byte in
             switch byte {
             case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x5F, 0x2E: true

@@ -11,7 +11,7 @@ enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     static func decode(
-        _ source: UnsafeBufferPointer<UInt8>,
+        _ source: ByteView,
         _ range: Range<Int>,
         into output: inout ByteOutput
     ) throws(PropertyListError) {
@@ -51,7 +51,7 @@ enum Base64 {
     }
 
     static func encode(
-        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ bytes: ByteView,
         into output: inout ByteOutput,
         groupsPerLine: Int,
         indent: Int

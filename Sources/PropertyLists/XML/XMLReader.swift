@@ -6,20 +6,20 @@ import Foundation
 /// character references are known. Declarations of entities are refused.
 struct XMLReader: ~Copyable {
     private var builder: NodeBuilder
-    private let source: UnsafeBufferPointer<UInt8>
+    private let source: ByteView
     private let depthLimit: Int
     private var at = 0
     private var depth = 0
 
     static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
-        try bytes.withUnsafeBufferPointer { source throws(PropertyListError) in
+        try ByteView.with(bytes) { source throws(PropertyListError) in
             var reader = XMLReader(source, limits: limits)
             try reader.document()
             return NodeTable(reader.builder, format: .xml)
         }
     }
 
-    private init(_ source: UnsafeBufferPointer<UInt8>, limits: PropertyListLimits) {
+    private init(_ source: ByteView, limits: PropertyListLimits) {
         self.source = source
         builder = NodeBuilder(source, limits: limits)
         depthLimit = limits.depth
@@ -38,9 +38,7 @@ struct XMLReader: ~Copyable {
 
     @inline(__always)
     private func holds(_ text: StaticString) -> Bool {
-        let count = text.utf8CodeUnitCount
-        guard count <= source.count - at else { return false }
-        return count == 0 || memcmp(source.baseAddress! + at, text.utf8Start, count) == 0
+        source.holds(text, at: at)
     }
 
     private mutating func skip(past end: StaticString, _ construct: String) throws(PropertyListError) {
@@ -311,14 +309,14 @@ struct XMLReader: ~Copyable {
                 at += 1
                 continue
             }
-            builder.bytes.append(UnsafeBufferPointer(rebasing: source[run..<at]))
+            builder.bytes.append(source.part(run..<at))
             if byte == 0x26 {
                 try reference()
             } else if holds("<![CDATA[") {
                 at += 9
                 let text = at
                 try skip(past: "]]>", "CDATA")
-                builder.bytes.append(UnsafeBufferPointer(rebasing: source[text..<at - 3]))
+                builder.bytes.append(source.part(text..<at - 3))
             } else if holds("<!--") {
                 at += 4
                 try skip(past: "-->", "comment")
@@ -428,7 +426,7 @@ struct XMLReader: ~Copyable {
         let key = builder.nodes[container + 1]
         let value = builder.nodes[Int(key.next)]
         guard value.kind == .integer, value.payload <= UInt64(UInt32.max), key.length == 6,
-            builder.bytes[key.range].elementsEqual("CF$UID".utf8)
+            builder.bytes.part(key.range).elementsEqual("CF$UID".utf8)
         else { return }
         builder.replace(
             container,

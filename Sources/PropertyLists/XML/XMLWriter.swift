@@ -64,7 +64,7 @@ struct XMLWriter: ~Copyable {
         case .data:
             append("<data>\n")
             Base64.encode(
-                source.bytes[node.range],
+                source.bytes.part(node.range),
                 into: &output,
                 groupsPerLine: (76 - 8 * min(indent, 8)) / 4,
                 indent: indent
@@ -138,16 +138,15 @@ struct XMLWriter: ~Copyable {
 
     /// Whether no byte is a control character, one of `&<>`, or 0xEF; eight at a time.
     @inline(__always)
-    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let raw = UnsafeRawBufferPointer(text)
+    private static func isPlain(_ text: ByteView) -> Bool {
         var at = 0
-        while at &+ 8 <= raw.count {
-            if !isPlain(raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)) { return false }
+        while at &+ 8 <= text.count {
+            if !isPlain(text.word(at: at)) { return false }
             at &+= 8
         }
         var rest: UInt64 = 0x2020_2020_2020_2020
-        while at < raw.count {
-            rest = rest << 8 | UInt64(raw[at])
+        while at < text.count {
+            rest = rest << 8 | UInt64(text[at])
             at &+= 1
         }
         return isPlain(rest)
@@ -166,7 +165,7 @@ struct XMLWriter: ~Copyable {
 
     /// - Throws: for characters that XML does not allow in any form.
     private mutating func text(_ node: Node) throws(PropertyListError) {
-        let bytes = source.bytes[node.range]
+        let bytes = source.bytes.part(node.range)
         if Self.isPlain(bytes) { return output.append(bytes) }
         for at in bytes.indices {
             let byte = bytes[at]
