@@ -44,13 +44,10 @@ struct BinaryReader: ~Copyable {
         left = max(PropertyListLimits.leastText, source.count.multipliedReportingOverflow(by: 64).partialValue)
     }
 
-    /// - Precondition: `at + width` is within the bytes; `width` is 1 to 8.
+    /// A number of 1 to 8 bytes that lie before the trailer, so that eight can be read at once.
     @inline(__always)
     private func number(_ at: Int, _ width: Int) -> UInt64 {
-        if width == 1 { return UInt64(source[at]) }
-        var value: UInt64 = 0
-        for index in at..<at &+ width { value = value << 8 | UInt64(source[index]) }
-        return value
+        UInt64(bigEndian: source.word(at: at)) &>> UInt64(truncatingIfNeeded: 64 &- 8 &* width)
     }
 
     /// The offset of an object, that of a reference at `place`.
@@ -261,6 +258,7 @@ struct BinaryReader: ~Copyable {
                 throw PropertyListError(.corrupted, "key that is no string", offset: place)
             }
             let key = try self.object(name, from: place)
+            builder.shareText(ofKey: key)
             builder.link(key, to: container, after: last)
             let other = place &+ count &* referenceWidth
             let value = try self.object(reference(other), from: other)

@@ -39,7 +39,7 @@ struct ByteView: RandomAccessCollection {
         return ByteView(UnsafeBufferPointer(rebasing: bytes[range]))
     }
 
-    /// Eight bytes from an index on, the first one lowest on the machines of today.
+    /// Eight bytes from an index on, in the order of this machine.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
         precondition(index >= 0 && index <= bytes.count &- 8)
