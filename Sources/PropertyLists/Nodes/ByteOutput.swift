@@ -58,9 +58,7 @@ struct ByteOutput: ~Copyable, @unchecked Sendable {
     }
 
     mutating func append(_ data: Data) {
-        for region in data.regions {
-            region.withUnsafeBytes { append($0.bindMemory(to: UInt8.self)) }
-        }
+        data.withUnsafeBytes { append($0.bindMemory(to: UInt8.self)) }
     }
 
     mutating func append(_ text: String) {
