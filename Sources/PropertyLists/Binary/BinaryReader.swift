@@ -112,8 +112,8 @@ struct BinaryReader: ~Copyable {
             return node
         }
         switch marker >> 4 {
-        case 0xA: return try list(.array, object, at)
-        case 0xC: return try list(.set, object, at)
+        case 0xA: return try list(.array, object, at: at)
+        case 0xC: return try list(.set, object, at: at)
         case 0xD: return try dictionary(object, at)
         default: throw unknown(at)
         }
@@ -145,7 +145,7 @@ struct BinaryReader: ~Copyable {
         switch marker >> 4 {
         case 0x5:
             let (start, count) = try contents(at, unit: 1)
-            return try ascii(start, count, at)
+            return try ascii(start, count: count, at: at)
         case 0x1: return try integer(at)
         case 0x0:
             switch marker {
@@ -171,7 +171,7 @@ struct BinaryReader: ~Copyable {
             return try builder.append(Node(.data, offset: at, payload: UInt64(start), count: count))
         case 0x6:
             let (start, count) = try contents(at, unit: 2)
-            return try utf16(start, count, at)
+            return try utf16(start, count: count, at: at)
         case 0x8:
             let width = Int(marker & 0x0F) + 1
             guard width <= 8 else { break }
@@ -202,7 +202,7 @@ struct BinaryReader: ~Copyable {
         }
     }
 
-    private mutating func ascii(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
+    private mutating func ascii(_ start: Int, count: Int, at: Int) throws(PropertyListError) -> Int {
         try take(count, at)
         // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there.
         guard source.part(start..<start &+ count).isUTF8 else {
@@ -211,7 +211,7 @@ struct BinaryReader: ~Copyable {
         return try builder.append(Node(.string, offset: at, payload: UInt64(start), count: count))
     }
 
-    private mutating func utf16(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
+    private mutating func utf16(_ start: Int, count: Int, at: Int) throws(PropertyListError) -> Int {
         try take(2 * count, at)
         let units = (0..<count).map { UInt16(source[start + 2 * $0]) << 8 | UInt16(source[start + 2 * $0 + 1]) }
         guard let text = String(validating: units, as: UTF16.self) else {
@@ -230,7 +230,7 @@ struct BinaryReader: ~Copyable {
         open.append(object)
     }
 
-    private mutating func list(_ kind: Node.Kind, _ object: Int, _ at: Int) throws(PropertyListError) -> Int {
+    private mutating func list(_ kind: Node.Kind, _ object: Int, at: Int) throws(PropertyListError) -> Int {
         let (start, count) = try contents(at, unit: referenceWidth)
         try enter(object, at)
         let container = try builder.append(Node(kind, offset: at, count: count))

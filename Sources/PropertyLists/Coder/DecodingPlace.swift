@@ -45,7 +45,7 @@ final class DecodingPlace: Decoder {
                 && table.bytes.part(node.range).elementsEqual("$null".utf8))
     }
 
-    func mismatch(_ type: Any.Type, _ node: Node, _ key: (any CodingKey)?) -> DecodingError {
+    func mismatch(_ type: Any.Type, _ node: Node, key: (any CodingKey)?) -> DecodingError {
         let path = codingPath + (key.map { [$0] } ?? [])
         if isNil(node) {
             return .valueNotFound(
@@ -72,12 +72,12 @@ final class DecodingPlace: Decoder {
     }
 
     func string(_ node: Node, _ key: @autoclosure () -> (any CodingKey)?) throws -> String {
-        guard node.kind == .string, !isNil(node) else { throw mismatch(String.self, node, key()) }
+        guard node.kind == .string, !isNil(node) else { throw mismatch(String.self, node, key: key()) }
         return table.text(node)
     }
 
     func bool(_ node: Node, _ key: @autoclosure () -> (any CodingKey)?) throws -> Bool {
-        guard node.kind == .bool else { throw mismatch(Bool.self, node, key()) }
+        guard node.kind == .bool else { throw mismatch(Bool.self, node, key: key()) }
         return node.payload != 0
     }
 
@@ -85,7 +85,7 @@ final class DecodingPlace: Decoder {
     func integer<Number: FixedWidthInteger>(
         _ type: Number.Type,
         _ node: Node,
-        _ key: @autoclosure () -> (any CodingKey)?
+        key: @autoclosure () -> (any CodingKey)?
     ) throws -> Number {
         let number: Number?
         switch node.kind {
@@ -93,7 +93,7 @@ final class DecodingPlace: Decoder {
         case .unsigned: number = Number(exactly: node.payload)
         case .real: number = Number(exactly: node.real)
         case .float: number = Number(exactly: node.float)
-        default: throw mismatch(type, node, key())
+        default: throw mismatch(type, node, key: key())
         }
         if let number { return number }
         throw doesNotFit(type, key())
@@ -112,30 +112,30 @@ final class DecodingPlace: Decoder {
     func real<Number: BinaryFloatingPoint>(
         _ type: Number.Type,
         _ node: Node,
-        _ key: @autoclosure () -> (any CodingKey)?
+        key: @autoclosure () -> (any CodingKey)?
     ) throws -> Number {
         switch node.kind {
         case .real: return Number(node.real)
         case .float: return Number(node.float)
         case .integer: return Number(Int64(bitPattern: node.payload))
         case .unsigned: return Number(node.payload)
-        default: throw mismatch(type, node, key())
+        default: throw mismatch(type, node, key: key())
         }
     }
 
     func date(_ node: Node, _ key: @autoclosure () -> (any CodingKey)?) throws -> Date {
-        guard node.kind == .date else { throw mismatch(Date.self, node, key()) }
+        guard node.kind == .date else { throw mismatch(Date.self, node, key: key()) }
         return Date(timeIntervalSinceReferenceDate: node.real)
     }
 
     func data(_ node: Node, _ key: @autoclosure () -> (any CodingKey)?) throws -> Data {
-        guard node.kind == .data else { throw mismatch(Data.self, node, key()) }
+        guard node.kind == .data else { throw mismatch(Data.self, node, key: key()) }
         return table.data(node)
     }
 
     /// Decodes this value.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if let value = try scalar(type, node, nil) { return value }
+        if let value = try scalar(type, node, key: nil) { return value }
         return try Value(from: self)
     }
 
@@ -144,9 +144,9 @@ final class DecodingPlace: Decoder {
     func decode<Value: Decodable>(
         _ type: Value.Type,
         _ member: Int,
-        _ key: @autoclosure () -> any CodingKey
+        key: @autoclosure () -> any CodingKey
     ) throws -> Value {
-        if let value = try scalar(type, table.nodes[member], key()) { return value }
+        if let value = try scalar(type, table.nodes[member], key: key()) { return value }
         return try Value(from: place(member, key()))
     }
 
@@ -154,11 +154,11 @@ final class DecodingPlace: Decoder {
     private func scalar<Value>(
         _ type: Value.Type,
         _ node: Node,
-        _ key: @autoclosure () -> (any CodingKey)?
+        key: @autoclosure () -> (any CodingKey)?
     ) throws -> Value? {
         if type == String.self { return try same(string(node, key()), as: type) }
-        if type == Int.self { return try same(integer(Int.self, node, key()), as: type) }
-        if type == Double.self { return try same(real(Double.self, node, key()), as: type) }
+        if type == Int.self { return try same(integer(Int.self, node, key: key()), as: type) }
+        if type == Double.self { return try same(real(Double.self, node, key: key()), as: type) }
         if type == Bool.self { return try same(bool(node, key()), as: type) }
         if type == Date.self { return try same(date(node, key()), as: type) }
         if type == Data.self { return try same(data(node, key()), as: type) }
@@ -168,12 +168,12 @@ final class DecodingPlace: Decoder {
     // MARK: Decoder
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard node.kind == .dictionary else { throw mismatch([String: Any].self, node, nil) }
+        guard node.kind == .dictionary else { throw mismatch([String: Any].self, node, key: nil) }
         return KeyedDecodingContainer(KeyedDecoding<Key>(self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard node.kind == .array || node.kind == .set else { throw mismatch([Any].self, node, nil) }
+        guard node.kind == .array || node.kind == .set else { throw mismatch([Any].self, node, key: nil) }
         return UnkeyedDecoding(self)
     }
 

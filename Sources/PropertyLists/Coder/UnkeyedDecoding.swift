@@ -55,79 +55,79 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decode(_ type: Double.Type) throws -> Double {
-        let value = try place.real(Double.self, node(type), key)
+        let value = try place.real(Double.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: Float.Type) throws -> Float {
-        let value = try place.real(Float.self, node(type), key)
+        let value = try place.real(Float.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: Int.Type) throws -> Int {
-        let value = try place.integer(Int.self, node(type), key)
+        let value = try place.integer(Int.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        let value = try place.integer(Int8.self, node(type), key)
+        let value = try place.integer(Int8.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        let value = try place.integer(Int16.self, node(type), key)
+        let value = try place.integer(Int16.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        let value = try place.integer(Int32.self, node(type), key)
+        let value = try place.integer(Int32.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        let value = try place.integer(Int64.self, node(type), key)
+        let value = try place.integer(Int64.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: UInt.Type) throws -> UInt {
-        let value = try place.integer(UInt.self, node(type), key)
+        let value = try place.integer(UInt.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        let value = try place.integer(UInt8.self, node(type), key)
+        let value = try place.integer(UInt8.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        let value = try place.integer(UInt16.self, node(type), key)
+        let value = try place.integer(UInt16.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        let value = try place.integer(UInt32.self, node(type), key)
+        let value = try place.integer(UInt32.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-        let value = try place.integer(UInt64.self, node(type), key)
+        let value = try place.integer(UInt64.self, node(type), key: key)
         advance()
         return value
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value = try place.decode(type, member(type), key)
+        let value = try place.decode(type, member(type), key: key)
         advance()
         return value
     }

@@ -27,7 +27,7 @@ struct KeyTexts {
     }
 
     @inline(__always)
-    mutating func keep(_ start: UInt64, _ count: Int, _ hash: UInt64) {
+    mutating func keep(_ start: UInt64, count: Int, _ hash: UInt64) {
         known[Int(truncatingIfNeeded: hash >> 56)] = (start, count)
     }
 }

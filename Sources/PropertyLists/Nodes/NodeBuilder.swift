@@ -50,7 +50,7 @@ struct NodeBuilder: ~Copyable {
         if let place = keyTexts.place(of: text, hash, in: bytes) {
             nodes[key].payload = place
         } else {
-            keyTexts.keep(node.payload, node.length, hash)
+            keyTexts.keep(node.payload, count: node.length, hash)
         }
     }
 
@@ -82,7 +82,7 @@ struct NodeBuilder: ~Copyable {
         }
         let start = UInt64(bytes.count)
         bytes.append(text)
-        keyTexts.keep(start, text.count, hash)
+        keyTexts.keep(start, count: text.count, hash)
         return Node(.string, offset: 0, payload: start, count: text.count)
     }
 

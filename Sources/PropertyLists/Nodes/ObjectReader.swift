@@ -63,7 +63,7 @@ struct ObjectReader {
         var dictionary: [String: Any]
         if let form = forms.form(of: node) {
             dictionary = form.empty
-            fill(&dictionary.values, form, node)
+            fill(&dictionary.values, of: form, from: node)
             return dictionary
         }
         dictionary = [:]
@@ -76,7 +76,7 @@ struct ObjectReader {
         return dictionary
     }
 
-    private mutating func fill(_ values: inout [String: Any].Values, _ form: DictionaryForm, _ node: Node) {
+    private mutating func fill(_ values: inout [String: Any].Values, of form: DictionaryForm, from node: Node) {
         table.forEachKey(of: node) { key, value in
             if let index = form.index(of: key) { values[form.places[index]] = object(value) }
         }

@@ -15,14 +15,16 @@ struct ObjectWriter: ~Copyable {
         if type == Double.self, let value = object as? Double {
             return try builder.append(Node(.real, offset: 0, payload: value.bitPattern))
         }
-        if type == [String: Any].self, let members = object as? [String: Any] { return try append(members, depth) }
-        if type == [Any].self, let members = object as? [Any] { return try append(members, depth) }
+        if type == [String: Any].self, let members = object as? [String: Any] {
+            return try append(members, depth: depth)
+        }
+        if type == [Any].self, let members = object as? [Any] { return try append(members, depth: depth) }
         if type == Date.self, let date = object as? Date { return try builder.date(date) }
         if type == NSNumber.self, let number = object as? NSNumber { return try append(number) }
         if type == Data.self, let data = object as? Data { return try builder.data(data) }
         // Collections of Swift, of any type: a cast to one of Foundation's would make an object of each member.
-        if let members = object as? any ListOfMembers { return try append(members, depth) }
-        if let members = object as? any DictionaryOfMembers { return try append(members, depth) }
+        if let members = object as? any ListOfMembers { return try append(members, depth: depth) }
+        if let members = object as? any DictionaryOfMembers { return try append(members, depth: depth) }
         switch object {
         case let number as NSNumber: return try append(number)
         case let text as NSString: return try builder.string(text as String)
@@ -32,9 +34,9 @@ struct ObjectWriter: ~Copyable {
         case let uid as PropertyListUID:
             return try builder.append(Node(.uid, offset: 0, payload: UInt64(uid.value)))
         case is NSNull: return try builder.append(Node(.null, offset: 0))
-        case let members as NSDictionary: return try append(members, depth)
-        case let members as NSArray: return try append(members, depth)
-        case let members as NSSet: return try append(members, depth, .set)
+        case let members as NSDictionary: return try append(members, depth: depth)
+        case let members as NSArray: return try append(members, depth: depth)
+        case let members as NSSet: return try append(members, .set, depth: depth)
         default:
             throw PropertyListError(.notRepresentable, "property lists have no objects of type \(type)")
         }
@@ -71,8 +73,8 @@ struct ObjectWriter: ~Copyable {
 
     private mutating func append(
         _ members: some Sequence,
-        _ depth: Int,
-        _ kind: Node.Kind = .array
+        _ kind: Node.Kind = .array,
+        depth: Int
     ) throws(PropertyListError) -> Int {
         try NodeBuilder.check(depth: depth)
         let container = try builder.append(Node(kind, offset: 0))
@@ -88,18 +90,17 @@ struct ObjectWriter: ~Copyable {
         return container
     }
 
-    private mutating func append(_ members: some DictionaryOfMembers, _ depth: Int) throws(PropertyListError) -> Int
-    {
+    private mutating func append(_ members: some DictionaryOfMembers, depth: Int) throws(PropertyListError) -> Int {
         try NodeBuilder.check(depth: depth)
         let container = try builder.append(Node(.dictionary, offset: 0, count: members.count))
         var last: Int?
         for (name, value) in members {
-            last = try append(name, value, to: container, after: last, depth)
+            last = try append(name, value, to: container, after: last, depth: depth)
         }
         return container
     }
 
-    private mutating func append(_ members: NSDictionary, _ depth: Int) throws(PropertyListError) -> Int {
+    private mutating func append(_ members: NSDictionary, depth: Int) throws(PropertyListError) -> Int {
         try NodeBuilder.check(depth: depth)
         let container = try builder.append(Node(.dictionary, offset: 0, count: members.count))
         var last: Int?
@@ -110,7 +111,7 @@ struct ObjectWriter: ~Copyable {
                     "keys of property lists are strings, not \(Swift.type(of: name))"
                 )
             }
-            last = try append(name, value, to: container, after: last, depth)
+            last = try append(name, value, to: container, after: last, depth: depth)
         }
         return container
     }
@@ -122,7 +123,7 @@ struct ObjectWriter: ~Copyable {
         _ value: Any,
         to container: Int,
         after last: Int?,
-        _ depth: Int
+        depth: Int
     ) throws(PropertyListError) -> Int {
         let key = try builder.string(name)
         builder.link(key, to: container, after: last)

@@ -357,9 +357,9 @@ struct TextReader: ~Copyable {
         }
         guard !rest.isEmpty else { throw failure("type without a value", at: start) }
         switch source[range.lowerBound] {
-        case 0x49: return try builder.append(XMLScalar.integer(rest, source, start))
+        case 0x49: return try builder.append(XMLScalar.integer(rest, in: source, offset: start))
         case 0x52:
-            let number = try XMLScalar.real(rest, source, start)
+            let number = try XMLScalar.real(rest, in: source, offset: start)
             return try builder.append(Node(.real, offset: start, payload: number.bitPattern))
         case 0x42 where rest.count == 1 && (source[rest.lowerBound] == 0x59 || source[rest.lowerBound] == 0x4E):
             return try builder.append(Node(.bool, offset: start, payload: source[rest.lowerBound] == 0x59 ? 1 : 0))
@@ -383,7 +383,7 @@ struct TextReader: ~Copyable {
         let bytes = Array("\(parts[0])T\(parts[1])Z".utf8)
         guard !bytes.isEmpty else { throw failure }
         let local = try ByteView.with(bytes) { bytes throws(PropertyListError) in
-            try XMLScalar.date(0..<bytes.count, bytes, offset)
+            try XMLScalar.date(0..<bytes.count, in: bytes, offset: offset)
         }
         let shift = Double((zone / 100 * 60 + zone % 100) * 60)
         return parts[2].hasPrefix("-") ? local + shift : local - shift

@@ -239,13 +239,13 @@ struct XMLReader: ~Copyable {
         case .dict: return try dictionary(tag)
         case .array: return try array(tag)
         case .integer:
-            let number = try XMLScalar.integer(scalar(tag, "integer"), source, tag.offset)
+            let number = try XMLScalar.integer(scalar(tag, "integer"), in: source, offset: tag.offset)
             return try builder.append(number)
         case .real:
-            let number = try XMLScalar.real(scalar(tag, "real"), source, tag.offset)
+            let number = try XMLScalar.real(scalar(tag, "real"), in: source, offset: tag.offset)
             return try builder.append(Node(.real, offset: tag.offset, payload: number.bitPattern))
         case .date:
-            let date = try XMLScalar.date(scalar(tag, "date"), source, tag.offset)
+            let date = try XMLScalar.date(scalar(tag, "date"), in: source, offset: tag.offset)
             return try builder.append(Node(.date, offset: tag.offset, payload: date.bitPattern))
         case .yes, .no:
             if !tag.isEmpty {

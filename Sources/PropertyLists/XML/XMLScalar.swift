@@ -1,6 +1,6 @@
 /// Numbers and dates as XML has them.
 enum XMLScalar {
-    static func integer(_ range: Range<Int>, _ source: ByteView, _ offset: Int)
+    static func integer(_ range: Range<Int>, in source: ByteView, offset: Int)
         throws(PropertyListError) -> Node
     {
         var at = range.lowerBound
@@ -40,7 +40,7 @@ enum XMLScalar {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    static func real(_ range: Range<Int>, _ source: ByteView, _ offset: Int)
+    static func real(_ range: Range<Int>, in source: ByteView, offset: Int)
         throws(PropertyListError) -> Double
     {
         // Up to 15 digits and a point: both numbers are exact, so that their quotient is rounded once, correctly.
@@ -81,7 +81,7 @@ enum XMLScalar {
     }
 
     /// Seconds since 2001 of `YYYY-MM-DDTHH:MM:SSZ`.
-    static func date(_ range: Range<Int>, _ source: ByteView, _ offset: Int)
+    static func date(_ range: Range<Int>, in source: ByteView, offset: Int)
         throws(PropertyListError) -> Double
     {
         var at = range.lowerBound
