@@ -52,7 +52,7 @@ struct TypedStreamContent {
             switch stream.object(place) {
             case .classDescription(let description)?: return .string(description.name)
             case .cString(let bytes)?: return Value(textOrData: bytes)
-            case .instance(let instance)?: return try object(instance, place, value)
+            case .instance(let instance)?: return try object(instance, at: place, of: value)
             case nil: return .null
             }
         default: return Value(plain: value)
@@ -61,11 +61,11 @@ struct TypedStreamContent {
 
     private mutating func object(
         _ instance: TypedStream.Instance,
-        _ place: Int,
-        _ reference: TypedStream.Value
+        at place: Int,
+        of reference: TypedStream.Value
     ) throws(ArchiveError) -> Value {
         let name = stream.classDescription(of: reference)?.name ?? "?"
-        if let scalar = scalar(instance, name, reference) { return scalar }
+        if let scalar = scalar(instance, name, of: reference) { return scalar }
         try nesting.enter()
         defer { nesting.leave() }
         if let parts = collection(instance, name) {
@@ -95,7 +95,7 @@ struct TypedStreamContent {
     private func scalar(
         _ instance: TypedStream.Instance,
         _ name: String,
-        _ reference: TypedStream.Value
+        of reference: TypedStream.Value
     ) -> Value? {
         let values = instance.groups.flatMap(\.values)
         switch (name, values.count) {

@@ -42,11 +42,11 @@ private struct TypedStreamOutline {
     init(_ stream: TypedStream) {
         self.stream = stream
         push(stream.groups.map { (.group($0), $0.types) }, depth: 0)
-        while let (part, label, depth) = pending.popLast() {
+        while let (part, label, depth: depth) = pending.popLast() {
             switch part {
-            case .value(let value): show(value, label, depth)
-            case .group(let group) where group.values.count == 1: show(group.values[0], label, depth)
-            case .group(let group): show(list: group.values, label, depth)
+            case .value(let value): show(value, label, depth: depth)
+            case .group(let group) where group.values.count == 1: show(group.values[0], label, depth: depth)
+            case .group(let group): show(list: group.values, label, depth: depth)
             }
         }
     }
@@ -54,37 +54,40 @@ private struct TypedStreamOutline {
     var outline: ArchiveOutline { ArchiveOutline(lines: lines) }
 
     private mutating func push(_ parts: [(Part, String)], depth: Int) {
-        for (part, label) in parts.reversed() { pending.append((part, label, depth)) }
+        for (part, label) in parts.reversed() { pending.append((part, label, depth: depth)) }
     }
 
-    private mutating func show(list values: [TypedStream.Value], _ label: String, _ depth: Int) {
-        add(.list, label, depth)
+    private mutating func show(list values: [TypedStream.Value], _ label: String, depth: Int) {
+        add(.list, label, depth: depth)
         push(values.enumerated().map { (.value($1), "\($0)") }, depth: depth + 1)
     }
 
-    private mutating func add(_ content: ArchiveOutline.Content, _ label: String, _ depth: Int) {
+    private mutating func add(_ content: ArchiveOutline.Content, _ label: String, depth: Int) {
         lines.append(ArchiveOutline.Line(depth: depth, label: label, content: content))
     }
 
-    private mutating func show(_ value: TypedStream.Value, _ label: String, _ depth: Int) {
+    private mutating func show(_ value: TypedStream.Value, _ label: String, depth: Int) {
         switch value {
-        case .array(let values), .structure(let values): show(list: values, label, depth)
-        case .reference(let place?): show(place, value, label, depth)
-        default: add(.value(PropertyListContent(plain: value)), label, depth)
+        case .array(let values), .structure(let values): show(list: values, label, depth: depth)
+        case .reference(let place?): show(at: place, value, label, depth: depth)
+        default: add(.value(PropertyListContent(plain: value)), label, depth: depth)
         }
     }
 
-    private mutating func show(_ place: Int, _ value: TypedStream.Value, _ label: String, _ depth: Int) {
+    private mutating func show(at place: Int, _ value: TypedStream.Value, _ label: String, depth: Int) {
         switch stream.object(place) {
-        case .classDescription(let description)?: add(.classDescription(name: description.name), label, depth)
-        case .cString(let bytes)?: add(.value(PropertyListContent(textOrData: bytes)), label, depth)
-        case nil: add(.value(.null), label, depth)
+        case .classDescription(let description)?:
+            add(.classDescription(name: description.name), label, depth: depth)
+        case .cString(let bytes)?: add(.value(PropertyListContent(textOrData: bytes)), label, depth: depth)
+        case nil: add(.value(.null), label, depth: depth)
         case .instance(let instance)?:
             let name = stream.classDescription(of: value)?.name ?? "?"
-            if name == "NSString", let text = stream.text(value) { return add(.value(.string(text)), label, depth) }
-            guard shown.insert(place).inserted else { return add(.reference(place: place), label, depth) }
-            guard depth < ArchiveOutline.depthLimit else { return add(.omitted, label, depth) }
-            add(.object(className: name, place: place), label, depth)
+            if name == "NSString", let text = stream.text(value) {
+                return add(.value(.string(text)), label, depth: depth)
+            }
+            guard shown.insert(place).inserted else { return add(.reference(place: place), label, depth: depth) }
+            guard depth < ArchiveOutline.depthLimit else { return add(.omitted, label, depth: depth) }
+            add(.object(className: name, place: place), label, depth: depth)
             push(instance.groups.map { (.group($0), $0.types) }, depth: depth + 1)
         }
     }

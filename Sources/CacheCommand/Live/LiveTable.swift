@@ -36,23 +36,23 @@ struct LiveTable {
             $0.sparkline($1.trend)
         },
         Column(heading: "MEM/s", totalHeading: "MEMHIT", least: 6, most: 6, rank: 2) {
-            $0.number($1, \.memoryHits, Double($1.figures.statistics.memoryHits))
+            $0.number($1, \.memoryHits, total: Double($1.figures.statistics.memoryHits))
         },
         Column(heading: "DISK/s", totalHeading: "DSKHIT", least: 6, most: 6, rank: 3) {
-            $0.number($1, \.diskHits, Double($1.figures.statistics.diskHits))
+            $0.number($1, \.diskHits, total: Double($1.figures.statistics.diskHits))
         },
         Column(heading: "MISS/s", totalHeading: "MISSES", least: 6, most: 6, rank: 2) {
-            $0.number($1, \.misses, Double($1.figures.statistics.misses))
+            $0.number($1, \.misses, total: Double($1.figures.statistics.misses))
         },
         Column(heading: "SAVE/s", totalHeading: "SAVES", least: 6, most: 6, rank: 5) {
-            $0.number($1, \.saves, Double($1.figures.statistics.saves))
+            $0.number($1, \.saves, total: Double($1.figures.statistics.saves))
         },
         Column(heading: "EVIC/s", totalHeading: "EVICTS", least: 6, most: 6, rank: 9) { table, row in
             let counts = row.figures.statistics
-            return table.number(row, \.evictions, Double(counts.memoryEvictions + counts.diskEvictions))
+            return table.number(row, \.evictions, total: Double(counts.memoryEvictions + counts.diskEvictions))
         },
         Column(heading: "LOAD/s", totalHeading: "LOADS", least: 6, most: 6, rank: 8) {
-            $0.number($1, \.loads, Double($1.figures.statistics.loads))
+            $0.number($1, \.loads, total: Double($1.figures.statistics.loads))
         },
         Column(heading: "BUSY", totalHeading: "LOADED", least: 6, most: 6, rank: 10) { $0.loadTime($1) },
         Column(heading: "MEMORY", totalHeading: "MEMORY", least: 11, most: 11, rank: 6) {
@@ -76,10 +76,13 @@ struct LiveTable {
             left -= more
         }
         let headings = chosen.map { $0.heading(showsRates: showsRates) }
-        return (line(headings, chosen, widths, width), cells.map { line($0, chosen, widths, width) })
+        return (
+            line(headings, of: chosen, widths: widths, within: width),
+            cells.map { line($0, of: chosen, widths: widths, within: width) }
+        )
     }
 
-    private func line(_ cells: [String], _ columns: [Column], _ widths: [Int], _ width: Int?) -> String {
+    private func line(_ cells: [String], of columns: [Column], widths: [Int], within width: Int?) -> String {
         let fitted = zip(cells, zip(columns, widths)).map { cell, column in
             DisplayWidth.fit(
                 column.0.showsEnd ? String(cell.suffix(column.1)) : cell,
@@ -132,7 +135,7 @@ struct LiveTable {
         ratio.map { DecimalText($0 * 100, fractionDigits: 1).description } ?? "-"
     }
 
-    private func number(_ row: LiveRow, _ rate: KeyPath<LiveRates, Double>, _ total: Double) -> String {
+    private func number(_ row: LiveRow, _ rate: KeyPath<LiveRates, Double>, total: Double) -> String {
         guard showsRates else { return ShortNumberText(total).description }
         return row.rates.map { ShortNumberText($0[keyPath: rate]).description } ?? "-"
     }

@@ -33,19 +33,19 @@ enum HTTPDate {
                 guard skip(", "), let day = number(2), skip("-"), let month = month(), skip("-"),
                     let year = number(2), skip(" "), let time = time(), skip(" gmt")
                 else { return nil }
-                return HTTPDate.date(of: year, near: now, month, day, time)
+                return HTTPDate.date(of: year, near: now, month: month, day: day, time: time)
             }
             guard name.utf8.count == 3, weekdays.contains(where: { $0.hasPrefix(name) }) else { return nil }
             if skip(", ") {
                 guard let day = number(2), skip(" "), let month = month(), skip(" "), let year = number(4),
                     skip(" "), let time = time(), skip(" gmt")
                 else { return nil }
-                return HTTPDate.date(year, month, day, time)
+                return HTTPDate.date(year: year, month: month, day: day, time: time)
             }
             guard skip(" "), let month = month(), skip(" "), let day = skip(" ") ? number(1) : number(2),
                 skip(" "), let time = time(), skip(" "), let year = number(4)
             else { return nil }
-            return HTTPDate.date(year, month, day, time)
+            return HTTPDate.date(year: year, month: month, day: day, time: time)
         }
 
         /// Letters in lower case.
@@ -82,12 +82,12 @@ enum HTTPDate {
     }
 
     /// A date whose year has two digits.
-    private static func date(of year: Int, near now: Date, _ month: Int, _ day: Int, _ time: Int) -> Date? {
+    private static func date(of year: Int, near now: Date, month: Int, day: Int, time: Int) -> Date? {
         let present = civilYear(of: now)
         var whole = present - present % 100 + year
         if whole > present + 50 { whole -= 100 }
         if whole <= present - 50 { whole += 100 }
-        return date(whole, month, day, time)
+        return date(year: whole, month: month, day: day, time: time)
     }
 
     private static func civilYear(of date: Date) -> Int {
@@ -97,7 +97,7 @@ enum HTTPDate {
         return 1970 + Int((seconds / 31_556_952).rounded(.down))
     }
 
-    private static func date(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Date? {
+    private static func date(year: Int, month: Int, day: Int, time: Int) -> Date? {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard year > 0, (1...lengths[month - 1]).contains(day) else { return nil }

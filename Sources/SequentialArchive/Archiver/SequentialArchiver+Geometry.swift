@@ -18,10 +18,10 @@ extension SequentialArchiver {
     /// Writes an `NSValue`.
     func write(_ value: SpecialValue, identity: AnyObject? = nil) {
         switch value {
-        case .point(let point): write([point.x, point.y], .point, identity)
-        case .size(let size): write([size.width, size.height], .size, identity)
+        case .point(let point): write([point.x, point.y], as: .point, identity: identity)
+        case .size(let size): write([size.width, size.height], as: .size, identity: identity)
         case .rect(let rect):
-            write([rect.origin.x, rect.origin.y, rect.size.width, rect.size.height], .rect, identity)
+            write([rect.origin.x, rect.origin.y, rect.size.width, rect.size.height], as: .rect, identity: identity)
         case .range(let range):
             write(NSValue.self, identity: identity) {
                 writer.write(type: UInt8(ascii: "*"))
@@ -35,7 +35,7 @@ extension SequentialArchiver {
         }
     }
 
-    private func write(_ numbers: [CGFloat], _ form: GeometryForm, _ identity: AnyObject?) {
+    private func write(_ numbers: [CGFloat], as form: GeometryForm, identity: AnyObject?) {
         write(NSValue.self, identity: identity) {
             writer.write(type: UInt8(ascii: "*"))
             write(cString: Array(form.rawValue.utf8))

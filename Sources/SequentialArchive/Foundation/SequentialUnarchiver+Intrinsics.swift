@@ -30,7 +30,7 @@ extension SequentialUnarchiver {
         },
         "NSMutableArray": Intrinsic { coder, number throws(ArchiveError) in
             let array = NSMutableArray()
-            try coder.filling(array, number) { coder throws(ArchiveError) in
+            try coder.filling(array, number: number) { coder throws(ArchiveError) in
                 try coder.forEachMember { array.add($0) }
             }
             return array
@@ -42,7 +42,7 @@ extension SequentialUnarchiver {
         },
         "NSMutableSet": Intrinsic { coder, number throws(ArchiveError) in
             let set = NSMutableSet()
-            try coder.filling(set, number) { coder throws(ArchiveError) in
+            try coder.filling(set, number: number) { coder throws(ArchiveError) in
                 try coder.forEachHashedMember { set.add($0.base) }
             }
             return set
@@ -54,7 +54,7 @@ extension SequentialUnarchiver {
         },
         "NSMutableDictionary": Intrinsic { coder, number throws(ArchiveError) in
             let dictionary = NSMutableDictionary()
-            try coder.filling(dictionary, number) { coder throws(ArchiveError) in
+            try coder.filling(dictionary, number: number) { coder throws(ArchiveError) in
                 try coder.forEachEntry { dictionary[$0] = $1 }
             }
             return dictionary
@@ -124,7 +124,7 @@ extension SequentialUnarchiver {
     /// Reads the members of a mutable collection, which may hold itself.
     private func filling(
         _ collection: AnyObject,
-        _ number: Int,
+        number: Int,
         _ body: (SequentialUnarchiver) throws(ArchiveError) -> Void
     ) throws(ArchiveError) {
         openCollections[number] = collection

@@ -26,14 +26,14 @@ extension TypedStream: CustomStringConvertible {
                 + EscapedText(group.types, limit: Self.longestText).description
             var inside: [(Group, Int)] = []
             text +=
-                ": " + group.values.map { show($0, &shown, depth: depth, &inside) }.joined(separator: ", ") + "\n"
+                ": " + group.values.map { show($0, &shown, depth: depth, inside: &inside) }.joined(separator: ", ")
+                + "\n"
             pending += inside.reversed()
         }
         return text
     }
 
-    private func show(_ value: Value, _ shown: inout Set<Int>, depth: Int, _ inside: inout [(Group, Int)]) -> String
-    {
+    private func show(_ value: Value, _ shown: inout Set<Int>, depth: Int, inside: inout [(Group, Int)]) -> String {
         switch value {
         case .integer(let value): return "\(value)"
         case .unsigned(let value): return "\(value)"
@@ -43,9 +43,11 @@ extension TypedStream: CustomStringConvertible {
         case .bytes(nil), .name(nil), .reference(nil): return "nil"
         case .bytes(let data?), .name(let data?): return Self.show(data)
         case .array(let values):
-            return "[" + values.map { show($0, &shown, depth: depth, &inside) }.joined(separator: ", ") + "]"
+            return "[" + values.map { show($0, &shown, depth: depth, inside: &inside) }.joined(separator: ", ")
+                + "]"
         case .structure(let values):
-            return "{" + values.map { show($0, &shown, depth: depth, &inside) }.joined(separator: ", ") + "}"
+            return "{" + values.map { show($0, &shown, depth: depth, inside: &inside) }.joined(separator: ", ")
+                + "}"
         case .reference(let place?):
             switch object(place) {
             case .cString(let data)?: return Self.show(data)

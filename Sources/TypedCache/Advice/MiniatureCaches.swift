@@ -94,12 +94,12 @@ struct MiniatureCaches {
             resident.use()
             counts[size].hits += weight
         }
-        if let byteCount { insert(hash, byteCount, replacing: false, &counts) } else { remove(hash) }
+        if let byteCount { insert(hash, byteCount, replacing: false, counts: &counts) } else { remove(hash) }
     }
 
     /// Takes a value in that was saved, in place of the key's former one.
     mutating func save(_ hash: UInt64, byteCount: Int, counting counts: inout [SizeCount]) {
-        insert(hash, byteCount, replacing: true, &counts)
+        insert(hash, byteCount, replacing: true, counts: &counts)
     }
 
     mutating func remove(_ hash: UInt64) {
@@ -122,7 +122,7 @@ struct MiniatureCaches {
         _ hash: UInt64,
         _ byteCount: Int,
         replacing: Bool,
-        _ counts: inout [SizeCount]
+        counts: inout [SizeCount]
     ) {
         let slot = slot(of: hash, byteCount)
         if replacing, slots[Int(slot)].byteCount != byteCount {

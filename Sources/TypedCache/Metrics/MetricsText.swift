@@ -21,55 +21,80 @@ struct MetricsText: CustomStringConvertible {
     // MARK: The metrics
 
     private mutating func appendFetches(_ caches: [MetricsSnapshot]) {
-        counter("hits", "Fetches answered with a fresh value.", caches) { cache in
+        counter("hits", help: "Fetches answered with a fresh value.", of: caches) { cache in
             [([("tier", "memory")], cache.memoryHits), ([("tier", "disk")], cache.diskHits)]
         }
-        counter("stale_hits", "Fetches answered with an expired value within a stale window.", caches, \.staleHits)
-        counter("misses", "Fetches that found nothing that may be used.", caches, \.misses)
-        counter("joins", "Fetches that waited for a load that another fetch had started.", caches, \.joins)
-        counter("loads", "Values that producers gave.", caches, \.loads)
-        counter("revalidations", "Expired values that producers found still right.", caches, \.revalidations)
-        counter("load_failures", "Producers that threw.", caches, \.loadFailures)
-        begin("load_seconds", .counter, "Time that producers ran.", unit: "seconds")
+        counter(
+            "stale_hits",
+            help: "Fetches answered with an expired value within a stale window.",
+            of: caches,
+            \.staleHits
+        )
+        counter("misses", help: "Fetches that found nothing that may be used.", of: caches, \.misses)
+        counter(
+            "joins",
+            help: "Fetches that waited for a load that another fetch had started.",
+            of: caches,
+            \.joins
+        )
+        counter("loads", help: "Values that producers gave.", of: caches, \.loads)
+        counter(
+            "revalidations",
+            help: "Expired values that producers found still right.",
+            of: caches,
+            \.revalidations
+        )
+        counter("load_failures", help: "Producers that threw.", of: caches, \.loadFailures)
+        begin("load_seconds", .counter, help: "Time that producers ran.", unit: "seconds")
         for cache in caches {
-            sample("load_seconds_total", [("cache", cache.name)], "\(cache.statistics.loadTime / .seconds(1))")
+            sample(
+                "load_seconds_total",
+                [("cache", cache.name)],
+                value: "\(cache.statistics.loadTime / .seconds(1))"
+            )
         }
     }
 
     private mutating func appendEvents(_ caches: [MetricsSnapshot]) {
-        counter("saves", "Entries saved.", caches, \.saves)
-        counter("evictions", "Entries given up to make room.", caches) { cache in
+        counter("saves", help: "Entries saved.", of: caches, \.saves)
+        counter("evictions", help: "Entries given up to make room.", of: caches) { cache in
             [([("tier", "memory")], cache.memoryEvictions), ([("tier", "disk")], cache.diskEvictions)]
         }
-        counter("expirations", "Entries found expired, and removed.", caches, \.expirations)
-        counter("removals", "Entries removed by a call or a failed save.", caches, \.removals)
-        counter("replacements", "Entries in memory that another value replaced.", caches, \.replacements)
-        counter("clearances", "Removals of all entries.", caches, \.clearances)
-        counter("corruptions", "Entries found damaged.", caches, \.corruptions)
-        counter("failures", "Failures that no call could throw.", caches, \.failures)
+        counter("expirations", help: "Entries found expired, and removed.", of: caches, \.expirations)
+        counter("removals", help: "Entries removed by a call or a failed save.", of: caches, \.removals)
+        counter("replacements", help: "Entries in memory that another value replaced.", of: caches, \.replacements)
+        counter("clearances", help: "Removals of all entries.", of: caches, \.clearances)
+        counter("corruptions", help: "Entries found damaged.", of: caches, \.corruptions)
+        counter("failures", help: "Failures that no call could throw.", of: caches, \.failures)
     }
 
     private mutating func appendSizes(_ caches: [MetricsSnapshot]) {
-        gauge("entries", "Entries in a tier.", caches, \.entryCount)
-        gauge("size_bytes", "Bytes that entries take in a tier.", unit: "bytes", caches, \.byteCount)
-        gauge("entries_limit", "The most entries in a tier.", caches, \.entryLimit)
-        gauge("size_limit_bytes", "The most bytes of entries in a tier.", unit: "bytes", caches, \.byteLimit)
+        gauge("entries", help: "Entries in a tier.", of: caches, \.entryCount)
+        gauge("size_bytes", help: "Bytes that entries take in a tier.", unit: "bytes", of: caches, \.byteCount)
+        gauge("entries_limit", help: "The most entries in a tier.", of: caches, \.entryLimit)
+        gauge(
+            "size_limit_bytes",
+            help: "The most bytes of entries in a tier.",
+            unit: "bytes",
+            of: caches,
+            \.byteLimit
+        )
     }
 
     private mutating func appendTimes(_ caches: [MetricsSnapshot]) {
         let name = "operation_duration_seconds"
-        begin(name, .histogram, "How long operations on the disk, and loads, took.", unit: "seconds")
+        begin(name, .histogram, help: "How long operations on the disk, and loads, took.", unit: "seconds")
         for cache in caches {
             for operation in CacheOperation.all {
                 guard let (counts, sum) = cache.operations?.histogram(of: operation)?.cumulative else { continue }
                 let labels = [("cache", cache.name), ("operation", "\(operation)")]
                 for (bound, count) in zip(LatencyHistogram.bounds, counts) {
-                    sample("\(name)_bucket", labels + [("le", "\(bound / .seconds(1))")], "\(count)")
+                    sample("\(name)_bucket", labels + [("le", "\(bound / .seconds(1))")], value: "\(count)")
                 }
                 let total = counts.last ?? 0
-                sample("\(name)_bucket", labels + [("le", "+Inf")], "\(total)")
-                sample("\(name)_sum", labels, "\(sum / .seconds(1))")
-                sample("\(name)_count", labels, "\(total)")
+                sample("\(name)_bucket", labels + [("le", "+Inf")], value: "\(total)")
+                sample("\(name)_sum", labels, value: "\(sum / .seconds(1))")
+                sample("\(name)_count", labels, value: "\(total)")
             }
         }
     }
@@ -80,39 +105,39 @@ struct MetricsText: CustomStringConvertible {
 
     private mutating func counter(
         _ name: String,
-        _ help: String,
-        _ caches: [MetricsSnapshot],
+        help: String,
+        of caches: [MetricsSnapshot],
         _ values: (CacheStatistics) -> [(Labels, Int)]
     ) {
-        begin(name, .counter, help)
+        begin(name, .counter, help: help)
         for cache in caches {
             for (labels, value) in values(cache.statistics) {
-                sample("\(name)_total", [("cache", cache.name)] + labels, "\(value)")
+                sample("\(name)_total", [("cache", cache.name)] + labels, value: "\(value)")
             }
         }
     }
 
     private mutating func counter(
         _ name: String,
-        _ help: String,
-        _ caches: [MetricsSnapshot],
+        help: String,
+        of caches: [MetricsSnapshot],
         _ value: KeyPath<CacheStatistics, Int>
     ) {
-        counter(name, help, caches) { [([], $0[keyPath: value])] }
+        counter(name, help: help, of: caches) { [([], $0[keyPath: value])] }
     }
 
     private mutating func gauge(
         _ name: String,
-        _ help: String,
+        help: String,
         unit: String? = nil,
-        _ caches: [MetricsSnapshot],
+        of caches: [MetricsSnapshot],
         _ value: KeyPath<TierFigures, Int?>
     ) {
-        begin(name, .gauge, help, unit: unit)
+        begin(name, .gauge, help: help, unit: unit)
         for cache in caches {
             for (tier, figures) in [("memory", cache.memory), ("disk", cache.disk)] {
                 guard let value = figures?[keyPath: value] else { continue }
-                sample(name, [("cache", cache.name), ("tier", tier)], "\(value)")
+                sample(name, [("cache", cache.name), ("tier", tier)], value: "\(value)")
             }
         }
     }
@@ -121,7 +146,7 @@ struct MetricsText: CustomStringConvertible {
 
     private static let prefix = "typed_cache_"
 
-    private mutating func begin(_ name: String, _ kind: Kind, _ help: String, unit: String? = nil) {
+    private mutating func begin(_ name: String, _ kind: Kind, help: String, unit: String? = nil) {
         // In OpenMetrics a counter has its name without the ending that its samples have.
         let ending = kind == .counter && !isOpenMetrics ? "_total" : ""
         let name = Self.prefix + name + ending
@@ -129,7 +154,7 @@ struct MetricsText: CustomStringConvertible {
         if isOpenMetrics, let unit { description += "# UNIT \(name) \(unit)\n" }
     }
 
-    private mutating func sample(_ name: String, _ labels: Labels, _ value: String) {
+    private mutating func sample(_ name: String, _ labels: Labels, value: String) {
         let labels = labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
         description += "\(Self.prefix)\(name){\(labels)} \(value)\n"
     }
