@@ -27,7 +27,8 @@ public enum PropertyListObjects {
     ) throws(PropertyListError) -> Any {
         let table = try NodeTable.read([UInt8](data), limits: limits)
         format?.pointee = table.format
-        return ObjectReader(table, options).object(table.nodes[NodeTable.root])
+        var reader = ObjectReader(table, options)
+        return reader.object(table.nodes[NodeTable.root])
     }
 
     /// The property list of an object. O(*n*).

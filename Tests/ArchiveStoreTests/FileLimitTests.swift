@@ -289,7 +289,8 @@ final class TestUser: StoreUser {
         }
     }
 
-    @Test func theJournalIsWrittenAnewWhenMostOfItIsOld() throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func theJournalIsWrittenAnewWhenMostOfItIsOld() throws {
         try withTemporaryDirectory { path in
             let limited = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 100))
             let other = try FileStore(directory: path, create: true, settings: StoreSettings(countLimit: 100))

@@ -257,7 +257,8 @@ import Testing
         }
 
         /// Its entries were moved between its look at the index and the read, and it cannot take the directory's lock.
-        @Test func aReaderFollowsWhatWasMoved() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+        func aReaderFollowsWhatWasMoved() throws {
             try SmallVolume.mount("size=2m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 17)
@@ -391,7 +392,8 @@ import Testing
             }
         }
 
-        @Test func theReserveIsThereWhereLittleIsFree() throws {
+        @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+        func theReserveIsThereWhereLittleIsFree() throws {
             try SmallVolume.mount("size=4m") { path, remount in
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 var random = SeededGenerator(seed: 1)

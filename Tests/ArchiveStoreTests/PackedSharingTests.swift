@@ -233,7 +233,8 @@ import Testing
     }
 
     /// What is written again for each byte that is saved over and over.
-    @Test func noByteIsWrittenMoreThanTwice() throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func noByteIsWrittenMoreThanTwice() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var settings = StoreSettings()
             settings.byteLimit = 200_000

@@ -8,7 +8,7 @@ import Testing
 @Suite struct MutationTests {
     /// How many changed archives each seed tries; `TYPED_CACHE_MUTATIONS` makes it more.
     private static let rounds =
-        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? (isLongRun ? 400 : 80)
+        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? (isLongRun ? 400 : 40)
 
     private static func samples() throws -> [[UInt8]] {
         let base = Base(title: "shared")

@@ -54,6 +54,35 @@ struct HostileInputTests {
         #expect(code([]) == .unknownFormat)
     }
 
+    /// A short list whose one long text is used so often that the values would take a thousand times its bytes.
+    @Test(arguments: [0x5F, 0x6F, 0x4F] as [UInt8])
+    func textThatIsUsedAgainAndAgainIsLimited(marker: UInt8) throws {
+        func list(length: Int, uses: Int) -> Data {
+            func big(_ number: Int, _ width: Int) -> [UInt8] {
+                (0..<width).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            }
+            var bytes = Array("bplist00".utf8) + [0xAF, 0x12] + big(uses, 4) + [UInt8](repeating: 1, count: uses)
+            let second = bytes.count
+            bytes += [marker, 0x12] + big(marker == 0x6F ? length / 2 : length, 4)
+            bytes += [UInt8](repeating: 0x61, count: length)
+            let table = bytes.count
+            bytes += big(8, 4) + big(second, 4) + [0, 0, 0, 0, 0, 0, 4, 1] + big(2, 8) + big(0, 8) + big(table, 8)
+            return Data(bytes)
+        }
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            #expect(throws: PropertyListError.self) { try PropertyList(list(length: 200_000, uses: 100_000)) }
+        }
+        // The text is looked at once: 20 GB would take minutes.
+        #expect(time < .seconds(60))
+        let sound = try PropertyList(list(length: 1_000, uses: 1_000))
+        guard case .array(let members) = sound.value else {
+            Issue.record("no array")
+            return
+        }
+        #expect(members.count == 1_000 && members.allSatisfy { $0 == members[0] })
+    }
+
     @Test(arguments: [
         "<!DOCTYPE plist [<!ENTITY a \"b\">]><plist><string>&a;</string></plist>",
         "<plist><string>&a;</string></plist>",
@@ -115,14 +144,16 @@ struct HostileInputTests {
     /// Foundation on Linux hands out a member as a Swift value: each object is looked at as the reader makes it.
     @Test func optionsMakeMutableObjects() throws {
         let table = try NodeTable.read(Array("{a = (b, <00>);}".utf8), limits: PropertyListLimits())
-        let containers = ObjectReader(table, .mutableContainers)
-        let leaves = ObjectReader(table, .mutableContainersAndLeaves)
-        for reader in [containers, leaves] {
-            #expect(reader.object(table.nodes[0]) is NSMutableDictionary)
-            #expect(reader.object(table.nodes[2]) is NSMutableArray)
+        func object(_ node: Int, _ options: PropertyListObjects.ReadOptions) -> Any {
+            var reader = ObjectReader(table, options)
+            return reader.object(table.nodes[node])
         }
-        #expect(containers.object(table.nodes[3]) is String && containers.object(table.nodes[4]) is Data)
-        #expect(leaves.object(table.nodes[3]) is NSMutableString && leaves.object(table.nodes[4]) is NSMutableData)
-        #expect(ObjectReader(table, .immutable).object(table.nodes[0]) is [String: Any])
+        for options in [PropertyListObjects.ReadOptions.mutableContainers, .mutableContainersAndLeaves] {
+            #expect(object(0, options) is NSMutableDictionary && object(2, options) is NSMutableArray)
+        }
+        #expect(object(3, .mutableContainers) is String && object(4, .mutableContainers) is Data)
+        #expect(object(3, .mutableContainersAndLeaves) is NSMutableString)
+        #expect(object(4, .mutableContainersAndLeaves) is NSMutableData)
+        #expect(object(0, .immutable) is [String: Any])
     }
 }

@@ -5,10 +5,10 @@ package let isLongRun = ProcessInfo.processInfo.environment["TYPED_CACHE_LONG"] 
 
 /// The seeds of a test that tries a law with random numbers.
 ///
-/// As many as the test says in a long run, else the first fifth of them, or as many as the environment variable
+/// As many as the test says in a long run, else the first tenth of them, or as many as the environment variable
 /// `TYPED_CACHE_SEEDS` asks for, if that is more.
 package func seeds(_ all: Range<Int>) -> Range<Int> {
-    let usual = isLongRun ? all.count : (all.count + 4) / 5
+    let usual = isLongRun ? all.count : (all.count + 9) / 10
     return all.lowerBound..<(all.lowerBound + max(usual, wanted))
 }
 

@@ -13,7 +13,7 @@ import Testing
         try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
     }
 
-    @Test("Sync and async callers on 8 threads: no report, no lost key", arguments: [1, 2])
+    @Test("Sync and async callers on 8 threads: no report, no lost key", arguments: seeds(1..<3))
     func noKeyIsLost(seed: Int) async throws {
         let caches = [try cache(memory: MemorySettings(countLimit: 20)), try cache()]
         let observer = EventObserver()

@@ -275,7 +275,10 @@ import TypedCache
         #expect(report.figures["reads judged"] ?? 0 > 8 * 16)
     }
 
-    @Test("Processes that keep values in memory and follow others are judged as those without")
+    @Test(
+        "Processes that keep values in memory and follow others are judged as those without",
+        .enabled(if: isLongRun, "it takes long: in .ci/run only")
+    )
     func following() throws {
         let report = try ProcessTorture(brief(1), .following).run()
         #expect(report.violations == [])
@@ -283,14 +286,20 @@ import TypedCache
         #expect(report.figures["reads judged"] ?? 0 > 8 * 16)
     }
 
-    @Test("What was flushed survives a kill, and nothing older comes back")
+    @Test(
+        "What was flushed survives a kill, and nothing older comes back",
+        .enabled(if: isLongRun, "it takes long: in .ci/run only")
+    )
     func writingBehind() throws {
         let report = try ProcessTorture(brief(1), .behind).run()
         #expect(report.violations == [])
         #expect(report.figures["kills"] ?? 0 > 0 && report.figures["deferred saves"] ?? 0 > 100)
     }
 
-    @Test("Limits hold at every instant among processes that are killed, and all know the totals")
+    @Test(
+        "Limits hold at every instant among processes that are killed, and all know the totals",
+        .enabled(if: isLongRun, "it takes long: in .ci/run only")
+    )
     func limits() throws {
         let report = try LimitTorture(brief(2)).run()
         #expect(report.violations == [])
@@ -300,7 +309,10 @@ import TypedCache
         #expect(report.figures["percent of a limit at most"] ?? 0 > 25)
     }
 
-    @Test("Every increment of eight processes counts once")
+    @Test(
+        "Every increment of eight processes counts once",
+        .enabled(if: isLongRun, "it takes long: in .ci/run only")
+    )
     func counters() throws {
         let report = try CounterTorture(brief(1)).run()
         #expect(report.violations == [])

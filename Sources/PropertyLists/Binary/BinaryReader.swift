@@ -5,11 +5,12 @@
 ///     offsets     of each object, big endian
 ///     trailer     5 unused, sort version, offset width, reference width, objects u64, top u64, table u64
 ///
-/// Every offset, count and reference is checked before its use. An object that is used twice is read twice, which
-/// the limit of values bounds; one that contains itself is an error.
-struct BinaryReader {
+/// Every offset, count and reference is checked before its use. A container that is used twice is read twice, which
+/// the limit of values bounds, a scalar once; text and data have a bound of their own, for objects may overlap. A container
+/// that contains itself is an error.
+struct BinaryReader: ~Copyable {
     private var builder: NodeBuilder
-    private let source: [UInt8]
+    private let source: ByteView
     private let offsetWidth: Int
     private let referenceWidth: Int
     private let objectCount: Int
@@ -17,52 +18,36 @@ struct BinaryReader {
     private let depthLimit: Int
     /// The objects that are being read, outermost first.
     private var open: [Int] = []
+    /// By object: the node of a scalar that was read; 0 for none, which is the root's.
+    private var known: [UInt32]
+    /// The bytes of text and data that may still be read, counted wherever they are used.
+    private var left: Int
 
     static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
-        var reader = try BinaryReader(bytes, limits: limits)
-        let trailer = bytes.count - 32
-        let top = reader.number(trailer + 16, 8)
-        guard top < UInt64(reader.objectCount) else {
-            throw PropertyListError(.corrupted, "root object \(top) is none of the list's", offset: trailer + 16)
+        try ByteView.with(bytes) { source throws(PropertyListError) in
+            let trailer = try BinaryTrailer(source)
+            var reader = BinaryReader(source, trailer, limits: limits)
+            _ = try reader.object(trailer.root, from: source.count - 16)
+            return NodeTable(reader.builder, format: .binary)
         }
-        _ = try reader.object(Int(top), from: trailer + 16)
-        return NodeTable(reader.builder, format: .binary)
     }
 
-    private init(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) {
-        source = bytes
-        builder = NodeBuilder(bytes: bytes, limits: limits)
+    private init(_ source: ByteView, _ trailer: BinaryTrailer, limits: PropertyListLimits) {
+        self.source = source
+        builder = NodeBuilder(source, limits: limits)
+        offsetWidth = trailer.offsetWidth
+        referenceWidth = trailer.referenceWidth
+        objectCount = trailer.objectCount
+        table = trailer.table
         depthLimit = limits.depth
-        let trailer = bytes.count - 32
-        guard trailer >= 8 else {
-            throw PropertyListError(.corrupted, "truncated before the trailer", offset: bytes.count)
-        }
-        guard bytes[6] == 0x30 else {
-            throw PropertyListError(.unknownFormat, "binary property list of an unknown version", offset: 6)
-        }
-        offsetWidth = Int(bytes[trailer + 6])
-        referenceWidth = Int(bytes[trailer + 7])
-        guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth) else {
-            throw PropertyListError(.corrupted, "trailer with impossible widths", offset: trailer + 6)
-        }
-        func number(_ at: Int) -> UInt64 { bytes[at..<at + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        let count = number(trailer + 8)
-        let start = number(trailer + 24)
-        let (length, overflow) = count.multipliedReportingOverflow(by: UInt64(offsetWidth))
-        guard !overflow, start >= 9, start <= UInt64(trailer), length == UInt64(trailer) - start, count > 0 else {
-            throw PropertyListError(.corrupted, "offset table does not fit the file", offset: trailer + 8)
-        }
-        objectCount = Int(count)
-        table = Int(start)
+        known = Array(repeating: 0, count: trailer.objectCount)
+        left = max(PropertyListLimits.leastText, source.count.multipliedReportingOverflow(by: 64).partialValue)
     }
 
-    /// - Precondition: `at + width` is within the bytes; `width` is 1 to 8.
+    /// A number of 1 to 8 bytes that lie before the trailer, so that eight can be read at once.
     @inline(__always)
     private func number(_ at: Int, _ width: Int) -> UInt64 {
-        if width == 1 { return UInt64(source[at]) }
-        var value: UInt64 = 0
-        for index in at..<at &+ width { value = value << 8 | UInt64(source[index]) }
-        return value
+        UInt64(bigEndian: source.word(at: at)) &>> UInt64(truncatingIfNeeded: 64 &- 8 &* width)
     }
 
     /// The offset of an object, that of a reference at `place`.
@@ -117,8 +102,46 @@ struct BinaryReader {
     }
 
     private mutating func object(_ object: Int, from place: Int) throws(PropertyListError) -> Int {
+        let first = Int(known[object])
+        if first != 0 { return try append(again: builder.nodes[first]) }
         let at = try offset(of: object)
         let marker = source[at]
+        if marker >> 4 < 0xA {
+            let node = try scalar(marker, at)
+            if node != 0 { known[object] = UInt32(truncatingIfNeeded: node) }
+            return node
+        }
+        switch marker >> 4 {
+        case 0xA: return try list(.array, object, at)
+        case 0xC: return try list(.set, object, at)
+        case 0xD: return try dictionary(object, at)
+        default: throw unknown(at)
+        }
+    }
+
+    private func unknown(_ at: Int) -> PropertyListError {
+        PropertyListError(.corrupted, "object of an unknown kind", offset: at)
+    }
+
+    @inline(__always)
+    private mutating func append(again node: Node) throws(PropertyListError) -> Int {
+        var node = node
+        node.next = 0
+        if node.kind == .string || node.kind == .data { try take(node.length, Int(node.offset)) }
+        return try builder.append(node)
+    }
+
+    /// Counts text or data.
+    @inline(__always)
+    private mutating func take(_ count: Int, _ at: Int) throws(PropertyListError) {
+        left &-= count
+        guard left >= 0 else {
+            throw PropertyListError(.limitExceeded, "strings and data that are used again and again", offset: at)
+        }
+    }
+
+    @inline(__always)
+    private mutating func scalar(_ marker: UInt8, _ at: Int) throws(PropertyListError) -> Int {
         switch marker >> 4 {
         case 0x5:
             let (start, count) = try contents(at, unit: 1)
@@ -144,6 +167,7 @@ struct BinaryReader {
             }
         case 0x4:
             let (start, count) = try contents(at, unit: 1)
+            try take(count, at)
             return try builder.append(Node(.data, offset: at, payload: UInt64(start), count: count))
         case 0x6:
             let (start, count) = try contents(at, unit: 2)
@@ -156,12 +180,9 @@ struct BinaryReader {
                 throw PropertyListError(.corrupted, "UID above 32 bits", offset: at)
             }
             return try builder.append(Node(.uid, offset: at, payload: value))
-        case 0xA: return try list(.array, object, at)
-        case 0xC: return try list(.set, object, at)
-        case 0xD: return try dictionary(object, at)
         default: break
         }
-        throw PropertyListError(.corrupted, "object of an unknown kind", offset: at)
+        throw unknown(at)
     }
 
     private mutating func integer(_ at: Int) throws(PropertyListError) -> Int {
@@ -182,16 +203,16 @@ struct BinaryReader {
     }
 
     private mutating func ascii(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
-        let isText = source.withUnsafeBufferPointer { source in
-            let part = UnsafeBufferPointer(rebasing: source[start..<start &+ count])
-            // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there.
-            return isASCII(part) || String(validating: part, as: UTF8.self) != nil
+        try take(count, at)
+        // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there.
+        guard source.part(start..<start &+ count).isUTF8 else {
+            throw PropertyListError(.corrupted, "string that is not text", offset: at)
         }
-        guard isText else { throw PropertyListError(.corrupted, "string that is not text", offset: at) }
         return try builder.append(Node(.string, offset: at, payload: UInt64(start), count: count))
     }
 
     private mutating func utf16(_ start: Int, _ count: Int, _ at: Int) throws(PropertyListError) -> Int {
+        try take(2 * count, at)
         let units = (0..<count).map { UInt16(source[start + 2 * $0]) << 8 | UInt16(source[start + 2 * $0 + 1]) }
         guard let text = String(validating: units, as: UTF16.self) else {
             throw PropertyListError(.corrupted, "string with invalid UTF-16", offset: at)
@@ -237,6 +258,7 @@ struct BinaryReader {
                 throw PropertyListError(.corrupted, "key that is no string", offset: place)
             }
             let key = try self.object(name, from: place)
+            builder.shareText(ofKey: key)
             builder.link(key, to: container, after: last)
             let other = place &+ count &* referenceWidth
             let value = try self.object(reference(other), from: other)
@@ -246,12 +268,4 @@ struct BinaryReader {
         open.removeLast()
         return container
     }
-}
-
-/// Whether all bytes are below 0x80.
-@inline(__always)
-func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    var seen: UInt8 = 0
-    for byte in text { seen |= byte }
-    return seen < 0x80
 }

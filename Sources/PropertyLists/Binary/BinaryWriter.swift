@@ -34,15 +34,14 @@ struct BinaryWriter: ~Copyable {
     }
 
     private mutating func write() throws(PropertyListError) {
-        let nodes = source.nodes
         // Breadth does not matter: a member's number is known before any object is written.
-        for index in nodes.indices { number(index, nodes[index]) }
+        for index in 0..<source.nodes.count { number(index, source.nodes[index]) }
         let width = Self.width(of: UInt64(objects.count))
         var offsets: [Int] = []
         offsets.reserveCapacity(objects.count)
         for object in objects {
             offsets.append(output.count)
-            try write(nodes, nodes[Int(object)], width: width)
+            try write(source.nodes[Int(object)], width: width)
         }
         let table = output.count
         let offsetWidth = Self.width(of: UInt64(table))
@@ -85,9 +84,7 @@ struct BinaryWriter: ~Copyable {
         guard left.kind == right.kind, left.count == right.count else { return false }
         guard left.kind == .string || left.kind == .data else { return left.payload == right.payload }
         if left.payload == right.payload { return true }
-        return source.bytes.withUnsafeBufferPointer { bytes in
-            source.haveSameBytes(left, UnsafeBufferPointer(rebasing: bytes[right.range]))
-        }
+        return source.haveSameBytes(left, source.bytes.part(right.range))
     }
 
     @inline(__always)
@@ -98,21 +95,19 @@ struct BinaryWriter: ~Copyable {
         }
         let start = seed ^ UInt64(node.kind.rawValue) << 32 ^ UInt64(node.count)
         guard node.kind == .string || node.kind == .data else { return mix(start ^ mix(node.payload ^ seed)) }
-        return source.bytes.withUnsafeBytes { raw in
-            let part = UnsafeRawBufferPointer(rebasing: raw[node.range])
-            var hash = start
-            var at = 0
-            while at &+ 8 <= part.count {
-                hash = mix(hash ^ part.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-                at &+= 8
-            }
-            var rest: UInt64 = 0
-            while at < part.count {
-                rest = rest << 8 | UInt64(part[at])
-                at &+= 1
-            }
-            return mix(mix(hash ^ rest) ^ seed)
+        let part = source.bytes.part(node.range)
+        var hash = start
+        var at = 0
+        while at &+ 8 <= part.count {
+            hash = mix(hash ^ part.word(at: at))
+            at &+= 8
         }
+        var rest: UInt64 = 0
+        while at < part.count {
+            rest = rest << 8 | UInt64(part[at])
+            at &+= 1
+        }
+        return mix(mix(hash ^ rest) ^ seed)
     }
 
     @inline(__always)
@@ -132,7 +127,7 @@ struct BinaryWriter: ~Copyable {
         append(number, width: width)
     }
 
-    private mutating func write(_ nodes: [Node], _ node: Node, width: Int) throws(PropertyListError) {
+    private mutating func write(_ node: Node, width: Int) throws(PropertyListError) {
         switch node.kind {
         case .null: output.append(0x00)
         case .bool: output.append(node.payload == 0 ? 0x08 : 0x09)
@@ -157,14 +152,12 @@ struct BinaryWriter: ~Copyable {
             append(node.payload, width: width)
         case .data:
             appendMarker(0x40, count: node.length)
-            output.append(source.bytes, in: node.range)
+            output.append(source.bytes.part(node.range))
         case .string:
-            let isPlain = source.bytes.withUnsafeBufferPointer {
-                isASCII(UnsafeBufferPointer(rebasing: $0[node.range]))
-            }
-            if isPlain {
+            let text = source.bytes.part(node.range)
+            if text.isASCII {
                 appendMarker(0x50, count: node.length)
-                output.append(source.bytes, in: node.range)
+                output.append(text)
             } else {
                 let units = Array(source.text(node).utf16)
                 appendMarker(0x60, count: units.count)
@@ -175,20 +168,20 @@ struct BinaryWriter: ~Copyable {
             var member = node.start
             while member != 0 {
                 append(UInt64(numbers[member]), width: width)
-                member = Int(nodes[member].next)
+                member = Int(source.nodes[member].next)
             }
         case .dictionary:
             appendMarker(0xD0, count: node.length)
             var key = node.start
             while key != 0 {
                 append(UInt64(numbers[key]), width: width)
-                key = Int(nodes[Int(nodes[key].next)].next)
+                key = Int(source.nodes[Int(source.nodes[key].next)].next)
             }
             key = node.start
             while key != 0 {
-                let value = Int(nodes[key].next)
+                let value = Int(source.nodes[key].next)
                 append(UInt64(numbers[value]), width: width)
-                key = Int(nodes[value].next)
+                key = Int(source.nodes[value].next)
             }
         }
     }

@@ -41,7 +41,8 @@ final class DecodingPlace: Decoder {
     @inline(__always)
     func isNil(_ node: Node) -> Bool {
         node.kind == .null
-            || (node.kind == .string && node.length == 5 && table.bytes[node.range].elementsEqual("$null".utf8))
+            || (node.kind == .string && node.length == 5
+                && table.bytes.part(node.range).elementsEqual("$null".utf8))
     }
 
     func mismatch(_ type: Any.Type, _ node: Node, _ key: (any CodingKey)?) -> DecodingError {

@@ -10,6 +10,13 @@ final class EncodingState {
 
     @inline(__always)
     func append(_ node: Node) throws(PropertyListError) -> Int { try builder.append(node) }
+
+    /// The table, once all is encoded; nothing can be encoded after it.
+    func table(_ format: PropertyListFormat) -> NodeTable {
+        var all = NodeBuilder()
+        swap(&all, &builder)
+        return NodeTable(all, format: format)
+    }
 }
 
 /// A value that is being encoded: an encoder, whose node stands in the table before its contents are known.
@@ -23,7 +30,9 @@ final class EncodingPlace: Encoder {
     @exclusivity(unchecked) private var last: Int?
     @exclusivity(unchecked) private(set) var count = 0
     private let depth: Int
-    /// The keys so far, once there are many; fewer are compared one by one.
+    /// A bit for the hash of each key so far: one whose bit is not set is new.
+    @exclusivity(unchecked) private var hashes: UInt64 = 0
+    /// The keys so far, once there are many.
     private var names: Set<String> = []
 
     init(_ state: EncodingState, slot: Int, parent: EncodingPlace?, key: (any CodingKey)?) {
@@ -55,42 +64,53 @@ final class EncodingPlace: Encoder {
 
     /// Makes a new member of this dictionary, or replaces that of the same key.
     func add(_ member: Int, forKey name: String) {
-        if let key = existing(name) {
-            let old = Int(state.builder.nodes[key].next)
-            state.builder.setNext(key, member)
-            state.builder.setNext(member, Int(state.builder.nodes[old].next))
-            if last == old { last = member }
-            return
+        var name = name
+        let (key, hash) = name.withUTF8 { bytes in
+            let text = ByteView(bytes)
+            let hash = KeyTexts.hash(text)
+            return (state.builder.key(text, hash), hash)
         }
-        let key = state.builder.key(name)
-        state.builder.link(key, to: slot, after: last)
-        state.builder.setNext(key, member)
+        if let old = existing(key, hash) { return replace(old, by: member) }
+        let index = state.builder.append(key: key)
+        state.builder.link(index, to: slot, after: last)
+        state.builder.setNext(index, member)
         last = member
         count += 1
         state.builder.setCount(count, of: slot)
     }
 
-    private func existing(_ name: String) -> Int? {
-        if count >= 16 {
-            if names.isEmpty { forEachKey { _, text in names.insert(text) } }
-            guard !names.insert(name).inserted else { return nil }
-        }
-        var name = name
-        return name.withUTF8 { utf8 in
-            var key = count == 0 ? 0 : state.builder.nodes[slot].start
-            while key != 0 {
-                if state.builder.hasText(key, utf8) { return key }
-                key = Int(state.builder.nodes[Int(state.builder.nodes[key].next)].next)
-            }
-            return nil
-        }
+    private func replace(_ key: Int, by member: Int) {
+        let old = Int(state.builder.nodes[key].next)
+        state.builder.setNext(key, member)
+        state.builder.setNext(member, Int(state.builder.nodes[old].next))
+        if last == old { last = member }
     }
 
-    private func forEachKey(_ body: (Int, String) -> Void) {
-        var key = state.builder.nodes[slot].start
+    /// The index of the same key, if there is one.
+    @inline(__always)
+    private func existing(_ key: Node, _ hash: UInt64) -> Int? {
+        let bit: UInt64 = 1 &<< (hash >> 58)
+        if count < 16 {
+            defer { hashes |= bit }
+            return hashes & bit == 0 ? nil : search(key)
+        }
+        if names.isEmpty { forEachKey { _, key in names.insert(text(key)) } }
+        return names.insert(text(key)).inserted ? nil : search(key)
+    }
+
+    private func text(_ key: Node) -> String { state.builder.bytes.part(key.range).text }
+
+    private func search(_ key: Node) -> Int? {
+        var found: Int?
+        forEachKey { index, other in if state.builder.haveSameText(key, other) { found = index } }
+        return found
+    }
+
+    private func forEachKey(_ body: (Int, Node) -> Void) {
+        var key = count == 0 ? 0 : state.builder.nodes[slot].start
         while key != 0 {
             let node = state.builder.nodes[key]
-            body(key, String(decoding: state.builder.bytes[node.range], as: UTF8.self))
+            body(key, node)
             key = Int(state.builder.nodes[Int(node.next)].next)
         }
     }

@@ -16,19 +16,17 @@ final class MemberFinder {
     private func after(_ key: Int) -> Int { Int(table.nodes[Int(table.nodes[key].next)].next) }
 
     private var hasDuplicates: Bool {
-        table.bytes.withUnsafeBufferPointer { bytes in
-            var key = first
-            while key != 0 {
-                let text = UnsafeBufferPointer(rebasing: bytes[table.nodes[key].range])
-                var other = after(key)
-                while other != 0 {
-                    if table.haveSameBytes(table.nodes[other], text) { return true }
-                    other = after(other)
-                }
-                key = after(key)
+        var key = first
+        while key != 0 {
+            let text = table.bytes.part(table.nodes[key].range)
+            var other = after(key)
+            while other != 0 {
+                if table.haveSameBytes(table.nodes[other], text) { return true }
+                other = after(other)
             }
-            return false
+            key = after(key)
         }
+        return false
     }
 
     private func readMembers() -> [String: Int] {
@@ -45,7 +43,8 @@ final class MemberFinder {
     func member(_ name: String) -> Int? {
         if let members { return members[name] }
         var name = name
-        return name.withUTF8 { text in
+        return name.withUTF8 { bytes in
+            let text = ByteView(bytes)
             let start = next == 0 ? first : next
             var key = start
             while key != 0 {

@@ -40,7 +40,7 @@ public struct PropertyListCoder: Sendable {
             )
         }
         do throws(PropertyListError) {
-            return try NodeTable(state.builder, format: outputFormat).written(as: outputFormat)
+            return try state.table(outputFormat).written(as: outputFormat)
         } catch {
             throw EncodingError.invalidValue(
                 value,

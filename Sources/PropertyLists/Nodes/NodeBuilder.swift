@@ -1,15 +1,24 @@
 import Foundation
 
 /// Builds a table of nodes.
-struct NodeBuilder {
-    private(set) var nodes: [Node] = []
-    var bytes: [UInt8]
+struct NodeBuilder: ~Copyable {
+    private(set) var nodes: NodeStorage
+    var bytes: ByteOutput
     let limit: Int
+    private var keyTexts = KeyTexts()
 
-    init(bytes: [UInt8] = [], limits: PropertyListLimits = PropertyListLimits()) {
-        self.bytes = bytes
+    /// A table without an input.
+    init() {
+        bytes = ByteOutput(capacity: 1_024)
+        nodes = NodeStorage(capacity: 64)
+        limit = PropertyListLimits().values
+    }
+
+    init(_ input: ByteView, limits: PropertyListLimits) {
+        bytes = ByteOutput(capacity: input.count + 64)
+        bytes.append(input)
+        nodes = NodeStorage(capacity: min(input.count / 8 + 64, 1 << 16))
         limit = limits.values
-        nodes.reserveCapacity(min(bytes.count / 8 + 8, 1 << 16))
     }
 
     /// Adds a value that is nobody's member yet, and returns its index.
@@ -32,6 +41,19 @@ struct NodeBuilder {
         }
     }
 
+    /// Gives a key the text of an equal one, if one was read lately.
+    @inline(__always)
+    mutating func shareText(ofKey key: Int) {
+        let node = nodes[key]
+        let text = bytes.part(node.range)
+        let hash = KeyTexts.hash(text)
+        if let place = keyTexts.place(of: text, hash, in: bytes) {
+            nodes[key].payload = place
+        } else {
+            keyTexts.keep(node.payload, node.length, hash)
+        }
+    }
+
     @inline(__always)
     mutating func setCount(_ count: Int, of container: Int) {
         nodes[container].count = UInt32(truncatingIfNeeded: count)
@@ -39,9 +61,12 @@ struct NodeBuilder {
 
     /// Replaces a container whose members are the last of the table.
     mutating func replace(_ index: Int, by node: Node) {
-        nodes.removeSubrange((index + 1)...)
+        nodes.keepFirst(index + 1)
         nodes[index] = node
     }
+
+    /// Begins anew with the same input.
+    mutating func removeAll() { nodes.keepFirst(0) }
 
     /// An empty dictionary, filled later.
     mutating func placeholder() -> Int {
@@ -49,11 +74,23 @@ struct NodeBuilder {
         return nodes.count - 1
     }
 
-    /// A string without a limit, for names in code.
-    mutating func key(_ text: String) -> Int {
-        let start = append(text)
-        nodes.append(Node(.string, offset: 0, payload: UInt64(start), count: bytes.count - start))
-        return nodes.count - 1
+    /// The node of a key, and its hash.
+    @inline(__always)
+    mutating func key(_ text: ByteView, _ hash: UInt64) -> Node {
+        if let place = keyTexts.place(of: text, hash, in: bytes) {
+            return Node(.string, offset: 0, payload: place, count: text.count)
+        }
+        let start = UInt64(bytes.count)
+        bytes.append(text)
+        keyTexts.keep(start, text.count, hash)
+        return Node(.string, offset: 0, payload: start, count: text.count)
+    }
+
+    /// Adds a string without a limit, for names in code.
+    @inline(__always)
+    mutating func append(key node: Node) -> Int {
+        nodes.append(node)
+        return nodes.count &- 1
     }
 
     /// Gives a node its contents, in its place.
@@ -66,15 +103,11 @@ struct NodeBuilder {
     @inline(__always)
     mutating func setNext(_ index: Int, _ next: Int) { nodes[index].next = UInt32(truncatingIfNeeded: next) }
 
-    /// Whether a node is the string with the UTF-8 bytes `text`.
+    /// Whether two strings have the same text.
     @inline(__always)
-    func hasText(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let node = nodes[index]
-        guard node.length == text.count else { return false }
-        return bytes.withUnsafeBufferPointer { bytes in
-            guard let other = text.baseAddress, let all = bytes.baseAddress else { return true }
-            return memcmp(all + bytes[node.range].startIndex, other, text.count) == 0
-        }
+    func haveSameText(_ left: Node, _ right: Node) -> Bool {
+        left.count == right.count
+            && (left.payload == right.payload || bytes.part(left.range).isEqual(to: bytes.part(right.range)))
     }
 
     /// Appends the bytes of a text, and returns the place of the first one.
@@ -82,7 +115,7 @@ struct NodeBuilder {
     private mutating func append(_ text: String) -> Int {
         let start = bytes.count
         var text = text
-        text.withUTF8 { bytes.append(contentsOf: $0) }
+        text.withUTF8 { bytes.append($0) }
         return start
     }
 
@@ -93,9 +126,9 @@ struct NodeBuilder {
 }
 
 extension NodeBuilder {
-    mutating func data(_ data: some Collection<UInt8>) throws(PropertyListError) -> Int {
+    mutating func data(_ data: Data) throws(PropertyListError) -> Int {
         let start = bytes.count
-        bytes.append(contentsOf: data)
+        bytes.append(data)
         return try append(Node(.data, offset: 0, payload: UInt64(start), count: bytes.count - start))
     }
 

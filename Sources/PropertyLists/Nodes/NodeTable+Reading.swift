@@ -17,7 +17,9 @@ extension NodeTable {
                 ? try XMLReader.read(text, limits: limits) : try TextReader.read(text, limits: limits)
         } catch {
             var error = error
-            if let offset = error.offset { error.position = position(at: offset, in: text) }
+            if let offset = error.offset {
+                error.position = ByteView.with(text) { position(at: offset, in: $0) }
+            }
             throw error
         }
     }

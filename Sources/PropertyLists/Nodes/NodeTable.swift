@@ -2,9 +2,9 @@ import Foundation
 
 /// A property list that was read or is to be written: its values in one array, its text and data in another.
 final class NodeTable: Sendable {
-    let nodes: [Node]
+    let nodes: NodeStorage
     /// The input, and behind it text and data that had to be decoded; strings are UTF-8 that was checked.
-    let bytes: [UInt8]
+    let bytes: ByteOutput
     let format: PropertyListFormat
 
     init(_ builder: consuming NodeBuilder, format: PropertyListFormat) {
@@ -17,22 +17,35 @@ final class NodeTable: Sendable {
 
     @inline(__always)
     func text(_ node: Node) -> String {
-        bytes.withUnsafeBufferPointer {
-            String(decoding: UnsafeBufferPointer(rebasing: $0[node.range]), as: UTF8.self)
-        }
+        bytes.part(node.range).text
     }
 
     func data(_ node: Node) -> Data {
-        bytes.withUnsafeBufferPointer { Data(buffer: UnsafeBufferPointer(rebasing: $0[node.range])) }
+        bytes.part(node.range).data
     }
 
     @inline(__always)
-    func haveSameBytes(_ node: Node, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard node.length == text.count else { return false }
-        return bytes.withUnsafeBufferPointer { bytes in
-            let part = UnsafeBufferPointer(rebasing: bytes[node.range])
-            guard let left = part.baseAddress, let right = text.baseAddress else { return true }
-            return memcmp(left, right, text.count) == 0
+    func haveSameBytes(_ node: Node, _ text: ByteView) -> Bool {
+        bytes.part(node.range).isEqual(to: text)
+    }
+
+    /// A dictionary's keys in their order, with duplicates.
+    func keys(of node: Node) -> [String] {
+        var keys: [String] = []
+        keys.reserveCapacity(node.length)
+        forEachKey(of: node) { key, _ in keys.append(text(key)) }
+        return keys
+    }
+
+    /// Calls a function with each key of a dictionary and the value that follows it.
+    @inline(__always)
+    func forEachKey(of node: Node, _ body: (_ key: Node, _ value: Node) -> Void) {
+        var at = node.start
+        while at != 0 {
+            let key = nodes[at]
+            let value = nodes[Int(key.next)]
+            body(key, value)
+            at = Int(value.next)
         }
     }
 
@@ -44,10 +57,11 @@ final class NodeTable: Sendable {
     /// O(*n*) in the bytes before, for lines.
     func position(at offset: Int) -> PropertyListPosition {
         format == .binary
-            ? PropertyListPosition(offset: offset, line: 0, column: 0) : Self.position(at: offset, in: bytes)
+            ? PropertyListPosition(offset: offset, line: 0, column: 0)
+            : Self.position(at: offset, in: bytes.all)
     }
 
-    static func position(at offset: Int, in bytes: [UInt8]) -> PropertyListPosition {
+    static func position(at offset: Int, in bytes: ByteView) -> PropertyListPosition {
         var line = 1
         var start = 0
         var at = 0

@@ -5,14 +5,16 @@ struct ObjectReader {
     private let table: NodeTable
     private let hasMutableContainers: Bool
     private let hasMutableLeaves: Bool
+    private var forms: DictionaryForms
 
     init(_ table: NodeTable, _ options: PropertyListObjects.ReadOptions) {
         self.table = table
+        forms = DictionaryForms(table)
         hasMutableLeaves = options.contains(.mutableContainersAndLeaves)
         hasMutableContainers = hasMutableLeaves || options.contains(.mutableContainers)
     }
 
-    func object(_ node: Node) -> Any {
+    mutating func object(_ node: Node) -> Any {
         switch node.kind {
         case .null: return NSNull()
         case .bool: return node.payload != 0
@@ -47,7 +49,7 @@ struct ObjectReader {
     }
 
     @inline(__always)
-    private func forEachMember(_ node: Node, _ body: (Any) -> Void) {
+    private mutating func forEachMember(_ node: Node, _ body: (Any) -> Void) {
         var index = node.start
         while index != 0 {
             let member = table.nodes[index]
@@ -56,30 +58,42 @@ struct ObjectReader {
         }
     }
 
-    private func dictionary(_ node: Node) -> Any {
-        if hasMutableContainers {
-            let dictionary = NSMutableDictionary(capacity: min(node.length, 1 << 16))
-            var key = node.start
-            while key != 0 {
-                let name = table.nodes[key]
-                let member = table.nodes[Int(name.next)]
-                let text = NSString(string: table.text(name))
-                if table.lastDuplicateCounts || dictionary.object(forKey: text) == nil {
-                    dictionary.setObject(object(member), forKey: text)
-                }
-                key = Int(member.next)
-            }
+    private mutating func dictionary(_ node: Node) -> Any {
+        if hasMutableContainers { return mutableDictionary(node) }
+        var dictionary: [String: Any]
+        if let form = forms.form(of: node) {
+            dictionary = form.empty
+            fill(&dictionary.values, form, node)
             return dictionary
         }
-        var dictionary: [String: Any] = [:]
+        dictionary = [:]
         dictionary.reserveCapacity(node.length)
-        var key = node.start
-        while key != 0 {
-            let name = table.nodes[key]
-            let member = table.nodes[Int(name.next)]
-            let old = dictionary.updateValue(object(member), forKey: table.text(name))
-            if let old, !table.lastDuplicateCounts { dictionary[table.text(name)] = old }
-            key = Int(member.next)
+        table.forEachKey(of: node) { key, value in
+            let name = table.text(key)
+            let old = dictionary.updateValue(object(value), forKey: name)
+            if let old, !table.lastDuplicateCounts { dictionary[name] = old }
+        }
+        return dictionary
+    }
+
+    private mutating func fill(_ values: inout [String: Any].Values, _ form: DictionaryForm, _ node: Node) {
+        table.forEachKey(of: node) { key, value in
+            if let index = form.index(of: key) { values[form.places[index]] = object(value) }
+        }
+    }
+
+    private mutating func mutableDictionary(_ node: Node) -> NSMutableDictionary {
+        let dictionary = NSMutableDictionary(capacity: min(node.length, 1 << 16))
+        let form = forms.form(of: node)
+        table.forEachKey(of: node) { key, value in
+            if let form, let index = form.index(of: key) {
+                dictionary.setObject(object(value), forKey: form.keys[index])
+                return
+            }
+            let name = NSString(string: table.text(key))
+            if table.lastDuplicateCounts || dictionary.object(forKey: name) == nil {
+                dictionary.setObject(object(value), forKey: name)
+            }
         }
         return dictionary
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Makes a table from Foundation's objects.
-struct ObjectWriter {
+struct ObjectWriter: ~Copyable {
     private(set) var builder = NodeBuilder()
 
     mutating func append(_ object: Any, depth: Int) throws(PropertyListError) -> Int {
@@ -16,11 +16,13 @@ struct ObjectWriter {
             return try builder.append(Node(.real, offset: 0, payload: value.bitPattern))
         }
         if type == [String: Any].self, let members = object as? [String: Any] { return try append(members, depth) }
-        if type == [Any].self, let members = object as? [Any] { return try append(members, depth, .array) }
+        if type == [Any].self, let members = object as? [Any] { return try append(members, depth) }
         if type == Date.self, let date = object as? Date { return try builder.date(date) }
         if type == NSNumber.self, let number = object as? NSNumber { return try append(number) }
-        if type == [String].self, let members = object as? [String] { return try append(members, depth) }
         if type == Data.self, let data = object as? Data { return try builder.data(data) }
+        // Collections of Swift, of any type: a cast to one of Foundation's would make an object of each member.
+        if let members = object as? any ListOfMembers { return try append(members, depth) }
+        if let members = object as? any DictionaryOfMembers { return try append(members, depth) }
         switch object {
         case let number as NSNumber: return try append(number)
         case let text as NSString: return try builder.string(text as String)
@@ -31,10 +33,8 @@ struct ObjectWriter {
             return try builder.append(Node(.uid, offset: 0, payload: UInt64(uid.value)))
         case is NSNull: return try builder.append(Node(.null, offset: 0))
         case let members as NSDictionary: return try append(members, depth)
-        case let members as NSArray: return try append(members.map { $0 }, depth, .array)
-        case let members as NSSet: return try append(members.map { $0 }, depth, .set)
-        case let members as [String: Any]: return try append(members, depth)
-        case let members as [Any]: return try append(members, depth, .array)
+        case let members as NSArray: return try append(members, depth)
+        case let members as NSSet: return try append(members, depth, .set)
         default:
             throw PropertyListError(.notRepresentable, "property lists have no objects of type \(type)")
         }
@@ -69,28 +69,32 @@ struct ObjectWriter {
         #endif
     }
 
-    private mutating func append(_ members: [String], _ depth: Int) throws(PropertyListError) -> Int {
+    private mutating func append(
+        _ members: some Sequence,
+        _ depth: Int,
+        _ kind: Node.Kind = .array
+    ) throws(PropertyListError) -> Int {
         try NodeBuilder.check(depth: depth)
-        let container = try builder.append(Node(.array, offset: 0, count: members.count))
+        let container = try builder.append(Node(kind, offset: 0))
         var last: Int?
-        for text in members {
-            let member = try builder.string(text)
+        var count = 0
+        for value in members {
+            let member = try append(value, depth: depth + 1)
             builder.link(member, to: container, after: last)
             last = member
+            count += 1
         }
+        builder.setCount(count, of: container)
         return container
     }
 
-    private mutating func append(_ members: [String: Any], _ depth: Int) throws(PropertyListError) -> Int {
+    private mutating func append(_ members: some DictionaryOfMembers, _ depth: Int) throws(PropertyListError) -> Int
+    {
         try NodeBuilder.check(depth: depth)
         let container = try builder.append(Node(.dictionary, offset: 0, count: members.count))
         var last: Int?
         for (name, value) in members {
-            let key = try builder.string(name)
-            builder.link(key, to: container, after: last)
-            let member = try append(value, depth: depth + 1)
-            builder.link(member, to: container, after: key)
-            last = member
+            last = try append(name, value, to: container, after: last, depth)
         }
         return container
     }
@@ -106,28 +110,34 @@ struct ObjectWriter {
                     "keys of property lists are strings, not \(Swift.type(of: name))"
                 )
             }
-            let key = try builder.string(name)
-            builder.link(key, to: container, after: last)
-            let member = try append(value, depth: depth + 1)
-            builder.link(member, to: container, after: key)
-            last = member
+            last = try append(name, value, to: container, after: last, depth)
         }
         return container
     }
 
+    /// Adds a pair to a dictionary, and returns its value's index.
+    @inline(__always)
     private mutating func append(
-        _ members: [Any],
-        _ depth: Int,
-        _ kind: Node.Kind
+        _ name: String,
+        _ value: Any,
+        to container: Int,
+        after last: Int?,
+        _ depth: Int
     ) throws(PropertyListError) -> Int {
-        try NodeBuilder.check(depth: depth)
-        let container = try builder.append(Node(kind, offset: 0, count: members.count))
-        var last: Int?
-        for value in members {
-            let member = try append(value, depth: depth + 1)
-            builder.link(member, to: container, after: last)
-            last = member
-        }
-        return container
+        let key = try builder.string(name)
+        builder.link(key, to: container, after: last)
+        let member = try append(value, depth: depth + 1)
+        builder.link(member, to: container, after: key)
+        return member
     }
 }
+
+/// An array of Swift.
+private protocol ListOfMembers: Collection {}
+extension Array: ListOfMembers {}
+
+/// A dictionary of Swift whose keys are strings.
+private protocol DictionaryOfMembers: Collection where Element == (key: String, value: Value) {
+    associatedtype Value
+}
+extension Dictionary: DictionaryOfMembers where Key == String {}

@@ -40,9 +40,7 @@ enum TextEncoding {
     }
 
     private static func checked(_ text: [UInt8]) throws(PropertyListError) -> [UInt8] {
-        let isText = text.withUnsafeBufferPointer {
-            isASCII($0) || String(validating: $0, as: UTF8.self) != nil
-        }
+        let isText = ByteView.with(text) { $0.isUTF8 }
         guard isText else {
             // Finds the place only now that there is an error.
             throw PropertyListError(.corrupted, "text that is not UTF-8", offset: validLength(text))

@@ -11,14 +11,12 @@ struct TreeReader {
     init(_ table: NodeTable) {
         self.table = table
         guard table.format != .binary else { return }
-        lines = table.bytes.withUnsafeBufferPointer { bytes in
-            var lines = [0]
-            for at in bytes.indices where bytes[at] <= 0x0D {
-                let isEnd =
-                    bytes[at] == 0x0A || (bytes[at] == 0x0D && !(at + 1 < bytes.count && bytes[at + 1] == 0x0A))
-                if isEnd { lines.append(at + 1) }
-            }
-            return lines
+        let bytes = table.bytes.all
+        lines = [0]
+        for at in bytes.indices where bytes[at] <= 0x0D {
+            let isEnd =
+                bytes[at] == 0x0A || (bytes[at] == 0x0D && !(at + 1 < bytes.count && bytes[at + 1] == 0x0A))
+            if isEnd { lines.append(at + 1) }
         }
     }
 

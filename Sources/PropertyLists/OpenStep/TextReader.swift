@@ -4,23 +4,26 @@
 ///     <*I5> <*R1.5> <*BY> <*D2001-01-01 00:00:00 +0000> <[base64]>   GNUstep's
 ///
 /// A file of `k = v;` without braces is a dictionary, as in `.strings` files.
-struct TextReader {
+struct TextReader: ~Copyable {
     private var builder: NodeBuilder
-    private let source: [UInt8]
+    private let source: ByteView
     private let depthLimit: Int
     private var at = 0
     private var depth = 0
     private var isTyped = false
 
     static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
-        var reader = TextReader(bytes, limits: limits)
-        try reader.document()
-        return NodeTable(reader.builder, format: reader.isTyped ? .gnuStep : .openStep)
+        try ByteView.with(bytes) { source throws(PropertyListError) in
+            var reader = TextReader(source, limits: limits)
+            try reader.document()
+            let format: PropertyListFormat = reader.isTyped ? .gnuStep : .openStep
+            return NodeTable(reader.builder, format: format)
+        }
     }
 
-    private init(_ bytes: [UInt8], limits: PropertyListLimits) {
-        source = bytes
-        builder = NodeBuilder(bytes: bytes, limits: limits)
+    private init(_ source: ByteView, limits: PropertyListLimits) {
+        self.source = source
+        builder = NodeBuilder(source, limits: limits)
         depthLimit = limits.depth
     }
 
@@ -41,7 +44,7 @@ struct TextReader {
             if at < source.count {
                 // The string was the first key.
                 at = start
-                builder = NodeBuilder(bytes: source, limits: PropertyListLimits(values: builder.limit))
+                builder.removeAll()
                 try dictionary(isBraced: false)
             }
         }
@@ -159,6 +162,7 @@ struct TextReader {
                 break
             }
             let key = try string()
+            builder.shareText(ofKey: key)
             builder.link(key, to: container, after: last)
             try skipSpace()
             guard at < source.count else { throw failure("';' expected") }
@@ -201,22 +205,15 @@ struct TextReader {
         let start = at
         let first = source[at]
         if first == 0x22 || first == 0x27 { return try quoted(first) }
-        source.withUnsafeBufferPointer { source in
-            var end = start
-            while end < source.count, Self.isPlain(source[end]) { end &+= 1 }
-            at = end
-        }
+        while at < source.count, Self.isPlain(source[at]) { at &+= 1 }
         guard at > start else { throw failure("unexpected character") }
         return try builder.append(Node(.string, offset: start, payload: UInt64(start), count: at &- start))
     }
 
     private mutating func quoted(_ quote: UInt8) throws(PropertyListError) -> Int {
         let start = at
-        at = source.withUnsafeBufferPointer { source in
-            var end = start &+ 1
-            while end < source.count, source[end] != quote, source[end] != 0x5C { end &+= 1 }
-            return end
-        }
+        at &+= 1
+        while at < source.count, source[at] != quote, source[at] != 0x5C { at &+= 1 }
         guard at < source.count else { throw failure("string without an end", at: start) }
         if source[at] == quote {
             at &+= 1
@@ -224,11 +221,11 @@ struct TextReader {
             return try builder.append(Node(.string, offset: start, payload: UInt64(start &+ 1), count: count))
         }
         let first = builder.bytes.count
-        builder.bytes.append(contentsOf: source[start + 1..<at])
+        builder.bytes.append(source.part(start + 1..<at))
         while true {
             let run = at
             while at < source.count, source[at] != quote, source[at] != 0x5C { at &+= 1 }
-            builder.bytes.append(contentsOf: source[run..<at])
+            builder.bytes.append(source.part(run..<at))
             guard at < source.count else { throw failure("string without an end", at: start) }
             if source[at] == quote { break }
             try escape(start)
@@ -292,7 +289,7 @@ struct TextReader {
     }
 
     private mutating func append(_ scalar: Unicode.Scalar) {
-        builder.bytes.append(contentsOf: UTF8.encode(scalar)!)
+        for byte in UTF8.encode(scalar)! { builder.bytes.append(byte) }
     }
 
     // MARK: Data and GNUstep's types
@@ -367,7 +364,10 @@ struct TextReader {
         case 0x42 where rest.count == 1 && (source[rest.lowerBound] == 0x59 || source[rest.lowerBound] == 0x4E):
             return try builder.append(Node(.bool, offset: start, payload: source[rest.lowerBound] == 0x59 ? 1 : 0))
         case 0x44:
-            let date = try Self.date(String(decoding: source[rest], as: UTF8.self), start)
+            let date = try Self.date(
+                source.part(rest).text,
+                start
+            )
             return try builder.append(Node(.date, offset: start, payload: date.bitPattern))
         default: throw failure("unknown type", at: start)
         }
@@ -382,7 +382,9 @@ struct TextReader {
         else { throw failure }
         let bytes = Array("\(parts[0])T\(parts[1])Z".utf8)
         guard !bytes.isEmpty else { throw failure }
-        let local = try XMLScalar.date(0..<bytes.count, bytes, offset)
+        let local = try ByteView.with(bytes) { bytes throws(PropertyListError) in
+            try XMLScalar.date(0..<bytes.count, bytes, offset)
+        }
         let shift = Double((zone / 100 * 60 + zone % 100) * 60)
         return parts[2].hasPrefix("-") ? local + shift : local - shift
     }

@@ -40,8 +40,8 @@ struct TextWriter: ~Copyable {
         case .bool: append(node.payload == 0 ? "<*BN>" : "<*BY>")
         case .integer: append("<*I\(Int64(bitPattern: node.payload))>")
         case .unsigned: append("<*I\(node.payload)>")
-        case .float: append("<*R\(XMLWriter.text(Double(node.float), node.float.description))>")
-        case .real: append("<*R\(XMLWriter.text(node.real, node.real.description))>")
+        case .float: real(Double(node.float), node.float.description)
+        case .real: real(node.real, node.real.description)
         default:
             guard let date = CivilDate(seconds: node.real) else {
                 throw PropertyListError(.notRepresentable, "date too far away for text")
@@ -91,19 +91,25 @@ struct TextWriter: ~Copyable {
         output.append(0x7D)
     }
 
+    private mutating func real(_ number: Double, _ description: String) {
+        append("<*R")
+        output.append(real: number, description)
+        output.append(0x3E)
+    }
+
     private mutating func data(_ node: Node) {
         let digits = Array("0123456789abcdef".utf8)
         output.append(0x3C)
-        for (index, at) in node.range.enumerated() {
+        for (index, byte) in source.bytes.part(node.range).enumerated() {
             if index > 0, index % 4 == 0 { output.append(0x20) }
-            output.append(digits[Int(source.bytes[at] >> 4)])
-            output.append(digits[Int(source.bytes[at] & 0x0F)])
+            output.append(digits[Int(byte >> 4)])
+            output.append(digits[Int(byte & 0x0F)])
         }
         output.append(0x3E)
     }
 
     private mutating func string(_ node: Node) {
-        let bytes = source.bytes[node.range]
+        let bytes = source.bytes.part(node.range)
         let isPlain = bytes.allSatisfy { byte in
             switch byte {
             case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x5F, 0x2E: true
@@ -112,7 +118,7 @@ struct TextWriter: ~Copyable {
         }
         // A list that is this text alone would be taken for a binary one.
         let isLikeBinary = bytes.starts(with: "bplist".utf8)
-        if isPlain, !isLikeBinary, !bytes.isEmpty { return output.append(source.bytes, in: node.range) }
+        if isPlain, !isLikeBinary, !bytes.isEmpty { return output.append(bytes) }
         output.append(0x22)
         for scalar in source.text(node).unicodeScalars {
             switch scalar.value {

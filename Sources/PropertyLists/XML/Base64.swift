@@ -11,12 +11,11 @@ enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     static func decode(
-        _ source: [UInt8],
+        _ source: ByteView,
         _ range: Range<Int>,
-        into output: inout [UInt8]
+        into output: inout ByteOutput
     ) throws(PropertyListError) {
         let values = values
-        output.reserveCapacity(output.count + range.count / 4 * 3)
         var group: UInt32 = 0
         var digits = 0
         var padding = 0
@@ -51,7 +50,12 @@ enum Base64 {
         }
     }
 
-    static func encode(_ bytes: ArraySlice<UInt8>, into output: inout ByteOutput, groupsPerLine: Int, indent: Int) {
+    static func encode(
+        _ bytes: ByteView,
+        into output: inout ByteOutput,
+        groupsPerLine: Int,
+        indent: Int
+    ) {
         let alphabet = alphabet
         var at = bytes.startIndex
         var groups = 0

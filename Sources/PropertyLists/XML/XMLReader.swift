@@ -4,22 +4,24 @@ import Foundation
 ///
 /// A parser of this one vocabulary: elements have no attributes that matter, and no entities but XML's five and
 /// character references are known. Declarations of entities are refused.
-struct XMLReader {
+struct XMLReader: ~Copyable {
     private var builder: NodeBuilder
-    private let source: [UInt8]
+    private let source: ByteView
     private let depthLimit: Int
     private var at = 0
     private var depth = 0
 
     static func read(_ bytes: [UInt8], limits: PropertyListLimits) throws(PropertyListError) -> NodeTable {
-        var reader = XMLReader(bytes, limits: limits)
-        try reader.document()
-        return NodeTable(reader.builder, format: .xml)
+        try ByteView.with(bytes) { source throws(PropertyListError) in
+            var reader = XMLReader(source, limits: limits)
+            try reader.document()
+            return NodeTable(reader.builder, format: .xml)
+        }
     }
 
-    private init(_ bytes: [UInt8], limits: PropertyListLimits) {
-        source = bytes
-        builder = NodeBuilder(bytes: bytes, limits: limits)
+    private init(_ source: ByteView, limits: PropertyListLimits) {
+        self.source = source
+        builder = NodeBuilder(source, limits: limits)
         depthLimit = limits.depth
     }
 
@@ -36,9 +38,7 @@ struct XMLReader {
 
     @inline(__always)
     private func holds(_ text: StaticString) -> Bool {
-        let count = text.utf8CodeUnitCount
-        guard count <= source.count - at else { return false }
-        return source.withUnsafeBytes { memcmp($0.baseAddress! + at, text.utf8Start, count) == 0 }
+        source.holds(text, at: at)
     }
 
     private mutating func skip(past end: StaticString, _ construct: String) throws(PropertyListError) {
@@ -287,11 +287,9 @@ struct XMLReader {
     private mutating func string(_ tag: Tag) throws(PropertyListError) -> Int {
         if tag.isEmpty { return try builder.append(Node(.string, offset: tag.offset, payload: 0)) }
         let start = at
-        source.withUnsafeBufferPointer { source in
-            var end = start
-            while end < source.count, source[end] != 0x3C, source[end] != 0x26 { end &+= 1 }
-            at = end
-        }
+        var end = start
+        while end < source.count, source[end] != 0x3C, source[end] != 0x26 { end &+= 1 }
+        at = end
         if isAtClosingTag {
             let count = at &- start
             try closingTag(tag.kind)
@@ -311,14 +309,14 @@ struct XMLReader {
                 at += 1
                 continue
             }
-            builder.bytes.append(contentsOf: source[run..<at])
+            builder.bytes.append(source.part(run..<at))
             if byte == 0x26 {
                 try reference()
             } else if holds("<![CDATA[") {
                 at += 9
                 let text = at
                 try skip(past: "]]>", "CDATA")
-                builder.bytes.append(contentsOf: source[text..<at - 3])
+                builder.bytes.append(source.part(text..<at - 3))
             } else if holds("<!--") {
                 at += 4
                 try skip(past: "-->", "comment")
@@ -359,7 +357,7 @@ struct XMLReader {
             throw failure("reference to no character", at: start)
         }
         at += 1
-        builder.bytes.append(contentsOf: UTF8.encode(scalar)!)
+        for byte in UTF8.encode(scalar)! { builder.bytes.append(byte) }
     }
 
     private mutating func enter(_ tag: Tag) throws(PropertyListError) {
@@ -406,6 +404,7 @@ struct XMLReader {
                 let name = try openingTag()
                 guard name.kind == .key else { throw failure("key expected in the dictionary", at: name.offset) }
                 let key = try string(name)
+                builder.shareText(ofKey: key)
                 builder.link(key, to: container, after: last)
                 try skipMisc()
                 if isAtClosingTag { throw failure("key without a value", at: name.offset) }
@@ -427,7 +426,7 @@ struct XMLReader {
         let key = builder.nodes[container + 1]
         let value = builder.nodes[Int(key.next)]
         guard value.kind == .integer, value.payload <= UInt64(UInt32.max), key.length == 6,
-            builder.bytes[key.range].elementsEqual("CF$UID".utf8)
+            builder.bytes.part(key.range).elementsEqual("CF$UID".utf8)
         else { return }
         builder.replace(
             container,

@@ -1,6 +1,8 @@
 /// Numbers and dates as XML has them.
 enum XMLScalar {
-    static func integer(_ range: Range<Int>, _ source: [UInt8], _ offset: Int) throws(PropertyListError) -> Node {
+    static func integer(_ range: Range<Int>, _ source: ByteView, _ offset: Int)
+        throws(PropertyListError) -> Node
+    {
         var at = range.lowerBound
         let isNegative = source[at] == 0x2D
         if isNegative || source[at] == 0x2B { at += 1 }
@@ -38,7 +40,9 @@ enum XMLScalar {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    static func real(_ range: Range<Int>, _ source: [UInt8], _ offset: Int) throws(PropertyListError) -> Double {
+    static func real(_ range: Range<Int>, _ source: ByteView, _ offset: Int)
+        throws(PropertyListError) -> Double
+    {
         // Up to 15 digits and a point: both numbers are exact, so that their quotient is rounded once, correctly.
         var at = range.lowerBound
         let isNegative = source[at] == 0x2D
@@ -63,7 +67,7 @@ enum XMLScalar {
             let number = Double(value) / powers[digits - (point ?? digits)]
             return isNegative ? -number : number
         }
-        let text = String(decoding: source[range], as: UTF8.self)
+        let text = source.part(range).text
         switch text.lowercased() {
         case "nan": return .nan
         case "inf", "infinity", "+inf", "+infinity": return .infinity
@@ -77,7 +81,9 @@ enum XMLScalar {
     }
 
     /// Seconds since 2001 of `YYYY-MM-DDTHH:MM:SSZ`.
-    static func date(_ range: Range<Int>, _ source: [UInt8], _ offset: Int) throws(PropertyListError) -> Double {
+    static func date(_ range: Range<Int>, _ source: ByteView, _ offset: Int)
+        throws(PropertyListError) -> Double
+    {
         var at = range.lowerBound
         func failure() -> PropertyListError {
             PropertyListError(.corrupted, "date that is not YYYY-MM-DDTHH:MM:SSZ", offset: offset)

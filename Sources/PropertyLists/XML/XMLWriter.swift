@@ -4,6 +4,8 @@ import Foundation
 struct XMLWriter: ~Copyable {
     private let source: NodeTable
     private var output: ByteOutput
+    /// By the place of its text: the line of a key that was written, to be written again.
+    private var keyLines: [(key: UInt64, count: UInt32, indent: Int, line: Range<Int>)]
 
     static func write(_ source: NodeTable) throws(PropertyListError) -> Data {
         var writer = XMLWriter(source)
@@ -23,6 +25,7 @@ struct XMLWriter: ~Copyable {
     private init(_ source: NodeTable) {
         self.source = source
         output = ByteOutput(capacity: source.nodes.count * 40 + 512)
+        keyLines = Array(repeating: (0, 0, -1, 0..<0), count: 64)
     }
 
     private consuming func data() -> Data { output.data() }
@@ -31,7 +34,7 @@ struct XMLWriter: ~Copyable {
     private mutating func append(_ text: StaticString) { output.append(text) }
 
     @inline(__always)
-    private mutating func tabs(_ count: Int) { output.append(0x09, times: count) }
+    private mutating func tabs(_ count: Int) { output.append(tabs: count) }
 
     private mutating func value(_ node: Node, indent: Int) throws(PropertyListError) {
         tabs(indent)
@@ -45,8 +48,8 @@ struct XMLWriter: ~Copyable {
             append("<integer>")
             output.append(decimal: node.payload)
             append("</integer>\n")
-        case .float: scalar("<real>", Self.text(Double(node.float), node.float.description), "</real>\n")
-        case .real: scalar("<real>", Self.text(node.real, node.real.description), "</real>\n")
+        case .float: real(Double(node.float), node.float.description)
+        case .real: real(node.real, node.real.description)
         case .date:
             guard let date = CivilDate(seconds: node.real) else {
                 throw PropertyListError(.notRepresentable, "date too far away for XML")
@@ -61,7 +64,7 @@ struct XMLWriter: ~Copyable {
         case .data:
             append("<data>\n")
             Base64.encode(
-                source.bytes[node.range],
+                source.bytes.part(node.range),
                 into: &output,
                 groupsPerLine: (76 - 8 * min(indent, 8)) / 4,
                 indent: indent
@@ -85,17 +88,10 @@ struct XMLWriter: ~Copyable {
         }
     }
 
-    static func text(_ number: Double, _ description: String) -> String {
-        if number.isNaN { return "nan" }
-        if number.isInfinite { return number < 0 ? "-infinity" : "+infinity" }
-        return description.hasSuffix(".0") ? String(description.dropLast(2)) : description
-    }
-
-    @inline(__always)
-    private mutating func scalar(_ open: StaticString, _ text: String, _ close: StaticString) {
-        append(open)
-        output.append(text)
-        append(close)
+    private mutating func real(_ number: Double, _ description: String) {
+        append("<real>")
+        output.append(real: number, description)
+        append("</real>\n")
     }
 
     private mutating func array(_ node: Node, indent: Int) throws(PropertyListError) {
@@ -117,10 +113,7 @@ struct XMLWriter: ~Copyable {
         var key = node.start
         while key != 0 {
             let name = source.nodes[key]
-            tabs(indent + 1)
-            append("<key>")
-            try text(name)
-            append("</key>\n")
+            try self.key(name, indent: indent + 1)
             let value = source.nodes[Int(name.next)]
             try self.value(value, indent: indent + 1)
             key = Int(value.next)
@@ -129,18 +122,53 @@ struct XMLWriter: ~Copyable {
         append("</dict>\n")
     }
 
+    private mutating func key(_ name: Node, indent: Int) throws(PropertyListError) {
+        let slot = Int(truncatingIfNeeded: (name.payload &* 0x9E37_79B9_7F4A_7C15) >> 58)
+        let last = keyLines[slot]
+        if last.key == name.payload, last.count == name.count, last.indent == indent {
+            return output.append(again: last.line)
+        }
+        let start = output.count
+        tabs(indent)
+        append("<key>")
+        try text(name)
+        append("</key>\n")
+        keyLines[slot] = (name.payload, name.count, indent, start..<output.count)
+    }
+
+    /// Whether no byte is a control character, one of `&<>`, or 0xEF; eight at a time.
+    @inline(__always)
+    private static func isPlain(_ text: ByteView) -> Bool {
+        var at = 0
+        while at &+ 8 <= text.count {
+            if !isPlain(text.word(at: at)) { return false }
+            at &+= 8
+        }
+        var rest: UInt64 = 0x2020_2020_2020_2020
+        while at < text.count {
+            rest = rest << 8 | UInt64(text[at])
+            at &+= 1
+        }
+        return isPlain(rest)
+    }
+
+    @inline(__always)
+    private static func isPlain(_ bytes: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // The highest bit of each byte below `limit`; also of one above such a byte, which does not matter.
+        func below(_ limit: UInt64, _ bytes: UInt64) -> UInt64 { (bytes &- ones &* limit) & ~bytes }
+        let found =
+            below(0x20, bytes) | below(1, bytes ^ ones &* 0x26) | below(1, bytes ^ ones &* 0x3C)
+            | below(1, bytes ^ ones &* 0x3E) | below(1, bytes ^ ones &* 0xEF)
+        return found & (ones << 7) == 0
+    }
+
     /// - Throws: for characters that XML does not allow in any form.
     private mutating func text(_ node: Node) throws(PropertyListError) {
-        let range = node.range
-        let isPlain = source.bytes.withUnsafeBufferPointer { bytes in
-            var isPlain = true
-            for byte in UnsafeBufferPointer(rebasing: bytes[range])
-            where byte < 0x20 || byte == 0x26 || byte == 0x3C || byte == 0x3E || byte == 0xEF { isPlain = false }
-            return isPlain
-        }
-        if isPlain { return output.append(source.bytes, in: range) }
-        for at in range {
-            let byte = source.bytes[at]
+        let bytes = source.bytes.part(node.range)
+        if Self.isPlain(bytes) { return output.append(bytes) }
+        for at in bytes.indices {
+            let byte = bytes[at]
             switch byte {
             case 0x26: append("&amp;")
             case 0x3C: append("&lt;")
@@ -151,7 +179,7 @@ struct XMLWriter: ~Copyable {
             case 0..<0x20:
                 throw PropertyListError(.notRepresentable, "XML cannot hold a control character of a string")
             // U+FFFE and U+FFFF.
-            case 0xEF where source.bytes[at + 1] == 0xBF && source.bytes[at + 2] >= 0xBE:
+            case 0xEF where at + 2 < bytes.count && bytes[at + 1] == 0xBF && bytes[at + 2] >= 0xBE:
                 throw PropertyListError(.notRepresentable, "XML cannot hold U+FFFE and U+FFFF")
             default: output.append(byte)
             }

@@ -224,7 +224,7 @@ struct WarmTests {
     }
 
     /// Keys come several times, records are bad, or not taken; chunks end within records.
-    @Test("On several threads the same is saved, told and counted", arguments: 0..<20)
+    @Test("On several threads the same is saved, told and counted", arguments: seeds(0..<20))
     func threads(seed: Int) {
         var random = SeededGenerator(seed: seed)
         let input = (0..<Int.random(in: 1...2_000, using: &random)).map { number in

@@ -1,0 +1,164 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PropertyLists
+
+/// Lists of dictionaries with the same keys, which are read and written by what came before.
+struct RecordTests {
+    /// Records whose keys have their own order in each, now and then with another key, one less, or one twice.
+    private func records(_ count: Int, keys: Int, seed: Int, hasDuplicates: Bool) -> PropertyList {
+        var random = SeededGenerator(seed: seed)
+        // Beginnings and ends of each other, and of all lengths.
+        let names = (0..<keys).map { String(repeating: "key", count: $0 % 9) + "\($0)" + ($0 % 5 == 0 ? "ü" : "") }
+        return PropertyList(
+            .array(
+                (0..<count).map { number in
+                    var entries = names.shuffled(using: &random).map { name in
+                        PropertyList.Entry(key: name, value: PropertyList(.string("\(name) of \(number)")))
+                    }
+                    switch number % 7 {
+                    case 3: entries[0].key = "other \(number)"
+                    case 4: entries.removeLast()
+                    case 5 where hasDuplicates:
+                        entries[entries.count - 1] = entries[0]
+                        entries[0].value = PropertyList(.string("twice"))
+                    case 6:
+                        entries[0].value = PropertyList(
+                            .dictionary(entries.map { PropertyList.Entry(key: $0.key, value: $0.value) })
+                        )
+                    default: break
+                    }
+                    return PropertyList(.dictionary(entries))
+                }
+            )
+        )
+    }
+
+    /// The objects of a tree, each dictionary filled key by key.
+    private func object(_ list: PropertyList, lastCounts: Bool) -> Any {
+        switch list.value {
+        case .array(let members): return members.map { object($0, lastCounts: lastCounts) }
+        case .dictionary(let entries):
+            return Dictionary(entries.map { ($0.key, object($0.value, lastCounts: lastCounts)) }) {
+                lastCounts ? $1 : $0
+            }
+        case .string(let text): return text
+        default: return false
+        }
+    }
+
+    @Test(arguments: PropertyListFormat.allCases, [1, 2, 8, 40, 64, 65, 100])
+    func eachHasItsOwnValues(format: PropertyListFormat, keys: Int) throws {
+        for seed in seeds(0..<10) {
+            let list = records(60, keys: keys, seed: seed, hasDuplicates: true)
+            let data = try list.data(format: format)
+            let wanted = object(list, lastCounts: format != .binary)
+            let read = try PropertyListObjects.propertyList(from: data, format: nil)
+            #expect(isEqual(read, wanted), "seed \(seed)")
+            for options in [PropertyListObjects.ReadOptions.mutableContainers, .mutableContainersAndLeaves] {
+                let changeable = try PropertyListObjects.propertyList(from: data, options: options, format: nil)
+                #expect(isEqual(changeable, wanted), "seed \(seed)")
+            }
+        }
+    }
+
+    @Test(arguments: [PropertyListFormat.binary, .xml])
+    func othersReadTheSame(format: PropertyListFormat) throws {
+        for seed in seeds(0..<10) {
+            let list = records(30, keys: 9, seed: seed, hasDuplicates: false)
+            let data = try list.data(format: format)
+            let theirs = try PropertyListSerialization.propertyList(from: data, format: nil)
+            #expect(isEqual(try PropertyListObjects.propertyList(from: data, format: nil), theirs), "seed \(seed)")
+        }
+    }
+
+    @Test(arguments: PropertyListFormat.allCases, [3, 15, 16, 17, 80])
+    func encodedDictionariesComeBack(format: PropertyListFormat, keys: Int) throws {
+        let values = (0..<20).map { number in
+            Dictionary(uniqueKeysWithValues: (0..<keys).map { ("key \($0)", "\($0 * number)") })
+        }
+        let coder = PropertyListCoder(outputFormat: format)
+        #expect(try coder.decode([[String: String]].self, from: coder.encode(values)) == values)
+    }
+
+    private struct Repeated: Encodable {
+        struct Key: CodingKey {
+            let stringValue: String
+            let intValue: Int? = nil
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+        let keys: Int
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            for round in 0..<3 {
+                for key in 0..<keys {
+                    try container.encode("\(round) \(key)", forKey: Key(stringValue: "key \(key)"))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [1, 2, 15, 16, 40, 300])
+    func theLastValueOfAnEncodedKeyCounts(keys: Int) throws {
+        let data = try PropertyListCoder().encode([Repeated(keys: keys), Repeated(keys: keys)])
+        let wanted = Dictionary(uniqueKeysWithValues: (0..<keys).map { ("key \($0)", "2 \($0)") })
+        #expect(try PropertyListCoder().decode([[String: String]].self, from: data) == [wanted, wanted])
+        let tree = try PropertyList(data)
+        guard case .array(let members) = tree.value, case .dictionary(let entries) = members[0].value else {
+            Issue.record("no array of dictionaries")
+            return
+        }
+        #expect(entries.count == keys)
+    }
+
+    /// Each character that XML escapes or has no form of, at each place of a text.
+    @Test func charactersAreEscapedAtEachPlace() throws {
+        for count in 1...20 {
+            for place in 0..<count {
+                for special in ["&", "<", ">", "\r", "\t", "\u{7F}", "\u{FFFD}", "ä"] {
+                    var characters = Array(repeating: "a", count: count)
+                    characters[place] = special
+                    let text = characters.joined()
+                    let list = PropertyList(.dictionary([.init(key: text, value: PropertyList(.string(text)))]))
+                    #expect(try PropertyList(list.data(format: .xml)) == list, "\(text)")
+                }
+                for special in ["\u{0}", "\u{1F}", "\u{FFFE}"] {
+                    var characters = Array(repeating: "z", count: count)
+                    characters[place] = special
+                    let list = PropertyList(.string(characters.joined()))
+                    #expect(throws: PropertyListError.self) { try list.data(format: .xml) }
+                }
+            }
+        }
+    }
+
+    /// Collections of Swift are written whatever their static type is, as Foundation writes them.
+    @Test(arguments: [PropertyListFormat.binary, .xml])
+    func collectionsOfAllTypesAreWritten(format: PropertyListFormat) throws {
+        let lists: [Any] = [
+            [["a": 1, "b": "c"], ["a": 2]] as [[String: Any]], [1, 2, 3] as [Int], ["a", "b"],
+            [1.5, 2] as [Double],
+            ["a": [1, 2], "b": []] as [String: [Int]], [["a"], []] as [[String]], [true, false], ["a": ["b": true]],
+            [Data([1]), Data()], NSArray(array: [1, "a"]), NSDictionary(dictionary: ["a": 1]),
+            [1, 2] as [Int8], [7, 8] as [UInt64], ["x": NSMutableString(string: "y")] as [String: NSString],
+        ]
+        for list in lists {
+            let ours = try PropertyListObjects.data(fromPropertyList: list, format: format)
+            let theirs = try PropertyListSerialization.data(
+                fromPropertyList: list,
+                format: format == .binary ? .binary : .xml,
+                options: 0
+            )
+            #expect(
+                isEqual(
+                    try PropertyListSerialization.propertyList(from: ours, format: nil),
+                    try PropertyListSerialization.propertyList(from: theirs, format: nil)
+                ),
+                "\(list)"
+            )
+        }
+    }
+}
