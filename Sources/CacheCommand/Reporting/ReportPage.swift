@@ -239,7 +239,9 @@ struct ReportPage: CustomStringConvertible {
         svg text{fill:var(--quiet);font:13px system-ui,sans-serif}
         .grid{stroke:var(--line);stroke-width:1}.own{fill:none;stroke:var(--bar);stroke-width:2.5}
         .lru{fill:none;stroke:var(--dead);stroke-width:2;stroke-dasharray:5 4}.mark{stroke:var(--text);stroke-dasharray:2 3}
-        @media (max-width:34rem){svg text{font-size:20px}thead td{display:none}th[scope=row],thead th:first-child{width:auto}tbody tr{position:relative}td.bar{position:absolute;left:0;right:0;bottom:0;padding:0;border:0}.bar span{height:3px;margin:0}}
+        @media (max-width:34rem){svg text{font-size:24px}thead td.bar{display:none}tr{display:flex;flex-wrap:wrap;border-bottom:1px solid var(--line)}\
+        th,td,th:nth-child(3){border:0;width:5.6rem}th[scope=row],thead th:first-child{flex:1 1 0;min-width:0;width:auto}\
+        td.bar{order:1;width:100%;padding:0}.bar span{height:3px;margin:0}}
         """
 }
 
@@ -247,8 +249,8 @@ struct ReportPage: CustomStringConvertible {
 struct CurveDrawing: CustomStringConvertible {
     let description: String
 
-    private static let (width, height) = (720.0, 300.0)
-    private static let (left, right, top, bottom) = (64.0, 20.0, 46.0, 44.0)
+    private static let (width, height) = (720.0, 320.0)
+    private static let (left, right, top, bottom) = (84.0, 20.0, 64.0, 48.0)
 
     init(_ advice: SizeAdvice) {
         let scale = LogarithmicScale(advice.points)
@@ -277,7 +279,7 @@ struct CurveDrawing: CustomStringConvertible {
                 "<text x=\"\(x(size))\" y=\"\(number(Self.height - 12))\" text-anchor=\"\(anchor)\">\(ByteText(size))</text>"
             )
         }
-        for (point, name, offset) in [(advice.knee, "knee", 18.0), (advice.present, "limit", 38.0)] {
+        for (point, name, offset) in [(advice.knee, "knee", 26.0), (advice.present, "limit", 54.0)] {
             guard let point else { continue }
             let place = scale.place(of: Double(point.byteCount))
             let anchor = place > 0.5 ? "end" : "start"

@@ -58,6 +58,11 @@ struct ReportPageTests {
                 if (isBar && contrast(style.backgroundColor, ground(element.parentElement)) < 2.5) faults.push(`faint: ${element.className}`);
                 if (box.left < 0 || box.right > document.documentElement.clientWidth + 1) faults.push(`outside: ${name}`);
             }
+            for (const table of document.querySelectorAll("table")) {
+                const edges = [...table.rows].map((row) => [...row.cells].filter((cell) => !cell.matches(".bar"))
+                    .map((cell) => Math.round(cell.getBoundingClientRect().right)).join());
+                if (new Set(edges).size != 1) faults.push(`columns: ${edges}`);
+            }
             for (const drawing of document.querySelectorAll("svg")) {
                 const frame = drawing.getBoundingClientRect();
                 const labels = [...drawing.querySelectorAll("text")].map((label) => [label.textContent, label.getBoundingClientRect()]);
