@@ -133,7 +133,7 @@ struct ReportContents {
             )
         }
         if census.count >= 10, let first = census.prefixes.largest(1).first, share(first.tally.byteCount) >= 0.5,
-            census.prefixes.count > 1
+            census.prefixes.count > 1, !first.name.isEmpty
         {
             findings.append(
                 ReportFinding(
@@ -160,7 +160,9 @@ struct ReportContents {
                 )
             )
         }
-        if let advice, let profile { findings += SizeAdviceText(advice, profile).findings.map { ReportFinding($0) } }
+        if let advice, let profile {
+            findings += SizeAdviceText(advice, profile).findings.map { ReportFinding($0) }
+        }
         return findings
     }
 

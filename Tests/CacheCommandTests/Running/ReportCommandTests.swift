@@ -129,6 +129,16 @@ struct ReportCommandTests {
         #expect(closed.status == .success && closed.errors.text.isEmpty)
     }
 
+    @Test("A finding shows a key as it is escaped once, and keys without a prefix are none")
+    func findings() throws {
+        try fill((0..<12).map { "\($0)" } + ["few/1", String(repeating: "a\\b", count: 300)])
+        let page = cache.run("report").output.text
+        #expect(page.contains(#"“<bdi>a\\ba\\b"#) && page.contains("One entry takes"))
+        #expect(!page.contains("keys that begin with"))
+        let findings = try #require(json(cache.run("report", "--json").output.text)["findings"] as? [String])
+        #expect(findings.contains { $0.hasPrefix("One entry takes") && $0.contains(#"“a\\ba\\b"#) }, "\(findings)")
+    }
+
     @Test("Damage is counted, an empty cache has a page, and a signal ends the walk")
     func corners() throws {
         try fill(["a/1", "b/2"])

@@ -21,7 +21,9 @@ final class BrowserSession {
     /// Chromium or a relative of it; `nil` if there is none. `Scripts/test --all` installs it.
     static let executable: URL? = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        var paths = ["chromium", "chromium-browser", "google-chrome"].flatMap { name in folders.map { "\($0)/\(name)" } }
+        var paths = ["chromium", "chromium-browser", "google-chrome"].flatMap { name in
+            folders.map { "\($0)/\(name)" }
+        }
         paths.append("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
         return paths.first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
     }()

@@ -96,23 +96,29 @@ struct ReportPageTests {
         #expect(cache.run("report", "-o", page.path).status == .success)
     }
 
-    @Test("No key is taken for markup, nothing is asked of elsewhere, and no text is cut, faint or out of the window")
+    @Test(
+        "No key is taken for markup, nothing is asked of elsewhere, and no text is cut, faint or out of the window"
+    )
     func shown() throws {
         let browser = try BrowserSession(in: cache.workspace.url)
         // So that the page's policy, which is a second guard, does not hide a fault of the first.
         try browser.call("Page.setBypassCSP", ["enabled": true])
-        for (width, scheme) in [(1280, BrowserSession.ColorScheme.light), (1280, .dark), (390, .light), (390, .dark)] {
+        let windows: [(Int, BrowserSession.ColorScheme)] = [
+            (1280, .light), (1280, .dark), (390, .light), (390, .dark),
+        ]
+        for (width, scheme) in windows {
             let place = "\(width) \(scheme)"
             try browser.open(page, width: width, in: scheme)
             #expect(try browser.evaluate("typeof window.ran") as? String == "undefined")
             #expect(try browser.evaluate("document.scripts.length") as? Int == 0)
-            #expect(try #require(browser.evaluate("document.documentElement.scrollWidth") as? Int) <= width, "\(place)")
+            let contentWidth = try browser.evaluate("document.documentElement.scrollWidth") as? Int
+            #expect(try #require(contentWidth) <= width, "\(place)")
             let faults = try #require(browser.evaluate(Self.layoutFaults) as? [String])
             #expect(faults.isEmpty, "\(place)")
             let ground = try browser.evaluate("getComputedStyle(document.body).backgroundColor") as? String
             #expect((ground == "rgb(255, 255, 255)") == (scheme == .light), "\(place): \(ground ?? "none")")
-            let names = try browser.evaluate("[...document.querySelectorAll('th[scope=row]')].map((cell) => cell.textContent)")
-            let shown = Set(try #require(names as? [String]))
+            let cells = "[...document.querySelectorAll('th[scope=row]')].map((cell) => cell.textContent)"
+            let shown = Set(try #require(browser.evaluate(cells) as? [String]))
             for key in Self.hostileKeys {
                 #expect(shown.contains(EscapedText(key, limit: 300).description), "\(EscapedText(key))")
             }
