@@ -116,6 +116,14 @@ want_tmux() {
     fi
 }
 
+# A browser for the test of the report's page, which says that it is skipped where none is.
+want_chromium() {
+    if command -v chromium chromium-browser google-chrome >/dev/null || [[ $(uname) == Darwin ]]; then return; fi
+    if ! install_packages "Chromium" chromium; then
+        echo "Going on without: Chromium"
+    fi
+}
+
 # Databases to measure beside the package. Their rows say so where they are missing.
 want_databases() {
     local missing=()

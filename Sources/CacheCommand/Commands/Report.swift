@@ -85,64 +85,84 @@ struct ReportContents {
     var segmentByteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
 
     /// Faults and wastes in words, and the remedy; empty where nothing stands out.
-    var findings: [String] {
-        var findings: [String] = []
+    var findings: [ReportFinding] {
+        var findings: [ReportFinding] = []
         let census = census
         let total = max(1, census.byteCount)
         let share = { (bytes: Int) in Double(bytes) / Double(total) }
         if census.damagedCount > 0 {
             findings.append(
-                "\(CountText(census.damagedCount, "entry is", plural: "entries are")) damaged; "
-                    + "typed-cache verify --repair removes them."
+                ReportFinding(
+                    "\(CountText(census.damagedCount, "entry is", plural: "entries are")) damaged; "
+                        + "typed-cache verify --repair removes them."
+                )
             )
         }
         let expired = census.deadlines[0]
         if share(expired.byteCount) >= 0.05 {
             findings.append(
-                "\(Self.words(share(expired.byteCount))) of the room is taken by "
-                    + "\(CountText(expired.count, "entry that has", plural: "entries that have")) expired; "
-                    + "typed-cache compact gives it back."
+                ReportFinding(
+                    "\(Self.words(share(expired.byteCount))) of the room is taken by "
+                        + "\(CountText(expired.count, "entry that has", plural: "entries that have")) expired; "
+                        + "typed-cache compact gives it back."
+                )
             )
         }
         if share(census.unread.byteCount) >= 0.1 {
             findings.append(
-                "\(Self.words(share(census.unread.byteCount))) of the room is taken by entries that nobody read for 30 days."
+                ReportFinding(
+                    "\(Self.words(share(census.unread.byteCount))) of the room is taken by entries that nobody read for 30 days."
+                )
             )
         }
         let old = census.ages[4...].reduce(0) { $0 + $1.byteCount }
         if share(old) >= 0.25 {
             findings.append(
-                "\(Self.words(share(old))) of the room is taken by entries that were saved more than 30 days ago."
+                ReportFinding(
+                    "\(Self.words(share(old))) of the room is taken by entries that were saved more than 30 days ago."
+                )
             )
         }
         if segmentByteCount > 1 << 20, deadByteCount * 4 >= segmentByteCount {
             let part = Double(deadByteCount) / Double(segmentByteCount)
             findings.append(
-                "\(Self.words(part)) of the segments' bytes are dead: entries that were removed or saved over; "
-                    + "typed-cache compact gives them back."
+                ReportFinding(
+                    "\(Self.words(part)) of the segments' bytes are dead: entries that were removed or saved over; "
+                        + "typed-cache compact gives them back."
+                )
             )
         }
         if census.count >= 10, let first = census.prefixes.largest(1).first, share(first.tally.byteCount) >= 0.5,
-            census.prefixes.count > 1
+            census.prefixes.count > 1, !first.name.isEmpty
         {
             findings.append(
-                "\(Self.words(share(first.tally.byteCount))) of the room is taken by keys that begin with "
-                    + "“\(EscapedText(first.name, limit: 60))”."
+                ReportFinding(
+                    "\(Self.words(share(first.tally.byteCount))) of the room is taken by keys that begin with ",
+                    name: first.name,
+                    "."
+                )
             )
         }
         if let largest = census.largest.first, census.count >= 10, share(largest.byteCount) >= 0.1 {
             findings.append(
-                "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the room: "
-                    + "“\(EscapedText(largest.key, limit: 60))”, \(ByteText(largest.byteCount))."
+                ReportFinding(
+                    "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the room: ",
+                    name: largest.key,
+                    ", \(ByteText(largest.byteCount))."
+                )
             )
         }
         let never = census.deadlines[census.deadlines.count - 1]
         if census.count >= 10, share(never.byteCount) >= 0.5, overview.byteCount > 64 << 20 {
             findings.append(
-                "\(Self.words(share(never.byteCount))) of the room is taken by entries that never expire."
+                ReportFinding(
+                    "\(Self.words(share(never.byteCount))) of the room is taken by entries that never expire."
+                )
             )
         }
-        if let advice, let profile { findings += SizeAdviceText(advice, profile).findings }
+        if let advice, let profile {
+            findings += SizeAdviceText(advice, profile).findings.map { ReportFinding($0) }
+        }
         return findings
     }
 
@@ -190,7 +210,7 @@ struct ReportContents {
             "archiveSize": .count(census.archiveByteCount),
             "fileSize": .count(overview.byteCount),
             "changedAt": overview.lastChange.map(RecordValue.date) ?? .null,
-            "findings": .array(findings.map(RecordValue.string)),
+            "findings": .array(findings.map { .string($0.description) }),
             "prefixes": groups(census.prefixes),
             "tags": groups(census.tags),
             "sizes": classes(EntryCensus.sizeNames, census.sizes),
@@ -224,5 +244,26 @@ struct ReportContents {
 
     private func zip(_ names: [String], _ tallies: [EntryTally]) -> [(String, EntryTally)] {
         Array(Swift.zip(names, tallies))
+    }
+}
+
+/// A sentence of a report, with the name that it is about, if there is one.
+struct ReportFinding: CustomStringConvertible {
+    /// How many characters of a name are shown at most.
+    static let longestName = 60
+
+    let beginning: String
+    /// As it is in the cache, not escaped.
+    let name: String?
+    let end: String
+
+    init(_ beginning: String, name: String? = nil, _ end: String = "") {
+        self.beginning = beginning
+        self.name = name
+        self.end = end
+    }
+
+    var description: String {
+        beginning + (name.map { "“\(EscapedText($0, limit: Self.longestName))”" } ?? "") + end
     }
 }

@@ -17,9 +17,11 @@ struct ReportPage: CustomStringConvertible {
     private static let mostSegments = 60
 
     /// Text for an HTML element or a quoted attribute, in which no key can begin a tag or turn the reading direction.
-    static func escaped(_ text: String) -> String {
+    ///
+    /// - Parameter limit: how many characters are shown at most.
+    static func escaped(_ text: String, limit: Int = 300) -> String {
         var escaped = ""
-        for scalar in EscapedText(text, limit: 300).description.unicodeScalars {
+        for scalar in EscapedText(text, limit: limit).description.unicodeScalars {
             switch scalar {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
@@ -50,8 +52,8 @@ struct ReportPage: CustomStringConvertible {
             <body>
             <main>
             <h1>\(name)</h1>
-            <p class="quiet">\(InstantText.text(wholeSecond(census.date))), \(contents.overview.layout == .files ? "a file for each entry" : "packed"), \
-            last change \(contents.overview.lastChange.map { InstantText.text(wholeSecond($0)) } ?? "unknown")</p>
+            <p class="quiet">\(time(census.date)), \(contents.overview.layout == .files ? "a file for each entry" : "packed"), \
+            last change \(contents.overview.lastChange.map(time) ?? "unknown")</p>
             \(facts)
             \(findings)
             \(advice)
@@ -70,8 +72,10 @@ struct ReportPage: CustomStringConvertible {
             """
     }
 
-    private func wholeSecond(_ date: Date) -> Date {
-        Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down))
+    /// A time to the second, which no line break divides.
+    private func time(_ date: Date) -> String {
+        let second = Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down))
+        return "<time>\(InstantText.text(second))</time>"
     }
 
     // MARK: Parts
@@ -95,7 +99,11 @@ struct ReportPage: CustomStringConvertible {
     private var findings: String {
         let findings = contents.findings
         guard !findings.isEmpty else { return "<section><h2>Findings</h2>\n<p>Nothing stands out.</p>\n</section>" }
-        let items = findings.map { "<li>\(Self.escaped($0))</li>" }
+        let items = findings.map { finding in
+            // A name from right to left would take the number behind it to its other side.
+            let name = finding.name.map { "“<bdi>\(Self.escaped($0, limit: ReportFinding.longestName))</bdi>”" }
+            return "<li>\(Self.escaped(finding.beginning))\(name ?? "")\(Self.escaped(finding.end))</li>"
+        }
         return
             "<section><h2>Findings</h2>\n<ul class=\"findings\">\(items.joined(separator: "\n"))</ul>\n</section>"
     }
@@ -112,18 +120,20 @@ struct ReportPage: CustomStringConvertible {
     }
 
     /// A table with a bar in each row, as long as its part of the room.
-    private func bars(_ rows: [(name: String, tally: EntryTally)]) -> String {
+    ///
+    /// - Parameter hasCounts: whether the rows tell how many entries they are of.
+    private func bars(_ rows: [(name: String, tally: EntryTally)], hasCounts: Bool = true) -> String {
         let most = max(1, rows.map(\.tally.byteCount).max() ?? 1)
         let lines = rows.map { row in
             let width = DecimalText(100 * Double(row.tally.byteCount) / Double(most), fractionDigits: 1)
             return """
                 <tr><th scope="row">\(Self.escaped(row.name))</th>\
                 <td class="bar"><span style="width:\(width)%"></span></td>\
-                <td>\(ByteText(row.tally.byteCount))</td><td>\(CountText(row.tally.count))</td></tr>
+                <td>\(ByteText(row.tally.byteCount))</td>\(hasCounts ? "<td>\(CountText(row.tally.count))</td>" : "")</tr>
                 """
         }
         return """
-            <table><thead><tr><th scope="col"></th><td class="bar"></td><th scope="col">Size</th><th scope="col">Entries</th></tr></thead>
+            <table><thead><tr><th scope="col"></th><td class="bar"></td><th scope="col">Size</th>\(hasCounts ? "<th scope=\"col\">Entries</th>" : "")</tr></thead>
             <tbody>
             \(lines.joined(separator: "\n"))
             </tbody></table>
@@ -180,7 +190,10 @@ struct ReportPage: CustomStringConvertible {
         return section(
             "Largest entries",
             "Bytes on disk",
-            bars(census.largest.map { (name: $0.key, tally: EntryTally(count: 1, byteCount: $0.byteCount)) })
+            bars(
+                census.largest.map { (name: $0.key, tally: EntryTally(count: 1, byteCount: $0.byteCount)) },
+                hasCounts: false
+            )
         )
     }
 
@@ -204,6 +217,7 @@ struct ReportPage: CustomStringConvertible {
         h2{font-size:1.15rem;margin:0 0 .25rem}
         section{margin-top:2rem}
         p{margin:.25rem 0 .5rem}
+        time{white-space:nowrap}
         .quiet{color:var(--quiet);font-size:.875rem}
         .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.75rem;margin:1rem 0}
         .facts div{background:var(--card);border-radius:.5rem;padding:.6rem .8rem;display:flex;flex-direction:column-reverse}
@@ -219,13 +233,15 @@ struct ReportPage: CustomStringConvertible {
         .bar span{display:block;height:.8rem;margin-top:.25rem;background:var(--bar);border-radius:2px}
         .segment{display:flex;height:.55rem;margin:2px 0;background:var(--card)}
         .live{background:var(--bar)}.dead{background:var(--dead)}
-        .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin:0 .2rem 0 .6rem}
+        .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px}.legend .dead{margin-left:.6rem}
         figure{margin:0}
         svg{display:block;width:100%;height:auto}
         svg text{fill:var(--quiet);font:13px system-ui,sans-serif}
         .grid{stroke:var(--line);stroke-width:1}.own{fill:none;stroke:var(--bar);stroke-width:2.5}
         .lru{fill:none;stroke:var(--dead);stroke-width:2;stroke-dasharray:5 4}.mark{stroke:var(--text);stroke-dasharray:2 3}
-        @media (max-width:34rem){svg text{font-size:20px}td.bar,thead td{display:none}th[scope=row],thead th:first-child{width:auto}}
+        @media (max-width:34rem){svg text{font-size:24px}thead td.bar{display:none}tr{display:flex;flex-wrap:wrap;border-bottom:1px solid var(--line)}\
+        th,td,th:nth-child(3){border:0;width:5.6rem}th[scope=row],thead th:first-child{flex:1 1 0;min-width:0;width:auto}\
+        td.bar{order:1;width:100%;padding:0}.bar span{height:3px;margin:0}}
         """
 }
 
@@ -233,8 +249,8 @@ struct ReportPage: CustomStringConvertible {
 struct CurveDrawing: CustomStringConvertible {
     let description: String
 
-    private static let (width, height) = (720.0, 300.0)
-    private static let (left, right, top, bottom) = (64.0, 20.0, 46.0, 44.0)
+    private static let (width, height) = (720.0, 320.0)
+    private static let (left, right, top, bottom) = (84.0, 20.0, 64.0, 48.0)
 
     init(_ advice: SizeAdvice) {
         let scale = LogarithmicScale(advice.points)
@@ -263,7 +279,7 @@ struct CurveDrawing: CustomStringConvertible {
                 "<text x=\"\(x(size))\" y=\"\(number(Self.height - 12))\" text-anchor=\"\(anchor)\">\(ByteText(size))</text>"
             )
         }
-        for (point, name, offset) in [(advice.knee, "knee", 18.0), (advice.present, "limit", 38.0)] {
+        for (point, name, offset) in [(advice.knee, "knee", 26.0), (advice.present, "limit", 54.0)] {
             guard let point else { continue }
             let place = scale.place(of: Double(point.byteCount))
             let anchor = place > 0.5 ? "end" : "start"

@@ -26,20 +26,6 @@ struct ReportCommandTests {
         }
     }
 
-    /// Has a program use a cache with a profile.
-    private func use(fetches: Int = 3_000) throws {
-        let root = URL(filePath: cache.workspace.root, directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-        let memory = MemorySettings(byteLimit: .kibibytes(16), profilesUse: true)
-        let program = try Cache<String>(name: cache.name, directory: root, memory: memory)
-        var random = SeededGenerator(seed: 1)
-        for _ in 0..<fetches {
-            let key = Int(pow(Double.random(in: 0..<1, using: &random), 3) * 300)
-            if try program.fetch(forKey: key) == nil { try program.save("value \(key)", forKey: key) }
-        }
-        try program.close()
-    }
-
     private func json(_ text: String) throws -> [String: Any] {
         try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
@@ -143,6 +129,16 @@ struct ReportCommandTests {
         #expect(closed.status == .success && closed.errors.text.isEmpty)
     }
 
+    @Test("A finding shows a key as it is escaped once, and keys without a prefix are none")
+    func findings() throws {
+        try fill((0..<12).map { "\($0)" } + ["few/1", String(repeating: "a\\b", count: 300)])
+        let page = cache.run("report").output.text
+        #expect(page.contains(#"“<bdi>a\\ba\\b"#) && page.contains("One entry takes"))
+        #expect(!page.contains("keys that begin with"))
+        let findings = try #require(json(cache.run("report", "--json").output.text)["findings"] as? [String])
+        #expect(findings.contains { $0.hasPrefix("One entry takes") && $0.contains(#"“a\\ba\\b"#) }, "\(findings)")
+    }
+
     @Test("Damage is counted, an empty cache has a page, and a signal ends the walk")
     func corners() throws {
         try fill(["a/1", "b/2"])
@@ -158,7 +154,7 @@ struct ReportCommandTests {
 
     @Test("Advice shows a curve, the knee and the present limit, and the report has them too")
     func advice() throws {
-        try use()
+        try cache.profileUses()
         let ran = cache.run("advise")
         #expect(ran.status == .success, "\(ran.errors.text)")
         #expect(ran.output.lines.allSatisfy { $0.count <= 160 })
@@ -181,7 +177,7 @@ struct ReportCommandTests {
         try fill(["a"])
         let none = cache.run("advise")
         #expect(none.status == .failure && none.errors.text.contains("profilesUse: true"))
-        try use(fetches: 10)
+        try cache.profileUses(fetches: 10)
         let few = cache.run("advise")
         #expect(few.status == .failure && few.errors.text.contains("10 fetches"))
         let file = URL(filePath: cache.workspace.root + "/c/.profile/uses")
@@ -193,7 +189,7 @@ struct ReportCommandTests {
 
     @Test("No line of a chart is wider than the terminal")
     func charts() throws {
-        try use()
+        try cache.profileUses()
         let access = try DiskCache.backend.open(cache.selection)
         let profile = try #require(try access.useProfile())
         let advice = try #require(SizeAdvice(profile))

@@ -67,6 +67,20 @@ struct DiskCache {
         try bytes.write(to: URL(fileURLWithPath: file))
     }
 
+    /// Has a program use the cache, and keep a profile of that.
+    func profileUses(fetches: Int = 3_000) throws {
+        let root = URL(filePath: workspace.root, directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        let memory = MemorySettings(byteLimit: .kibibytes(16), profilesUse: true)
+        let program = try Cache<String>(name: name, directory: root, memory: memory)
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<fetches {
+            let key = Int(pow(Double.random(in: 0..<1, using: &random), 3) * 300)
+            if try program.fetch(forKey: key) == nil { try program.save("value \(key)", forKey: key) }
+        }
+        try program.close()
+    }
+
     /// The files that have entries in them.
     func files() -> [String] {
         let folder = workspace.root + "/" + name
