@@ -57,11 +57,11 @@ struct ReportPage: CustomStringConvertible {
             \(facts)
             \(findings)
             \(advice)
-            \(groups("Room by prefix", "Keys up to their first / or :", census.prefixes))
-            \(groups("Room by tag", "An entry with several tags counts for each", census.tags))
-            \(classes("Sizes", "Entries by their bytes on disk", EntryCensus.sizeNames, census.sizes))
-            \(classes("Ages", "Room by the time since entries were saved", EntryCensus.ageNames, census.ages))
-            \(classes("Deadlines", "Room by the time at which entries expire", EntryCensus.deadlineNames, census.deadlines))
+            \(groups("Room by prefix", note: "Keys up to their first / or :", census.prefixes))
+            \(groups("Room by tag", note: "An entry with several tags counts for each", census.tags))
+            \(classes("Sizes", note: "Entries by their bytes on disk", names: EntryCensus.sizeNames, census.sizes))
+            \(classes("Ages", note: "Room by the time since entries were saved", names: EntryCensus.ageNames, census.ages))
+            \(classes("Deadlines", note: "Room by the time at which entries expire", names: EntryCensus.deadlineNames, census.deadlines))
             \(compression)
             \(segments)
             \(largest)
@@ -92,7 +92,7 @@ struct ReportPage: CustomStringConvertible {
         return "<dl class=\"facts\">\(items.joined())</dl>"
     }
 
-    private func section(_ title: String, _ note: String, _ body: String) -> String {
+    private func section(_ title: String, note: String, _ body: String) -> String {
         "<section>\n<h2>\(title)</h2>\n<p class=\"quiet\">\(note)</p>\n\(body)\n</section>"
     }
 
@@ -108,15 +108,15 @@ struct ReportPage: CustomStringConvertible {
             "<section><h2>Findings</h2>\n<ul class=\"findings\">\(items.joined(separator: "\n"))</ul>\n</section>"
     }
 
-    private func groups(_ title: String, _ note: String, _ groups: EntryGroups) -> String {
+    private func groups(_ title: String, note: String, _ groups: EntryGroups) -> String {
         let shown = groups.largest(EntryGroups.mostShown)
         guard !shown.isEmpty else { return "" }
         let rows = shown.map { (name: $0.name.isEmpty ? "(no prefix)" : $0.name, tally: $0.tally) }
-        return section(title, note, bars(rows))
+        return section(title, note: note, bars(rows))
     }
 
-    private func classes(_ title: String, _ note: String, _ names: [String], _ tallies: [EntryTally]) -> String {
-        section(title, note, bars(zip(names, tallies).map { (name: $0, tally: $1) }))
+    private func classes(_ title: String, note: String, names: [String], _ tallies: [EntryTally]) -> String {
+        section(title, note: note, bars(zip(names, tallies).map { (name: $0, tally: $1) }))
     }
 
     /// A table with a bar in each row, as long as its part of the room.
@@ -156,7 +156,7 @@ struct ReportPage: CustomStringConvertible {
                     : "In a sample of \(CountText(sample.count, "entry", plural: "entries")), dictionaries save nothing."
             )
         }
-        return section("Compression", "", sentences.map { "<p>\($0)</p>" }.joined(separator: "\n"))
+        return section("Compression", note: "", sentences.map { "<p>\($0)</p>" }.joined(separator: "\n"))
             .replacing("<p class=\"quiet\"></p>\n", with: "")
     }
 
@@ -178,7 +178,7 @@ struct ReportPage: CustomStringConvertible {
             + "\(ByteText(contents.deadByteCount)) are dead, heads of segments included; the oldest first"
         return section(
             "Segments",
-            note,
+            note: note,
             "<p class=\"legend\"><i class=\"live\"></i> live <i class=\"dead\"></i> dead</p>\n"
                 + bars.joined(separator: "\n")
                 + (more > 0 ? "\n<p class=\"quiet\">and \(CountText(more)) more</p>" : "")
@@ -189,7 +189,7 @@ struct ReportPage: CustomStringConvertible {
         guard !census.largest.isEmpty else { return "" }
         return section(
             "Largest entries",
-            "Bytes on disk",
+            note: "Bytes on disk",
             bars(
                 census.largest.map { (name: $0.key, tally: EntryTally(count: 1, byteCount: $0.byteCount)) },
                 hasCounts: false
@@ -202,7 +202,7 @@ struct ReportPage: CustomStringConvertible {
         let sentences = SizeAdviceText(advice, profile).sentences.map { "<p>\(Self.escaped($0))</p>" }
         return section(
             "Size of memory",
-            "Share of fetches that memory of each size answers, estimated",
+            note: "Share of fetches that memory of each size answers, estimated",
             CurveDrawing(advice).description + "\n" + sentences.joined(separator: "\n")
         )
     }
