@@ -83,7 +83,7 @@ struct FixtureTests {
         ),
     ]
 
-    /// What Python makes of each list, and of the same list written here: `right` if the two are equal, `wrong` if not,
+    /// Python's answer to each list and to the same list written here: `right` if the two are equal, `wrong` if not,
     /// `refused` if it does not read the first; `nil` without Python.
     private static func judgements(of files: [URL]) throws -> [String: String]? {
         let python = URL(fileURLWithPath: "/usr/bin/python3")

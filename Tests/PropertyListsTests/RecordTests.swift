@@ -4,7 +4,7 @@ import Testing
 
 @testable import PropertyLists
 
-/// Lists of dictionaries with the same keys, which are read and written by what came before.
+/// Lists of dictionaries with the same keys, which readers and writers remember.
 struct RecordTests {
     /// Records whose keys have their own order in each, now and then with another key, one less, or one twice.
     private func records(_ count: Int, keys: Int, seed: Int, hasDuplicates: Bool) -> PropertyList {
@@ -135,7 +135,7 @@ struct RecordTests {
         }
     }
 
-    /// Collections of Swift are written whatever their static type is, as Foundation writes them.
+    /// Collections of Swift are written as Foundation writes them, those of any static type.
     @Test(arguments: [PropertyListFormat.binary, .xml])
     func collectionsOfAllTypesAreWritten(format: PropertyListFormat) throws {
         let lists: [Any] = [
