@@ -101,6 +101,37 @@ struct RecordTests {
         }
     }
 
+    private final class Keeper: Encodable {
+        var encoder: (any Encoder)?
+        var keyed: KeyedEncodingContainer<Repeated.Key>?
+        var unkeyed: (any UnkeyedEncodingContainer)?
+
+        func encode(to encoder: any Encoder) throws {
+            self.encoder = encoder
+            keyed = encoder.container(keyedBy: Repeated.Key.self)
+            try keyed?.encode(1, forKey: Repeated.Key(stringValue: "a"))
+            unkeyed = keyed?.nestedUnkeyedContainer(forKey: Repeated.Key(stringValue: "b"))
+            try unkeyed?.encode("c")
+        }
+    }
+
+    /// A value that encodes into an encoder that it has kept comes too late, and does no harm.
+    @Test func anEncoderThatIsKeptChangesNothing() throws {
+        let keeper = Keeper()
+        let data = try PropertyListCoder().encode(keeper)
+        for number in 0..<20 {
+            try keeper.keyed?.encode("late", forKey: Repeated.Key(stringValue: "late \(number)"))
+            try keeper.keyed?.encode([1, 2], forKey: Repeated.Key(stringValue: "a"))
+            try keeper.unkeyed?.encode(number)
+            var single = keeper.encoder?.singleValueContainer()
+            try single?.encode("late")
+            var other = keeper.encoder?.unkeyedContainer()
+            try other?.encode(["late"])
+        }
+        let read = try PropertyListObjects.propertyList(from: data, format: nil)
+        #expect(isEqual(read, ["a": 1, "b": ["c"]] as [String: Any]))
+    }
+
     @Test(arguments: [1, 2, 15, 16, 40, 300])
     func theLastValueOfAnEncodedKeyCounts(keys: Int) throws {
         let data = try PropertyListCoder().encode([Repeated(keys: keys), Repeated(keys: keys)])

@@ -11,8 +11,12 @@ final class EncodingState {
     @inline(__always)
     func append(_ node: Node) throws(PropertyListError) -> Int { try builder.append(node) }
 
-    /// The table, once all is encoded; nothing can be encoded after it.
+    /// Whether the table was given away: an encoder that a value has kept changes nothing any more.
+    @exclusivity(unchecked) private(set) var isOver = false
+
+    /// The table, once all is encoded.
     func table(_ format: PropertyListFormat) -> NodeTable {
+        isOver = true
         var all = NodeBuilder()
         swap(&all, &builder)
         return NodeTable(all, format: format)
@@ -53,17 +57,20 @@ final class EncodingPlace: Encoder {
     // MARK: Filling
 
     func fill(_ node: Node) {
+        guard !state.isOver else { return }
         isFilled = true
         state.builder.fill(slot, node)
     }
 
     func open(_ kind: Node.Kind) {
+        if state.isOver { return }
         if isFilled, state.builder.nodes[slot].kind == kind { return }
         fill(Node(kind, offset: 0))
     }
 
     /// Makes a new member of this dictionary, or replaces that of the same key.
     func add(_ member: Int, forKey name: String) {
+        guard !state.isOver else { return }
         var name = name
         let (key, hash) = name.withUTF8 { bytes in
             let text = ByteView(bytes)
@@ -116,6 +123,7 @@ final class EncodingPlace: Encoder {
     }
 
     func add(_ member: Int) {
+        guard !state.isOver else { return }
         state.builder.link(member, to: slot, after: last)
         last = member
         count += 1
