@@ -13,6 +13,7 @@ import Foundation
         UnarchiveSuite.self,
         CompressSuite.self,
         MemorySuite.self,
+        ObservingSuite.self,
         DiskSuite.self,
         LargeSuite.self,
         HitRatioSuite.self,

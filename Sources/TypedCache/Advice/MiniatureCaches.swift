@@ -53,7 +53,7 @@ struct MiniatureCaches {
     }
 
     /// How many sizes are simulated at once.
-    static let mostSizes = 12
+    static let mostSizes = 7
 
     private let mostKeys: Int
     private let largestSize: Double

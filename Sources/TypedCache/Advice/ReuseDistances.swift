@@ -30,7 +30,7 @@ struct ReuseDistances {
         self.mostKeys = max(1, mostKeys)
         self.largestSize = largestSize
         self.rate = rate
-        let places = 2 * self.mostKeys
+        let places = self.mostKeys + max(1, self.mostKeys / 2)
         hashes = Array(repeating: 0, count: places)
         sums = Array(repeating: 0, count: places + 1)
         keys.reserveCapacity(self.mostKeys)

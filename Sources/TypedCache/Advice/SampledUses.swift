@@ -2,17 +2,30 @@ import Foundation
 
 /// The keys in the sample, and the counts of their uses since the profile was last saved.
 struct SampledUses {
-    var distances: ReuseDistances
-    var miniatures: MiniatureCaches
-    var profile: UseProfile
-    /// The cache's statistics at the last save.
-    private(set) var known = CacheStatistics()
+    /// What was counted since the profile was last saved.
+    struct Counts {
+        var profile: UseProfile
+        /// The uses of the keys in the miniature caches, by their distances.
+        var simulated = DistanceCounts()
+        /// The cache's statistics at the beginning.
+        var known: CacheStatistics
+        /// The fetches, of all keys, in the windows that have ended.
+        var watchedUses = 0.0
+    }
+
+    private var distances: ReuseDistances
+    private var miniatures: MiniatureCaches
+    private var counts: Counts
+    private var window = SamplingWindow()
+    /// The cache's statistics when the window began, or when its fetches were last added; `nil` as long as they are not
+    /// known.
+    private var knownAtWindow: CacheStatistics? = CacheStatistics()
     var savedAt = ContinuousClock.now
 
-    init(distances: ReuseDistances, miniatures: MiniatureCaches, profile: UseProfile) {
+    init(distances: ReuseDistances, miniatures: MiniatureCaches, startedAt: Date) {
         self.distances = distances
         self.miniatures = miniatures
-        self.profile = profile
+        counts = Counts(profile: UseProfile(startedAt: startedAt), known: CacheStatistics())
     }
 
     mutating func remove(_ hash: UInt64) {
@@ -25,41 +38,100 @@ struct SampledUses {
         miniatures.removeAll()
     }
 
-    var threshold: UInt64 { max(distances.rate.threshold, miniatures.rate.threshold) }
+    /// Hashes up to it are sampled; none are in a pause.
+    var threshold: UInt64 {
+        window.isOpen ? max(distances.rate.threshold, miniatures.rate.threshold) : 0
+    }
 
+    /// Counts a fetch.
+    ///
+    /// - Parameter byteCount: of the key's value; `nil` if there is none: then the key is removed.
     mutating func use(_ hash: UInt64, byteCount: Int?) {
-        if distances.rate.samples(hash) { profile.count(hash, byteCount, in: &distances) }
-        if miniatures.rate.samples(hash) { miniatures.use(hash, byteCount: byteCount, counting: &profile.sizes) }
+        if distances.rate.samples(hash) {
+            let distance = byteCount == nil ? nil : distances.distance(hash)
+            counts.profile.distances.add(distance, weight: 1 / distances.rate.share)
+            if miniatures.rate.samples(hash) {
+                counts.simulated.add(distance, weight: 1 / miniatures.rate.share)
+            }
+            if let byteCount { distances.use(hash, byteCount: byteCount) } else { distances.remove(hash) }
+        }
+        if miniatures.rate.samples(hash) {
+            miniatures.use(hash, byteCount: byteCount, counting: &counts.profile.sizes)
+        }
     }
 
     mutating func save(_ hash: UInt64, byteCount: Int) {
         if distances.rate.samples(hash) { distances.use(hash, byteCount: byteCount) }
-        if miniatures.rate.samples(hash) { miniatures.save(hash, byteCount: byteCount, counting: &profile.sizes) }
+        if miniatures.rate.samples(hash) {
+            miniatures.save(hash, byteCount: byteCount, counting: &counts.profile.sizes)
+        }
     }
 
-    /// Takes the counts since the last time; `nil` if there was no use.
-    mutating func take(at now: Date, _ statistics: CacheStatistics, byteLimit: Int?) -> UseProfile? {
-        let since = statistics - known
-        let uses = since.hits + since.misses + since.joins
-        guard uses > 0 else { return nil }
-        var taken = profile
-        taken.updatedAt = max(now, taken.startedAt)
-        taken.adjust(toUses: Double(uses))
-        taken.memoryHits = Double(since.memoryHits)
-        taken.byteLimit = byteLimit
-        taken.keyCount = Double(distances.count) / distances.rate.share
-        taken.byteCount = Double(distances.byteCount) / distances.rate.share
-        profile = UseProfile(startedAt: now)
-        known = statistics
+    // MARK: Windows
+
+    /// Counts a change of the sample; returns how long the pause is that is due now, or `nil` for none.
+    mutating func pauseDue(at now: ContinuousClock.Instant) -> Duration? { window.count(at: now) }
+
+    /// Ends the window with these statistics.
+    mutating func endWindow(_ statistics: CacheStatistics) {
+        watch(until: statistics)
+        window.pause()
+    }
+
+    private mutating func watch(until statistics: CacheStatistics) {
+        guard let known = knownAtWindow else { return }
+        counts.watchedUses += Double((statistics - known).profiledFetches)
+        knownAtWindow = statistics
+    }
+
+    mutating func beginWindow(at now: ContinuousClock.Instant) {
+        knownAtWindow = nil
+        window = SamplingWindow(startedAt: now)
+    }
+
+    /// Whether the window has begun without the cache's statistics.
+    var needsStatistics: Bool { window.isOpen && knownAtWindow == nil }
+
+    /// Has the window begin with these statistics.
+    mutating func watch(from statistics: CacheStatistics) {
+        if knownAtWindow == nil { knownAtWindow = statistics }
+    }
+
+    // MARK: Saving
+
+    /// Takes the counts since the last time; `nil` if there was no fetch.
+    mutating func take(at now: Date, _ statistics: CacheStatistics) -> Counts? {
+        guard (statistics - counts.known).profiledFetches > 0 else { return nil }
+        if window.isOpen { watch(until: statistics) }
+        let taken = counts
+        counts = Counts(profile: UseProfile(startedAt: now), known: statistics)
         savedAt = .now
         return taken
     }
 
-    /// Undoes ``take(at:_:byteLimit:)``, whose counts could not be saved.
-    mutating func putBack(_ taken: UseProfile, _ former: CacheStatistics) {
+    /// The profile of counts that were taken, corrected.
+    func profile(_ taken: Counts, at now: Date, _ statistics: CacheStatistics, byteLimit: Int?) -> UseProfile {
+        let since = statistics - taken.known
+        var profile = taken.profile
+        profile.updatedAt = max(now, profile.startedAt)
+        profile.adjust(toUses: taken.watchedUses)
+        var simulated = taken.simulated
+        simulated.adjust(toUses: taken.watchedUses)
+        profile.correct(by: simulated)
+        profile.scale(toUses: Double(since.profiledFetches))
+        profile.memoryHits = Double(since.memoryHits)
+        profile.byteLimit = byteLimit
+        profile.keyCount = Double(distances.count) / distances.rate.share
+        profile.byteCount = Double(distances.byteCount) / distances.rate.share
+        return profile
+    }
+
+    /// Undoes ``take(at:_:)``, whose counts could not be saved.
+    mutating func putBack(_ taken: Counts) {
         var joined = taken
-        joined.add(profile)
-        profile = joined
-        known = former
+        joined.profile.add(counts.profile)
+        joined.simulated.add(counts.simulated, toShare: 1)
+        joined.watchedUses += counts.watchedUses
+        counts = joined
     }
 }

@@ -3,8 +3,7 @@ import Foundation
 /// The share of all keys that is sampled: a key is in the sample if its hash lies below a threshold, so the sample has
 /// each use of its keys, and no use of the others (SHARDS: Waldspurger and others, FAST 2015).
 ///
-/// Rates are powers of the square root of one half, as sizes on ``SizeScale`` are powers of that of two: at a rate that
-/// is one step lower, a cache of the same miniature size stands for a cache that is one step larger.
+/// Rates are powers of the square root of one half.
 struct SamplingRate: Sendable, Hashable {
     /// 0 is the whole.
     private(set) var steps: Int
@@ -25,19 +24,17 @@ struct SamplingRate: Sendable, Hashable {
     var lower: SamplingRate { SamplingRate(steps: steps + 1) }
 }
 
-/// The sizes of memory for which hits are counted: 1 byte, and each larger by the square root of two.
+/// The sizes of memory for which hits are counted: 1 byte, and each twice as large as the one before.
 enum SizeScale {
     /// The largest is above 10¹⁴ bytes.
-    static let count = 96
+    static let count = 48
 
-    static func byteCount(_ index: Int) -> Double { pow(2, Double(index) / 2) }
+    static func byteCount(_ index: Int) -> Double { Double(1 << index) }
 
     /// The first size that is at least `byteCount`.
     static func index(atLeast byteCount: Double) -> Int {
         guard byteCount > 1 else { return 0 }
-        var index = min(count - 1, max(0, Int((2 * log2(byteCount)).rounded(.up))))
-        // The logarithm of a size on the scale may come out a little above its index.
-        if index > 0, self.byteCount(index - 1) >= byteCount { index -= 1 }
-        return index
+        let whole = UInt64(min(byteCount.rounded(.up), 0x1p60))
+        return min(count - 1, UInt64.bitWidth - (whole - 1).leadingZeroBitCount)
     }
 }

@@ -23,7 +23,8 @@ package struct SizeAdvice: Sendable {
     /// `nil` as long as too little was counted.
     package init?(_ profile: UseProfile) {
         guard profile.uses >= Self.fewestUses, let sizes = profile.simulatedSizes else { return nil }
-        points = sizes.compactMap { profile.point(SizeScale.byteCount($0)) }
+        // Between two sizes that were simulated, one more.
+        points = (2 * sizes.lowerBound...2 * sizes.upperBound).compactMap { profile.point(pow(2, Double($0) / 2)) }
         guard points.count >= 2 else { return nil }
         knee = Self.knee(of: points)
         present = profile.byteLimit.flatMap { limit in

@@ -10,8 +10,8 @@ import Foundation
 ///                               bytes, negative for none
 ///     32     40  sums           Float64: uses, memory hits, sampled uses, keys, their bytes
 ///     72   5760  distances      720 Float64: uses by their distance
-///     5832 1536  sizes          96 times two Float64: uses, and hits among them
-///     7368    4  checksum       UInt32, CRC-32 of every byte before it
+///     5832  768  sizes          48 times two Float64: uses, and hits among them
+///     6600    4  checksum       UInt32, CRC-32 of every byte before it
 ///
 /// Numbers are big-endian, and finite.
 extension UseProfile {
@@ -34,9 +34,9 @@ extension UseProfile {
         append(UInt16(0))
         let head = [
             startedAt.timeIntervalSinceReferenceDate, updatedAt.timeIntervalSinceReferenceDate,
-            byteLimit.map(Double.init) ?? -1, uses, memoryHits, sampledUses, keyCount, byteCount,
+            byteLimit.map(Double.init) ?? -1, uses, memoryHits, distances.uses, keyCount, byteCount,
         ]
-        for number in head + distances + sizes.flatMap({ [$0.uses, $0.hits] }) {
+        for number in head + distances.counts + sizes.flatMap({ [$0.uses, $0.hits] }) {
             append(min(max(-Self.largestNumber, number), Self.largestNumber).bitPattern)
         }
         append(bytes.withUnsafeBytes { Zlib.crc32($0) })
@@ -79,11 +79,11 @@ extension UseProfile {
         let (started, updated, limit) = (number(), number(), number())
         self.init(startedAt: Date(timeIntervalSinceReferenceDate: started))
         updatedAt = Date(timeIntervalSinceReferenceDate: updated)
-        (uses, memoryHits, sampledUses, keyCount, byteCount) = (number(), number(), number(), number(), number())
-        for index in distances.indices { distances[index] = number() }
+        (uses, memoryHits, distances.uses, keyCount, byteCount) = (number(), number(), number(), number(), number())
+        for index in distances.counts.indices { distances.counts[index] = number() }
         for index in sizes.indices { sizes[index] = SizeCount(uses: number(), hits: number()) }
         guard next(4) == UInt64(checksum) else { throw damaged("the checksum does not match") }
-        guard isSound, uses >= 0, memoryHits >= 0, sampledUses >= 0, keyCount >= 0, byteCount >= 0,
+        guard isSound, uses >= 0, memoryHits >= 0, distances.uses >= 0, keyCount >= 0, byteCount >= 0,
             started.magnitude < 1e11, updated.magnitude < 1e11
         else { throw damaged("a number is impossible") }
         byteLimit = limit < 0 ? nil : Int(limit)

@@ -19,29 +19,14 @@ package struct UseProfile: Sendable, Hashable {
     package var keyCount = 0.0
     package var byteCount = 0.0
 
-    /// Uses by the bytes since the key's use before: see ``DistanceScale``.
-    var distances = [Double](repeating: 0, count: DistanceScale.count)
-    /// The sampled uses of `distances`, those of keys that were not used before included.
-    var sampledUses = 0.0
+    /// Uses by the bytes since the key's use before.
+    var distances = DistanceCounts()
     /// For each size of ``SizeScale``.
     var sizes = [SizeCount](repeating: SizeCount(), count: SizeScale.count)
 
     package init(startedAt: Date) {
         self.startedAt = startedAt
         updatedAt = startedAt
-    }
-
-    // MARK: Counting
-
-    /// Counts a fetch by its distance, and makes its key the last one used.
-    ///
-    /// - Parameter byteCount: of the key's value; `nil` if there is none: then the key is removed.
-    mutating func count(_ hash: UInt64, _ byteCount: Int?, in order: inout ReuseDistances) {
-        let weight = 1 / order.rate.share
-        sampledUses += weight
-        guard let byteCount else { return order.remove(hash) }
-        if let distance = order.distance(hash) { distances[DistanceScale.index(distance)] += weight }
-        order.use(hash, byteCount: byteCount)
     }
 
     // MARK: Joining
@@ -57,8 +42,7 @@ package struct UseProfile: Sendable, Hashable {
         reach(later.topSize)
         uses = uses * share + later.uses
         memoryHits = memoryHits * share + later.memoryHits
-        sampledUses = sampledUses * share + later.sampledUses
-        for index in distances.indices { distances[index] = distances[index] * share + later.distances[index] }
+        distances.add(later.distances, toShare: share)
         for index in sizes.indices {
             sizes[index].uses = sizes[index].uses * share + later.sizes[index].uses
             sizes[index].hits = sizes[index].hits * share + later.sizes[index].hits
@@ -81,9 +65,7 @@ package struct UseProfile: Sendable, Hashable {
     /// too many of the keys that are used most, which are hits at nearly every size (SHARDS-adj).
     mutating func adjust(toUses uses: Double) {
         self.uses = uses
-        guard sampledUses > 0 else { return }
-        distances[0] += uses - sampledUses
-        sampledUses = uses
+        distances.adjust(toUses: uses)
         let most = sizes.reduce(0) { max($0, $1.uses) }
         guard most > 0 else { return }
         for index in sizes.indices {
@@ -93,22 +75,35 @@ package struct UseProfile: Sendable, Hashable {
         }
     }
 
+    /// Corrects the hits of the sizes by how far the keys that were simulated are from the larger sample of
+    /// `distances`: in both, the hits of LRU are known.
+    ///
+    /// - Parameter simulated: the uses of the simulated keys, by distances in the larger sample.
+    mutating func correct(by simulated: DistanceCounts) {
+        for index in sizes.indices where sizes[index].uses > 0 {
+            let size = SizeScale.byteCount(index)
+            guard let larger = distances.hitRatio(size), let smaller = simulated.hitRatio(size) else { return }
+            let hits = sizes[index].hits + (larger - smaller) * sizes[index].uses
+            sizes[index].hits = min(max(0, hits), sizes[index].uses)
+        }
+    }
+
+    /// Has the sampled counts stand for another number of uses.
+    mutating func scale(toUses uses: Double) {
+        let factor = self.uses > 0 ? uses / self.uses : 1
+        self.uses = uses
+        distances.scale(by: factor)
+        for index in sizes.indices {
+            sizes[index].uses *= factor
+            sizes[index].hits *= factor
+        }
+    }
+
     // MARK: Hits by size
 
     /// The share of fetches that memory of a size would answer if it gave up the least recently used entry first;
     /// between 0 and 1. `nil` as long as nothing was counted.
-    package func leastRecentlyUsedHitRatio(_ byteCount: Double) -> Double? {
-        guard sampledUses > 0 else { return nil }
-        var hits = 0.0
-        for (index, count) in distances.enumerated() {
-            let range = DistanceScale.range(index)
-            guard range.lowerBound <= byteCount else { break }
-            // Evenly spread in its range.
-            let part = (byteCount - range.lowerBound + 1) / (range.upperBound - range.lowerBound)
-            hits += count * min(1, part)
-        }
-        return min(max(0, hits / sampledUses), 1)
-    }
+    package func leastRecentlyUsedHitRatio(_ byteCount: Double) -> Double? { distances.hitRatio(byteCount) }
 
     /// The share of fetches that memory of a size would answer under the package's own policy; between 0 and 1. `nil`
     /// below the smallest size that was simulated. Between two of the sizes, as much as lies between their shares.
@@ -116,11 +111,11 @@ package struct UseProfile: Sendable, Hashable {
         guard let known = simulatedSizes, byteCount >= SizeScale.byteCount(known.lowerBound) * 0.999 else {
             return nil
         }
-        let position = min(max(2 * log2(max(1, byteCount)), Double(known.lowerBound)), Double(known.upperBound))
-        let index = Int(position)
+        let index = min(max(Int(log2(max(1, byteCount))), known.lowerBound), known.upperBound)
         let low = sizes[index].ratio
         guard index < known.upperBound else { return low }
-        return low + (sizes[index + 1].ratio - low) * (position - Double(index))
+        let size = SizeScale.byteCount(index)
+        return low + (sizes[index + 1].ratio - low) * min(max(0, byteCount / size - 1), 1)
     }
 
     /// The sizes that were simulated for the greater part of all uses.
@@ -146,27 +141,4 @@ package struct UseProfile: Sendable, Hashable {
 
     /// The share of fetches that memory answered, 0 to 1.
     package var measuredHitRatio: Double { uses > 0 ? min(1, memoryHits / uses) : 0 }
-}
-
-/// Ranges of distances in bytes: exact up to 31, then sixteen to each doubling.
-enum DistanceScale {
-    static let count = 720
-    private static let partBits = 4
-
-    static func index(_ distance: Double) -> Int {
-        guard distance >= 1 else { return 0 }
-        let distance = UInt64(min(distance.rounded(), 0x1p60))
-        let exponent = 63 - distance.leadingZeroBitCount
-        guard exponent >= partBits else { return Int(distance) }
-        let part = Int(distance >> UInt64(exponent - partBits)) & 15
-        return min(count - 1, 16 * (exponent - partBits + 1) + part)
-    }
-
-    /// The distances of an index: whole numbers from the lower bound up to, not including, the upper one.
-    static func range(_ index: Int) -> Range<Double> {
-        guard index >= 16 else { return Double(index)..<Double(index + 1) }
-        let shift = index / 16 - 1
-        let lower = Double((16 + index % 16)) * pow(2, Double(shift))
-        return lower..<(lower + pow(2, Double(shift)))
-    }
 }

@@ -6,21 +6,40 @@ import Synchronization
 /// Samples the uses of a cache's keys, and keeps their profile beside the cache.
 ///
 /// A use of a key that is not sampled costs a comparison of its hash with the threshold. The others take a lock, and
-/// half a microsecond for each size that is simulated. Its memory is bounded by the number of sampled keys.
+/// half a microsecond for each size that is simulated and has no entry of the key. Pauses bound their time, and the
+/// number of sampled keys bounds the memory.
 ///
 /// The profile's counts are added to those of the file at most once a minute, where keys are used, and at the end.
 /// Hashes have seeds of the process, and memory is empty when a process begins: so samples end with the process, and the
 /// file has counts alone.
+///
+/// Nothing holds it weakly: an object that was ever held so has its references counted in a table beside it, which cost
+/// each hit 40 ns.
 final class UseSampler: Sendable {
-    /// The most keys whose order is kept, at 64 bytes each with the spare room of tables.
+    /// What the end of a pause needs, which may come after the cache's.
+    private final class Sample: Sendable {
+        /// Hashes up to it are sampled.
+        let threshold = Atomic<UInt64>(.max)
+        let state: Mutex<SampledUses>
+
+        init(_ uses: SampledUses) { state = Mutex(uses) }
+
+        func change<Result>(_ body: (inout SampledUses) -> Result) -> Result {
+            state.withLock { state in
+                let result = body(&state)
+                threshold.store(state.threshold, ordering: .relaxed)
+                return result
+            }
+        }
+    }
+
+    /// The most keys whose order is kept, at 56 bytes each with the spare room of tables.
     static let mostOrderedKeys = 3_000
     /// The most keys in the miniature caches, at 0.6 KiB each.
-    static let mostSimulatedKeys = 704
+    static let mostSimulatedKeys = 1_024
     private static let interval = Duration.seconds(60)
 
-    /// Hashes up to it are sampled.
-    private let threshold = Atomic<UInt64>(.max)
-    private let state: Mutex<SampledUses>
+    private let sample: Sample
     private let memory: SharedMemory
     private let directory: String
     private let byteLimit: Int?
@@ -37,11 +56,11 @@ final class UseSampler: Sendable {
         self.memory = memory
         self.clock = clock
         let largest = byteLimit.map { max(Self.leastLargestSize, Double($0) * Self.largestSizes) } ?? .infinity
-        state = Mutex(
+        sample = Sample(
             SampledUses(
                 distances: ReuseDistances(mostKeys: Self.mostOrderedKeys, largestSize: largest),
                 miniatures: MiniatureCaches(mostKeys: Self.mostSimulatedKeys, largestSize: largest),
-                profile: UseProfile(startedAt: clock.now)
+                startedAt: clock.now
             )
         )
     }
@@ -53,7 +72,7 @@ final class UseSampler: Sendable {
     deinit { save() }
 
     /// Whether uses of a key are counted.
-    @inline(__always) func samples(_ hash: UInt64) -> Bool { hash <= threshold.load(ordering: .relaxed) }
+    @inline(__always) func samples(_ hash: UInt64) -> Bool { hash <= sample.threshold.load(ordering: .relaxed) }
 
     // MARK: Uses
 
@@ -83,14 +102,32 @@ final class UseSampler: Sendable {
     }
 
     private func change(_ body: (inout SampledUses) -> Void) {
-        let isDue = state.withLock { state in
+        let now = ContinuousClock.now
+        let (isDue, needsStatistics, pause) = sample.change { state in
             body(&state)
-            threshold.store(state.threshold, ordering: .relaxed)
-            guard ContinuousClock.now - state.savedAt > Self.interval else { return false }
-            state.savedAt = .now
-            return true
+            let isDue = now - state.savedAt > Self.interval
+            if isDue { state.savedAt = now }
+            // Without queues nothing would end a pause.
+            let pause = StoreUsage.hasQueues ? state.pauseDue(at: now) : nil
+            return (isDue, state.needsStatistics, pause)
         }
-        if isDue, StoreUsage.hasQueues { DispatchQueue.global(qos: .utility).async { [weak self] in self?.save() } }
+        if needsStatistics {
+            let statistics = memory.statistics
+            sample.change { $0.watch(from: statistics) }
+        }
+        if let pause { begin(pause) }
+        if isDue, StoreUsage.hasQueues { Self.queue.async { self.save() } }
+    }
+
+    private static let queue = DispatchQueue.global(qos: .utility)
+
+    /// Ends the window; the next one begins after `pause`.
+    private func begin(_ pause: Duration) {
+        let statistics = memory.statistics
+        sample.change { $0.endWindow(statistics) }
+        Self.queue.asyncAfter(deadline: .now() + pause / .seconds(1)) { [sample] in
+            sample.change { $0.beginWindow(at: .now) }
+        }
     }
 
     // MARK: The file
@@ -103,24 +140,25 @@ final class UseSampler: Sendable {
         guard generation == StoreUsage.processGeneration else { return }
         let statistics = memory.statistics
         let now = clock.now
-        let (taken, former) = state.withLock { state in
-            let former = state.known
-            return (state.take(at: now, statistics, byteLimit: byteLimit), former)
+        let saved = sample.change { state in
+            state.take(at: now, statistics).map { taken in
+                (taken, state.profile(taken, at: now, statistics, byteLimit: byteLimit))
+            }
         }
-        guard let taken else { return }
+        guard let (taken, later) = saved else { return }
         do throws(StoreError) {
             try ProfileFile.update(inDirectory: directory, byteCount: UseProfile.byteLength) { bytes in
-                guard let bytes else { return taken.bytes }
+                guard let bytes else { return later.bytes }
                 // One that cannot be read gives way, but for one of a later version.
                 switch Result(catching: { () throws(CacheError) in try UseProfile(bytes) }) {
                 case .success(var profile):
-                    profile.add(taken)
+                    profile.add(later)
                     return profile.bytes
-                case .failure(let error): return error.code == .unsupportedVersion ? nil : taken.bytes
+                case .failure(let error): return error.code == .unsupportedVersion ? nil : later.bytes
                 }
             }
         } catch {
-            state.withLock { $0.putBack(taken, former) }
+            sample.change { $0.putBack(taken) }
         }
     }
 

@@ -10,10 +10,11 @@ public struct MemorySettings: Sendable, Hashable {
     /// Whether the uses of a sample of the keys are counted, so that `typed-cache advise` can tell what another size of
     /// memory would bring; `false` by default.
     ///
-    /// The counts of all processes are added to a file of 8 KiB in the cache's directory, once a minute and when the
+    /// The counts of all processes are added to a file of 7 KiB in the cache's directory, once a minute and when the
     /// cache is closed or dropped. They say nothing about single keys, and fade by half every week. Takes up to 1 MiB of
-    /// memory, and some nanoseconds for each fetch from memory; a fetch of a key in the sample takes microseconds, and
-    /// the sample has at most 3,000 keys. Has no effect on a cache in memory alone.
+    /// memory, and some nanoseconds for each fetch from memory in the mean: a fetch of a key in the sample takes
+    /// microseconds, the sample has at most 3,000 keys, and after 16,384 of their uses within 16 seconds counting pauses
+    /// for the rest of these. Has no effect on a cache in memory alone.
     public var profilesUse: Bool
 
     /// - Parameters:
