@@ -42,39 +42,17 @@ package struct EntryRow: Sendable, Equatable {
         tags.map { EscapedText($0, limit: 80).description }.joined(separator: ", ")
     }
 
-    /// For people. The keys come last: they are the only cells that have no usual width.
-    static func table(_ entries: [EntryRow], hasTags: Bool) -> TextTable {
-        let hasModels = entries.contains { $0.model != nil }
-        var table = TextTable(
-            [("STORED", .left), ("EXPIRES", .left), ("SIZE", .right)] + (hasModels ? [("KIND", .left)] : [])
-                + (hasTags ? [("TAGS", .left)] : []) + [("KEY", .left)]
-        )
-        for entry in entries {
-            table.append(
-                [
-                    InstantText.text(entry.storedAt),
-                    entry.expiresAt.map(InstantText.text) ?? "never",
-                    ByteText(entry.size).description,
-                ] + (hasModels ? [entry.model?.name ?? ""] : []) + (hasTags ? [entry.tagText] : [])
-                    + [EscapedText(entry.key).description]
-            )
-        }
-        return table
+    /// The columns of a table for people. The keys come last: they are the only cells that have no usual width.
+    static func columns(hasModels: Bool, hasTags: Bool) -> [TableColumn] {
+        [("STORED", .left), ("EXPIRES", .left), ("SIZE", .right)] + (hasModels ? [("KIND", .left)] : [])
+            + (hasTags ? [("TAGS", .left)] : []) + [("KEY", .left)]
     }
 
-    /// The entries with their kinds, if the library ModelCache has made them.
-    ///
-    /// The first entry decides for all, since a cache of that library holds one kind. So one archive is read from a
-    /// cache of models, or of another program; lists are read one by one, for their numbers of elements.
-    static func namingModels(_ entries: [EntryRow], in cache: any CacheAccess, at date: Date) -> [EntryRow] {
-        guard let first = entries.first, let sample = ModelEntry(key: first.key, in: cache, at: date) else {
-            return entries
-        }
-        return entries.map { entry in
-            var named = entry
-            named.model =
-                if case .list = sample { ModelEntry(key: entry.key, in: cache, at: date) } else { sample }
-            return named
-        }
+    func cells(hasModels: Bool, hasTags: Bool) -> [String] {
+        [
+            InstantText.text(storedAt),
+            expiresAt.map(InstantText.text) ?? "never",
+            ByteText(size).description,
+        ] + (hasModels ? [model?.name ?? ""] : []) + (hasTags ? [tagText] : []) + [EscapedText(key).description]
     }
 }

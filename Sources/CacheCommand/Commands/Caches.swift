@@ -104,7 +104,7 @@ struct CacheRow {
     static func table(_ rows: [CacheRow]) -> TextTable {
         let hasApps = rows.contains { $0.app != nil }
         let hasStatistics = rows.contains { $0.statistics != nil }
-        var columns: [(heading: String, alignment: TextTable.Alignment)] = [
+        var columns: [(heading: String, alignment: TableAlignment)] = [
             ("CHANGED", .left), ("LAYOUT", .left), ("ENTRIES", .right),
         ]
         if hasStatistics { columns += [("EXPIRED", .right), ("DAMAGED", .right)] }

@@ -1,4 +1,3 @@
-import ArchiveStore
 import Foundation
 import KeyedArchive
 
@@ -50,49 +49,105 @@ struct List: Subcommand {
         // The reader of a key that was cut would take it for another one.
         let interruption = environment.trapSignals()
         let cache = try environment.backend.open(self.cache.selection)
-        guard isLong || showsTags || writesJSON else {
-            try forEachEntry(in: cache, at: environment.date(), until: interruption) { entry in
-                try environment.output.write(writesRawKeys ? "\(entry.key)\0" : "\(EscapedText(entry.key))\n")
-            }
-            return interruption.signal.map(ExitStatus.signal) ?? .success
-        }
-        var rows: [EntryRow] = []
-        try forEachEntry(in: cache, at: environment.date(), until: interruption) { rows.append(EntryRow($0)) }
-        if let signal = interruption.signal { return .signal(signal) }
-        rows = EntryRow.namingModels(rows, in: cache, at: environment.date())
         if writesJSON {
-            let values = rows.map { $0.json(hasTags: showsTags) }
-            try JSONWriter.write(.array(values), isIndented: true, to: environment.output)
+            try writeJSON(of: cache, until: interruption, environment)
+        } else if isLong || showsTags {
+            try writeTable(of: cache, until: interruption, environment)
         } else {
-            try environment.output.write(EntryRow.table(rows, hasTags: showsTags).description)
+            try forEachEntry(in: cache, at: environment.date(), until: interruption) { row in
+                try environment.output.write(writesRawKeys ? "\(row.key)\0" : "\(EscapedText(row.key))\n")
+            }
         }
-        return .success
+        return interruption.signal.map(ExitStatus.signal) ?? .success
     }
 
-    /// Gives the entries to `body` as they are found; in an order, all of them have to be known first. A signal ends it.
+    private func writeJSON(
+        of cache: any CacheAccess,
+        until interruption: any Interruption,
+        _ environment: CommandEnvironment
+    ) throws {
+        var naming = ModelNaming(in: cache, at: environment.date())
+        var array = JSONArrayWriter(to: environment.output)
+        try forEachEntry(in: cache, at: environment.date(), until: interruption) { row in
+            try array.append(naming.name(row).json(hasTags: showsTags))
+        }
+        if interruption.signal == nil { try array.finish() }
+    }
+
+    private func writeTable(
+        of cache: any CacheAccess,
+        until interruption: any Interruption,
+        _ environment: CommandEnvironment
+    ) throws {
+        func columns(hasModels: Bool) -> TableWriter {
+            TableWriter(EntryRow.columns(hasModels: hasModels, hasTags: showsTags), to: environment.output)
+        }
+        var naming = ModelNaming(in: cache, at: environment.date())
+        var hasModels = false
+        var table: TableWriter?
+        do {
+            try forEachEntry(in: cache, at: environment.date(), until: interruption) { row in
+                let row = naming.name(row)
+                if table == nil {
+                    // The first entry decides for all.
+                    hasModels = row.model != nil
+                    table = columns(hasModels: hasModels)
+                }
+                try table?.append(row.cells(hasModels: hasModels, hasTags: showsTags))
+            }
+        } catch {
+            // What was found before a failure is shown.
+            try table?.finish()
+            throw error
+        }
+        // Of no entries there is the heading, unless a signal came before the first one.
+        if table == nil, interruption.signal == nil { table = columns(hasModels: false) }
+        try table?.finish()
+    }
+
+    /// Gives the entries to `body` as they are found; in an order, those that may be given have to be known first. A
+    /// signal ends it.
     private func forEachEntry(
         in cache: any CacheAccess,
         at date: Date,
         until interruption: any Interruption,
-        _ body: (EntryInformation) throws -> Void
+        _ body: (EntryRow) throws -> Void
     ) throws {
         var left = limit ?? .max
         guard left > 0 else { return }
         guard let order else {
             return try cache.forEachEntry(selection.filter, at: date, until: interruption) { entry in
-                try body(entry)
+                try body(EntryRow(entry))
                 left -= 1
                 return left > 0
             }
         }
-        var entries: [EntryInformation] = []
+        var rows = SortedRows(order, limit: left)
         try cache.forEachEntry(selection.filter, at: date, until: interruption) { entry in
-            entries.append(entry)
+            rows.append(EntryRow(entry))
             return true
         }
-        entries.sort(by: order.isBefore)
-        for entry in entries.prefix(left) where interruption.signal == nil { try body(entry) }
+        for row in rows.sorted() where interruption.signal == nil { try body(row) }
     }
+}
+
+/// The first rows in an order, of any number: no more than twice as many as are asked for are held.
+struct SortedRows {
+    private let order: EntryOrder
+    private let limit: Int
+    private var rows: [EntryRow] = []
+
+    init(_ order: EntryOrder, limit: Int) {
+        self.order = order
+        self.limit = limit
+    }
+
+    mutating func append(_ row: EntryRow) {
+        rows.append(row)
+        if rows.count / 2 >= limit { rows = sorted() }
+    }
+
+    func sorted() -> [EntryRow] { Array(rows.sorted(by: order.isBefore).prefix(limit)) }
 }
 
 /// An order of entries in a list; equal ones are in the order of their keys' bytes.
@@ -105,13 +160,13 @@ enum EntryOrder: Sendable {
     /// The largest first.
     case size
 
-    func isBefore(_ one: EntryInformation, _ other: EntryInformation) -> Bool {
+    func isBefore(_ one: EntryRow, _ other: EntryRow) -> Bool {
         switch self {
         case .stored where one.storedAt != other.storedAt: return one.storedAt > other.storedAt
         case .expires where one.expiresAt != other.expiresAt:
             return (one.expiresAt ?? .distantFuture) < (other.expiresAt ?? .distantFuture)
-        case .size where one.storedByteCount != other.storedByteCount:
-            return one.storedByteCount > other.storedByteCount
+        case .size where one.size != other.size:
+            return one.size > other.size
         default: return one.key.utf8.lexicographicallyPrecedes(other.key.utf8)
         }
     }

@@ -35,6 +35,14 @@ struct JSONWriter {
         try output.write(writer.text + "\n")
     }
 
+    /// Writes an element of an indented array, without brackets and commas.
+    static func element(_ value: RecordValue) -> String {
+        var writer = JSONWriter(isIndented: true)
+        writer.startLine(depth: 1)
+        writer.append(value, depth: 1)
+        return writer.text
+    }
+
     /// Writes the held text once it is long.
     private mutating func spill() {
         guard let output, text.utf8.count >= Self.mostHeld else { return }
@@ -136,4 +144,22 @@ struct JSONWriter {
             text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
     }
+}
+
+/// Writes the elements of an array as they come, as ``JSONWriter`` writes a whole one, indented.
+///
+/// An array that is not finished stays open, so that no reader takes it for a whole one.
+struct JSONArrayWriter {
+    private let output: any TextOutput
+    private var isEmpty = true
+
+    init(to output: any TextOutput) { self.output = output }
+
+    mutating func append(_ value: RecordValue) throws(OutputError) {
+        try output.write((isEmpty ? "[" : ",") + JSONWriter.element(value))
+        isEmpty = false
+    }
+
+    /// Closes the array, and ends the line.
+    func finish() throws(OutputError) { try output.write(isEmpty ? "[]\n" : "\n]\n") }
 }

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 import struct TypedCache.CacheError
@@ -82,6 +83,59 @@ struct StreamedListTests {
         let run = ToolRun(["list", "--cache", "c"], on: StoppingBackend(access: parts))
         #expect(run.status == .failure && run.errors.text.contains("/c"))
         #expect(run.output.lines.count == 2 * Self.entriesInPart && run.output.flushCount == 1)
+    }
+
+    @Test("An array of JSON comes as the entries are found, and stays open behind a failure")
+    func streamedJSON() throws {
+        let (looks, whole) = list("--json")
+        let array = try #require(JSONSerialization.jsonObject(with: Data(whole.output.text.utf8)) as? [[String: Any]])
+        #expect(looks == 256 && array.count == 256 * Self.entriesInPart)
+        #expect(array[41]["key"] as? String == "key 1/1")
+        #expect(list("--json", "--limit", "3").looks == 1)
+        #expect(list("--json", "--prefix", "none").run.output.text == "[]\n")
+        // Behind head.
+        #expect(list("--json", output: MemoryOutput(room: 2_000)).looks == 1)
+        for words in [["--json"], ["--long"]] {
+            let parts = Parts { looks in if looks == 3 { throw CommandFailure.unreadable(path: "/c", errno: EIO) } }
+            let run = ToolRun(["list", "--cache", "c"] + words, on: StoppingBackend(access: parts))
+            #expect(run.status == .failure && run.errors.text.contains("/c"))
+            #expect(run.output.text.contains("key 1/39") && !run.output.text.hasSuffix("]\n"))
+        }
+    }
+
+    @Test("A long list prints its heading once, and its first rows make the widths")
+    func streamedTable() {
+        let run = list("--long").run
+        #expect(run.output.lines.count == 256 * Self.entriesInPart + 1)
+        #expect(run.output.lines[0] == "STORED                EXPIRES  SIZE  KEY")
+        #expect(run.output.lines.last == "1970-01-01T00:00:00Z  never    10 B  key 255/39")
+        // The end of the output ends the reading, where the first rows are full.
+        #expect(list("--long", output: MemoryOutput(room: 100)).looks < 110)
+    }
+
+    @Test("Rows of a limited list are those of the whole one, sorted", arguments: [0, 1, 7, 100, 1_000])
+    func limitedRows(limit: Int) {
+        var random = SeededGenerator(seed: limit)
+        for order in [EntryOrder.key, .stored, .expires, .size] {
+            let rows = (0..<400).map { number in
+                var attributes = EntryAttributes(
+                    storedAt: Date(timeIntervalSince1970: Double(Int.random(in: 0..<20, using: &random)))
+                )
+                if Bool.random(using: &random) { attributes.expiresAt = attributes.storedAt + 9 }
+                return EntryRow(
+                    EntryInformation(
+                        key: "\(number * 7_919 % 400)",
+                        attributes: attributes,
+                        archiveByteCount: 10,
+                        storedByteCount: Int.random(in: 0..<9, using: &random),
+                        identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+                    )
+                )
+            }
+            var sorted = SortedRows(order, limit: limit)
+            for row in rows { sorted.append(row) }
+            #expect(sorted.sorted() == Array(rows.sorted(by: order.isBefore).prefix(limit)))
+        }
     }
 
     @Test("A signal ends a list behind a whole line")
