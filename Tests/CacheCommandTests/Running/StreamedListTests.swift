@@ -96,7 +96,9 @@ struct StreamedListTests {
         // Behind head.
         #expect(list("--json", output: MemoryOutput(room: 2_000)).looks == 1)
         for words in [["--json"], ["--long"]] {
-            let parts = Parts { looks in if looks == 3 { throw CommandFailure.unreadable(path: "/c", errno: EIO) } }
+            let parts = Parts { looks in
+                if looks == 3 { throw CommandFailure.unreadable(path: "/c", errno: EIO) }
+            }
             let run = ToolRun(["list", "--cache", "c"] + words, on: StoppingBackend(access: parts))
             #expect(run.status == .failure && run.errors.text.contains("/c"))
             #expect(run.output.text.contains("key 1/39") && !run.output.text.hasSuffix("]\n"))

@@ -95,7 +95,8 @@ struct MemoryUseTests {
             try #require(RealTool.run(words + ["--root", workspace.root]).status == 0)
         }
         let commands = [
-            ["list"], ["list", "--long"], ["list", "--json"], ["list", "--sort", "key", "--limit", "100"], ["report"],
+            ["list"], ["list", "--long"], ["list", "--json"], ["list", "--sort", "key", "--limit", "100"],
+            ["report"],
             ["stats"], ["remove", "--expired", "--dry-run"],
         ]
         for words in commands {
