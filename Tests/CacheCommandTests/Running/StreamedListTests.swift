@@ -88,7 +88,8 @@ struct StreamedListTests {
     @Test("An array of JSON comes as the entries are found, and stays open behind a failure")
     func streamedJSON() throws {
         let (looks, whole) = list("--json")
-        let array = try #require(JSONSerialization.jsonObject(with: Data(whole.output.text.utf8)) as? [[String: Any]])
+        let data = Data(whole.output.text.utf8)
+        let array = try #require(JSONSerialization.jsonObject(with: data) as? [[String: Any]])
         #expect(looks == 256 && array.count == 256 * Self.entriesInPart)
         #expect(array[41]["key"] as? String == "key 1/1")
         #expect(list("--json", "--limit", "3").looks == 1)
