@@ -366,6 +366,21 @@ import Testing
         }
     }
 
+    @Test("Fetches of a pause are told by the statistics, so the profile stands for them too")
+    func pausedCache() throws {
+        let directory = TestDirectory()
+        let cache = try Self.open(directory.url)
+        let requests = Self.requests(SamplingWindow.uses + 8_000, keys: 50, seed: 8)
+        try Self.use(cache, requests)
+        let statistics = cache.statistics
+        try cache.close()
+        let profile = try #require(try Self.profile(directory.url))
+        #expect(profile.uses == Double(requests.count))
+        #expect(profile.memoryHits == Double(statistics.memoryHits))
+        let present = try #require(try #require(SizeAdvice(profile)).present)
+        #expect(abs(present.hitRatio - profile.measuredHitRatio) < 0.01)
+    }
+
     @Test("A cache that is dropped leaves its profile; one that was not asked for leaves none")
     func dropped() throws {
         let (asked, unasked) = (TestDirectory(), TestDirectory())

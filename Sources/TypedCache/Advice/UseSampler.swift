@@ -125,7 +125,8 @@ final class UseSampler: Sendable {
     private func begin(_ pause: Duration) {
         let statistics = memory.statistics
         sample.change { $0.endWindow(statistics) }
-        Self.queue.asyncAfter(deadline: .now() + pause / .seconds(1)) { [sample] in
+        let milliseconds = Int(pause / .milliseconds(1))
+        Self.queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [sample] in
             sample.change { $0.beginWindow(at: .now) }
         }
     }
