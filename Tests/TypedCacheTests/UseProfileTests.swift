@@ -377,7 +377,8 @@ import Testing
         let profile = try #require(try Self.profile(directory.url))
         #expect(profile.uses == Double(requests.count))
         #expect(profile.memoryHits == Double(statistics.memoryHits))
-        let present = try #require(try #require(SizeAdvice(profile)).present)
+        let advice = try #require(SizeAdvice(profile))
+        let present = try #require(advice.present)
         #expect(abs(present.hitRatio - profile.measuredHitRatio) < 0.01)
     }
 
