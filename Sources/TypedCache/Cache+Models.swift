@@ -103,7 +103,7 @@ extension Cache where Value: AnyObject {
         // times as long if there are weak references to it.
         private let table: EntryTable
         private let core: CacheCore
-        private let listeners: Listeners?
+        private let gate: HitGate
         private var now: TimeInterval?
         /// Hits on entries with deadlines, which are not counted yet.
         private var count = 0
@@ -114,7 +114,7 @@ extension Cache where Value: AnyObject {
             if cache.followsOthers { try cache.core.followOthers() }
             table = cache.memory.table
             core = cache.core
-            listeners = cache.core.listeners.isActive ? cache.core.listeners : nil
+            gate = cache.recorder.gate
         }
 
         @inline(__always) mutating func next(_ key: EntryKey) -> MemoryEntry? {
@@ -125,7 +125,7 @@ extension Cache where Value: AnyObject {
                 guard core.useIfFresh(entry, at: time) else { return nil }
                 count += 1
             }
-            listeners?.tell(.memoryHit, key)
+            if gate.stops(key.hash) { core.recorder.show(entry) }
             return entry
         }
 

@@ -382,6 +382,35 @@ import Testing
         #expect(abs(present.hitRatio - profile.measuredHitRatio) < 0.01)
     }
 
+    private final class Note: Codable, Encoded, Sendable {}
+
+    @Test("Looking for many keys in memory at once counts as looking for each")
+    func manyAtOnce() throws {
+        var profiles: [UseProfile?] = []
+        for isTogether in [true, false] {
+            let directory = TestDirectory()
+            let memory = MemorySettings(profilesUse: true)
+            let cache = try Cache<Note>(name: "c", directory: directory.url, memory: memory)
+            let texts = (0..<20).map { "note \($0)" }
+            for text in texts { try cache.save(Note(), forKey: text) }
+            let keys = try PreparedKeys(texts)
+            for _ in 0..<5 {
+                if isTogether {
+                    #expect(try cache.fetchFromMemory(forKeys: keys).missing.isEmpty)
+                    #expect(try cache.forEachInMemory(keys) { _ in })
+                } else {
+                    for text in texts + texts { #expect(try cache.fetchFromMemory(forKey: text) != nil) }
+                }
+            }
+            try cache.close()
+            profiles.append(try Self.profile(directory.url))
+        }
+        let (together, alone) = (try #require(profiles[0]), try #require(profiles[1]))
+        #expect(alone.uses == 200)
+        #expect(together.uses == alone.uses)
+        #expect(together.distances.uses == alone.distances.uses)
+    }
+
     @Test("A cache that is dropped leaves its profile; one that was not asked for leaves none")
     func dropped() throws {
         let (asked, unasked) = (TestDirectory(), TestDirectory())

@@ -18,16 +18,19 @@ import Synchronization
 final class UseSampler: Sendable {
     /// What the end of a pause needs, which may come after the cache's.
     private final class Sample: Sendable {
-        /// Hashes up to it are sampled.
-        let threshold = Atomic<UInt64>(.max)
+        let gate: HitGate
         let state: Mutex<SampledUses>
 
-        init(_ uses: SampledUses) { state = Mutex(uses) }
+        init(_ uses: SampledUses, gate: HitGate) {
+            state = Mutex(uses)
+            self.gate = gate
+            gate.threshold = .max
+        }
 
         func change<Result>(_ body: (inout SampledUses) -> Result) -> Result {
             state.withLock { state in
                 let result = body(&state)
-                threshold.store(state.threshold, ordering: .relaxed)
+                gate.threshold = state.threshold
                 return result
             }
         }
@@ -48,8 +51,16 @@ final class UseSampler: Sendable {
 
     /// `nil` where the settings ask for no profile, and for a cache in memory alone.
     ///
-    /// - Parameter directory: the cache's own, which exists; `nil` for a cache in memory alone.
-    init?(_ settings: MemorySettings, of memory: SharedMemory, directory: String?, clock: any CacheClock) {
+    /// - Parameters:
+    ///   - directory: the cache's own, which exists; `nil` for a cache in memory alone.
+    ///   - gate: stops the hits that are sampled.
+    init?(
+        _ settings: MemorySettings,
+        of memory: SharedMemory,
+        directory: String?,
+        clock: any CacheClock,
+        gate: HitGate
+    ) {
         guard settings.profilesUse, let directory else { return nil }
         self.directory = directory
         byteLimit = settings.byteLimit?.bytes
@@ -61,7 +72,8 @@ final class UseSampler: Sendable {
                 distances: ReuseDistances(mostKeys: Self.mostOrderedKeys, largestSize: largest),
                 miniatures: MiniatureCaches(mostKeys: Self.mostSimulatedKeys, largestSize: largest),
                 startedAt: clock.now
-            )
+            ),
+            gate: gate
         )
     }
 
@@ -72,7 +84,7 @@ final class UseSampler: Sendable {
     deinit { save() }
 
     /// Whether uses of a key are counted.
-    @inline(__always) func samples(_ hash: UInt64) -> Bool { hash <= sample.threshold.load(ordering: .relaxed) }
+    private func samples(_ hash: UInt64) -> Bool { hash <= sample.gate.threshold }
 
     // MARK: Uses
 

@@ -61,16 +61,19 @@ final class CacheCore: Sendable {
         memoryLimits = TierFigures(memory)
         diskLimits = TierFigures(disk)
         publisher = Self.publisher(disk, place)
+        let gate = HitGate()
         listeners = Listeners(
             cacheName: name,
             hasDisk: archives == nil,
             // Finds the cache's histograms once, and not for each operation.
-            observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer
+            observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer,
+            gate: gate
         )
         recorder = Recorder(
             memory: self.memory,
             listeners: listeners,
-            sampler: UseSampler(memory, of: self.memory, directory: place, clock: clock)
+            gate: gate,
+            sampler: UseSampler(memory, of: self.memory, directory: place, clock: clock, gate: gate)
         )
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
         store.setUser(self)

@@ -1,7 +1,6 @@
 import ArchiveStore
-import Synchronization
 
-/// The observer and the streams that receive the events of a cache. Costs one look at a flag where there are none.
+/// The observer and the streams that receive the events of a cache.
 final class Listeners: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
@@ -15,15 +14,16 @@ final class Listeners: Sendable {
     private let hasDisk: Bool
     private let observer: (any CacheObserver)?
     private let observesEvents: Bool
-    private let isNeeded: Atomic<Bool>
+    private let gate: HitGate
     private let state = RankedMutex(State(), rank: CacheLocks.listeners)
 
-    init(cacheName: String, hasDisk: Bool, observer: (any CacheObserver)?) {
+    init(cacheName: String, hasDisk: Bool, observer: (any CacheObserver)?, gate: HitGate) {
         self.cacheName = cacheName
         self.hasDisk = hasDisk
         self.observer = observer
         observesEvents = observer?.observesEvents ?? false
-        isNeeded = Atomic(observesEvents)
+        self.gate = gate
+        gate.isHeard = observesEvents
     }
 
     deinit {
@@ -31,7 +31,7 @@ final class Listeners: Sendable {
     }
 
     /// Whether there is an observer or a stream.
-    var isActive: Bool { isNeeded.load(ordering: .relaxed) }
+    var isActive: Bool { gate.isHeard }
 
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
         guard isActive else { return }
@@ -49,7 +49,7 @@ final class Listeners: Sendable {
         let number = state.withLock { state in
             state.next += 1
             state.streams[state.next] = continuation
-            isNeeded.store(true, ordering: .relaxed)
+            gate.isHeard = true
             return state.next
         }
         continuation.onTermination = { [weak self] _ in self?.forget(number) }
@@ -59,7 +59,7 @@ final class Listeners: Sendable {
     private func forget(_ number: Int) {
         let former = state.withLock { state in
             let former = state.streams.removeValue(forKey: number)
-            isNeeded.store(observesEvents || !state.streams.isEmpty, ordering: .relaxed)
+            gate.isHeard = observesEvents || !state.streams.isEmpty
             return former
         }
         _ = consume former

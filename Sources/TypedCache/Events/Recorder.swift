@@ -2,6 +2,7 @@
 struct Recorder: Sendable {
     let memory: SharedMemory
     let listeners: Listeners
+    let gate: HitGate
     /// `nil` where uses are not profiled.
     let sampler: UseSampler?
 
@@ -55,8 +56,13 @@ struct Recorder: Sendable {
     /// Records a hit in memory. The table has counted it if the entry never expires, under the lock that found it.
     @inline(__always) func memoryHit(_ entry: MemoryEntry) {
         if entry.deadline != .infinity { memory.table.countHit(entry.key) }
-        if let sampler, sampler.samples(entry.key.hash) { sampler.use(entry.key.hash, cost: entry.cost) }
-        if listeners.isActive { listeners.tell(.memoryHit, entry.key) }
+        if gate.stops(entry.key.hash) { show(entry) }
+    }
+
+    /// Shows a hit in memory, which is counted, to the profile and the listeners.
+    @inline(never) func show(_ entry: MemoryEntry) {
+        sampler?.use(entry.key.hash, cost: entry.cost)
+        listeners.tell(.memoryHit, entry.key)
     }
 
     /// Records a hit on disk.

@@ -85,9 +85,9 @@ struct MemoryUseTests {
         #expect(try other.contents() == cache.contents())
     }
 
-    @Test("Ten times the entries take no more memory to list, count and report", .enabled(if: isLongRun))
+    @Test("25 times the entries take no more memory to list, count and report", .enabled(if: isLongRun))
     func manyEntries() throws {
-        let counts = ["few": 4_000, "many": 40_000]
+        let counts = ["few": 4_000, "many": 100_000]
         for (name, count) in counts {
             let words = try [
                 "warm", workspace.records(count), "--key", "id", "--cache", name, "--layout", "packed",
@@ -107,8 +107,9 @@ struct MemoryUseTests {
                 print("skipped: there is no python3 here")
                 return
             }
-            // The index of the entries between alone is twice that.
-            #expect(many - few < 1 << 20, "\(words): \(few >> 10) KiB, then \(many >> 10)")
+            // The index of the entries between alone is 4 MiB; pages of the program's file that were read at once make
+            // up to 2 MiB.
+            #expect(many - few < 5 << 19, "\(words): \(few >> 10) KiB, then \(many >> 10)")
         }
     }
 }
