@@ -12,7 +12,7 @@ import Testing
         for step in 0..<1_000 {
             // Hashes that differ in few bits, and digests that share a hash.
             let digest = KeyDigest(
-                high: .random(in: 0..<100, using: &random) << 57,
+                high: .random(in: 0..<100, using: &random) << 41,
                 low: .random(in: 1...2, using: &random)
             )
             let slot = IndexSlot(

@@ -111,6 +111,23 @@ import Testing
         }
     }
 
+    /// A slot with one field changed to anything.
+    private static func lie(_ slot: IndexSlot, using random: inout SeededGenerator) -> IndexSlot {
+        var (digest, place, byteCount) = (slot.digest, slot.place, slot.byteCount)
+        var (deadline, isTagged) = (slot.deadline, slot.isTagged)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: digest = KeyDigest(high: digest.high ^ .random(in: 0..<1 << 40, using: &random), low: digest.low)
+        case 1: digest = KeyDigest(high: digest.high, low: .random(in: 0...UInt64(UInt32.max), using: &random))
+        case 2:
+            let segment: UInt32 = .random(in: 0...Segment.largestNumber, using: &random)
+            place = RecordPlace(segment: segment, offset: place.offset)
+        case 3: place = RecordPlace(segment: place.segment, offset: .random(in: 0...(.max), using: &random))
+        case 4: byteCount = .random(in: 1...(.max), using: &random)
+        default: (deadline, isTagged) = (.random(in: 0...(.max), using: &random), !isTagged)
+        }
+        return IndexSlot(digest, place: place, byteCount: Int(byteCount), deadline: deadline, isTagged: isTagged)
+    }
+
     /// Slots with the right checksums that point anywhere.
     @Test(arguments: 0..<8) func aSnapshotThatLiesHidesAndShowsNothingElse(seed: Int) throws {
         try withStore { path, directory in
@@ -120,24 +137,35 @@ import Testing
                 for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: number >> (24 - 8 * byte)) }
             }
             func word(_ offset: Int) -> Int { bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
-            var offset = 40 + 8 * 256
+            let start = 40 + 12 * 256
+            var offset = start
+            var parts: [UInt8] = []
             for part in 0..<256 {
-                let count = word(40 + part * 8)
-                for slot in 0..<count where Bool.random(using: &random) {
-                    let start = offset + slot * 32
-                    // The hash's first byte says the part.
-                    let field = [8, 12, 16, 20, 24, 28, 0].randomElement(using: &random) ?? 8
-                    store(UInt32.random(in: 0...UInt32.max, using: &random), at: start + field)
+                let head = 40 + part * 12
+                let end = offset + word(head + 4)
+                var slots: [IndexSlot] = []
+                var decoder = IndexPart.Decoder(part: part)
+                #expect(decoder.read(Array(bytes[offset..<end]), isLast: true) { slots.append($0) })
+                offset = end
+                let lying = slots.map { Bool.random(using: &random) ? Self.lie($0, using: &random) : $0 }
+                var written = IndexPart.bytes(of: lying.sorted { $0.place < $1.place })
+                // Bytes that may be no slots.
+                if seed >= 4, !written.isEmpty, Bool.random(using: &random) {
+                    written[Int.random(in: written.indices, using: &random)] = .random(in: 0...255, using: &random)
                 }
-                let checksum = bytes[offset..<(offset + count * 32)].withUnsafeBytes { Zlib.crc32($0) }
-                store(checksum, at: 40 + part * 8 + 4)
-                offset += count * 32
+                store(UInt32(written.count), at: head + 4)
+                store(written.withUnsafeBytes { Zlib.crc32($0) }, at: head + 8)
+                parts += written
             }
+            bytes = bytes[..<start] + parts
             if seed % 2 == 1 {
-                // More slots than there are bytes.
-                store(.max, at: 40 + Int.random(in: 0..<256, using: &random) * 8)
+                // More bytes than there are.
+                store(.max, at: 40 + Int.random(in: 0..<256, using: &random) * 12 + 4)
+            } else if seed % 4 == 2 {
+                // More slots than the bytes have.
+                store(.max, at: 40 + Int.random(in: 0..<256, using: &random) * 12)
             }
-            store(bytes[8..<(40 + 8 * 256)].withUnsafeBytes { Zlib.crc32($0) }, at: 4)
+            store(bytes[8..<start].withUnsafeBytes { Zlib.crc32($0) }, at: 4)
             try directory.write(to: path, changing: "index", to: bytes)
             try check(path, directory, isWhole: seed % 2 == 1, "seed \(seed)")
             let opened = try PackedDirectory.open(path)

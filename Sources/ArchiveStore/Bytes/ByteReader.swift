@@ -38,6 +38,9 @@ package struct ByteReader<Bytes: RandomAccessCollection> where Bytes.Element == 
     /// Whether every byte was taken.
     package var isAtEnd: Bool { position == bytes.endIndex }
 
+    /// How many bytes were not taken yet.
+    var restCount: Int { bytes.endIndex - position }
+
     /// Takes the next number; `nil` if the bytes end before it does.
     package mutating func next<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number? {
         let size = MemoryLayout<Number>.size

@@ -48,7 +48,7 @@ package final class PackedStore: ArchiveStore {
 
     /// - Parameters:
     ///   - layer: The layer that every call to the system goes through; tests have some of them fail.
-    ///   - hashing: Returns a key's digest, of which the second half is never 0; tests give many keys one first half.
+    ///   - hashing: Returns a key's digest, which is shortened; tests give many keys one hash.
     init(
         directory: String,
         create: Bool,
@@ -59,6 +59,7 @@ package final class PackedStore: ArchiveStore {
         let path = try StoreFolder.absolutePath(directory)
         self.path = path
         self.settings = settings
+        let hashing: @Sendable ([UInt8]) -> KeyDigest = { hashing($0).shortened }
         self.hashing = hashing
         let user = PackedStoreUser()
         self.user = user

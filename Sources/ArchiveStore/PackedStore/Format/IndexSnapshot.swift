@@ -4,25 +4,25 @@ import Foundation
 ///
 ///      0   4  magic              54 43 50 49, "TCPI"
 ///      4   4  checksum           CRC-32 of bytes 8 to the first part
-///      8   2  version            UInt16, 1
+///      8   2  version            UInt16, 2
 ///     10   2  dictionaries       UInt16, N, their number
 ///     12   8  position           UInt32 segment, UInt32 offset: later records may or may not be in here
 ///     20   8  serial             UInt64, the last one
 ///     28   4  previous length    UInt32, of the record before the position
 ///     32   8  previous hash      of its key
-///     40 8·256 parts             UInt32 number of slots, UInt32 CRC-32 of their bytes
+///     40 12·256 parts            UInt32 number of slots, UInt32 their bytes, UInt32 CRC-32 of these
 ///          …  dictionaries       UInt32 length, then the bytes, N times
-///          …  slots              32 bytes each, part after part: digest of the key, place and flags (see
-///                                `IndexSlot`), UInt32 length of the record, UInt32 deadline
+///          …  slots              part after part, see `IndexPart`
 ///
 /// Numbers are big-endian. If the file is missing or damaged, nothing is lost: the index is rebuilt from the segments.
 /// A record that it names is checked when it is read.
 final class IndexSnapshot: Sendable {
     static let fileName = "index"
     private static let magic: UInt32 = 0x5443_5049
-    private static let version: UInt16 = 1
+    private static let version: UInt16 = 2
     private static let fixedByteCount = 40
-    private static let directoryByteCount = fixedByteCount + 8 * PackedIndex.partCount
+    private static let partHeadByteCount = 12
+    private static let directoryByteCount = fixedByteCount + partHeadByteCount * PackedIndex.partCount
     private static let mostDictionaries = 64
 
     let position: RecordPlace
@@ -30,7 +30,7 @@ final class IndexSnapshot: Sendable {
     let previous: PreviousRecord?
     let dictionaries: [[UInt8]]
     private let file: OpenFile
-    private let parts: [(count: Int, checksum: UInt32, offset: Int)]
+    private let parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)]
 
     /// Opens the snapshot in `root`; `nil` if there is none that can be used.
     init?(in root: Directory) throws(SystemError) {
@@ -50,13 +50,14 @@ final class IndexSnapshot: Sendable {
         previous =
             previousByteCount == 0
             ? nil : PreviousRecord(byteCount: previousByteCount, hash: fields.number(at: 32))
-        var parts: [(count: Int, checksum: UInt32, offset: Int)] = []
+        var parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)] = []
         var offset = header.count
         for part in 0..<PackedIndex.partCount {
-            let start = Self.fixedByteCount + part * 8
+            let start = Self.fixedByteCount + part * Self.partHeadByteCount
             let count = Int(fields.number(at: start, as: UInt32.self))
-            parts.append((count, fields.number(at: start + 4), offset))
-            offset += count * IndexSlot.encodedByteCount
+            let byteCount = Int(fields.number(at: start + 4, as: UInt32.self))
+            parts.append((count, byteCount, fields.number(at: start + 8), offset))
+            offset += byteCount
         }
         guard offset == status.byteCount else { return nil }
         var dictionaries: [[UInt8]] = []
@@ -90,57 +91,37 @@ final class IndexSnapshot: Sendable {
 
     /// The slots of a part whose segments are not given up; `nil` if they are damaged.
     func table(part: Int, firstLiveSegment: UInt32) -> IndexTable? {
-        let (count, checksum, offset) = parts[part]
+        let (count, byteCount, checksum, offset) = parts[part]
         // In pieces, so that a damaged length does not ask for all memory.
-        var table = IndexTable(capacity: min(count, Self.slotsAtOnce))
+        var table = IndexTable(capacity: min(count, Self.pieceByteCount / IndexPart.usualByteCount))
+        var decoder = IndexPart.Decoder(part: part)
         var actual: UInt32 = 0
         var done = 0
-        while done < count {
-            let byteCount = min(count - done, Self.slotsAtOnce) * IndexSlot.encodedByteCount
+        while done < byteCount {
+            let pieceByteCount = min(byteCount - done, Self.pieceByteCount)
             guard
-                case .success(let bytes) = Result(catching: { () throws(SystemError) in
-                    try file.read(byteCount, at: offset + done * IndexSlot.encodedByteCount)
-                }), bytes.count == byteCount
+                case .success(let piece) = Result(catching: { () throws(SystemError) in
+                    try file.read(pieceByteCount, at: offset + done)
+                }), piece.count == pieceByteCount
             else { return nil }
-            let isSound = bytes.withUnsafeBytes { bytes in
-                actual = Zlib.crc32(bytes, continuing: actual)
-                return Self.add(bytes, to: &table, part: part, firstLiveSegment: firstLiveSegment)
+            actual = piece.withUnsafeBytes { Zlib.crc32($0, continuing: actual) }
+            done += pieceByteCount
+            let isSound = decoder.read(piece, isLast: done == byteCount) { slot in
+                if slot.place.segment >= firstLiveSegment { table.insert(slot) }
             }
             guard isSound else { return nil }
-            done += Self.slotsAtOnce
         }
-        return actual == checksum ? table : nil
+        return actual == checksum && decoder.count == count ? table : nil
     }
 
-    private static let slotsAtOnce = 1 << 14
-
-    /// Adds slots to a table; returns false if one of them cannot be in that part.
-    private static func add(
-        _ bytes: UnsafeRawBufferPointer,
-        to table: inout IndexTable,
-        part: Int,
-        firstLiveSegment: UInt32
-    ) -> Bool {
-        let fields = ByteReader(bytes)
-        for start in stride(from: 0, to: bytes.count, by: IndexSlot.encodedByteCount) {
-            let words: (UInt64, UInt64, UInt64, UInt64) = (
-                fields.number(at: start), fields.number(at: start + 8),
-                fields.number(at: start + 16), fields.number(at: start + 24)
-            )
-            guard let slot = IndexSlot(words: words),
-                PackedIndex.part(slot.hash) == part
-            else { return false }
-            if slot.place.segment >= firstLiveSegment { table.insert(slot) }
-        }
-        return true
-    }
+    private static let pieceByteCount = 1 << 18
 
     // MARK: Writing
 
-    /// The length in bytes of a snapshot with `slotCount` slots.
+    /// About how many bytes a snapshot with `slotCount` slots takes.
     static func byteCount(slotCount: Int, dictionaries: [PresetDictionary]) -> Int {
         let dictionaries = dictionaries.prefix(mostDictionaries).reduce(0) { $0 + 4 + $1.bytes.count }
-        return directoryByteCount + dictionaries + slotCount * IndexSlot.encodedByteCount
+        return directoryByteCount + dictionaries + slotCount * IndexPart.usualByteCount
     }
 
     /// The position of the log at a snapshot: its place, the last serial, and the record before it.
@@ -176,19 +157,10 @@ final class IndexSnapshot: Sendable {
         header.append(bigEndian: position.previous?.hash ?? 0)
         var offset = directoryByteCount + dictionaryBytes.count
         for part in 0..<PackedIndex.partCount {
-            var bytes: [UInt8] = []
-            let count = index.withPart(number: part) { table in
-                bytes.reserveCapacity(table.count * IndexSlot.encodedByteCount)
-                table.forEachSlot { slot in
-                    let words = slot.words
-                    bytes.append(bigEndian: words.0)
-                    bytes.append(bigEndian: words.1)
-                    bytes.append(bigEndian: words.2)
-                    bytes.append(bigEndian: words.3)
-                }
-                return table.count
-            }
-            header.append(bigEndian: UInt32(count))
+            let slots = index.slots(inPart: part)
+            let bytes = IndexPart.bytes(of: slots)
+            header.append(bigEndian: UInt32(slots.count))
+            header.append(bigEndian: UInt32(bytes.count))
             header.append(bigEndian: bytes.withUnsafeBytes { Zlib.crc32($0) })
             try file.write(bytes, at: offset)
             offset += bytes.count

@@ -27,7 +27,7 @@ extension Record {
         payloadByteCount = Int(fields.number(at: 20, as: UInt32.self))
         archiveByteCount = Int(fields.number(at: 24, as: UInt32.self))
         previousByteCount = Int(fields.number(at: 28, as: UInt32.self))
-        previousHash = fields.number(at: 32)
+        previousHash = KeyDigest.shortened(hash: fields.number(at: 32))
         serial = fields.number(at: 40)
         let storedAt = Double(bitPattern: fields.number(at: 48))
         let expiresAt = Double(bitPattern: fields.number(at: 56))

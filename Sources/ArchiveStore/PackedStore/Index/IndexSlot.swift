@@ -1,9 +1,9 @@
 /// The place of a key's entry, in 32 bytes. The key itself is in the record.
 struct IndexSlot: Sendable, Equatable {
-    /// The first half of the key's digest, which is in the records as well.
+    /// The first 48 bits of the key's digest, which are in the records as well.
     let hash: UInt64
-    /// The other half; 0 for a lost record, of which only the first half is known.
-    private let check: UInt64
+    /// The other 32 bits; 0 for a lost record, of which only the hash is known.
+    let check: UInt32
     /// 28 bits of the segment's number, 32 of the offset, 4 for `uses` and `isTagged`.
     private var packedPlace: UInt64
     /// Length of the whole record; never 0.
@@ -13,7 +13,7 @@ struct IndexSlot: Sendable, Equatable {
 
     init(_ digest: KeyDigest, place: RecordPlace, byteCount: Int, deadline: UInt32, isTagged: Bool) {
         hash = digest.high
-        check = digest.low
+        check = UInt32(truncatingIfNeeded: digest.low)
         packedPlace = UInt64(place.segment) << 36 | UInt64(place.offset) << 4
         self.byteCount = UInt32(byteCount)
         self.deadline = deadline
@@ -47,9 +47,9 @@ struct IndexSlot: Sendable, Equatable {
 
     var isEmpty: Bool { byteCount == 0 }
 
-    var digest: KeyDigest { KeyDigest(high: hash, low: check) }
+    var digest: KeyDigest { KeyDigest(high: hash, low: UInt64(check)) }
 
-    /// Whether only half of the key's digest is known.
+    /// Whether only the hash of the key's digest is known.
     var isVague: Bool { check == 0 }
 
     var place: RecordPlace {
@@ -68,24 +68,5 @@ struct IndexSlot: Sendable, Equatable {
     /// - Parameter byteCount: of the record there, which may have been compressed anew.
     func moved(to place: RecordPlace, byteCount: Int) -> IndexSlot {
         IndexSlot(digest, place: place, byteCount: byteCount, deadline: deadline, isTagged: isTagged)
-    }
-
-    // MARK: Bytes
-
-    static let encodedByteCount = 32
-
-    /// The slot as a snapshot has it.
-    var words: (UInt64, UInt64, UInt64, UInt64) {
-        (hash, check, packedPlace, UInt64(byteCount) << 32 | UInt64(deadline))
-    }
-
-    /// `nil` if no slot has these words.
-    init?(words: (UInt64, UInt64, UInt64, UInt64)) {
-        hash = words.0
-        check = words.1
-        packedPlace = words.2
-        byteCount = UInt32(words.3 >> 32)
-        deadline = UInt32(truncatingIfNeeded: words.3)
-        if byteCount == 0 { return nil }
     }
 }

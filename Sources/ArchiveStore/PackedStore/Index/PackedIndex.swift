@@ -34,7 +34,7 @@ final class PackedIndex: Sendable {
         parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
     }
 
-    static func part(_ hash: UInt64) -> Int { Int(hash >> 56) }
+    static func part(_ hash: UInt64) -> Int { Int(hash >> (KeyDigest.hashBitCount - 8)) }
 
     /// Runs `body` with the part that holds a hash, under that part's lock.
     func withPart<Result>(_ hash: UInt64, _ body: (inout IndexTable) -> Result) -> Result {

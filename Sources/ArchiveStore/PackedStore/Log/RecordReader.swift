@@ -104,7 +104,8 @@ final class RecordReader: Sendable {
     /// The digest of a record's key; for a record without one, the hash that the next record has for it.
     func digest(of record: Record) -> KeyDigest {
         if !record.key.isEmpty { return hashing(record.key) }
-        return KeyDigest(high: record.kind == .loss || record.kind == .floor ? record.serial : 0, low: 0)
+        guard record.kind == .loss || record.kind == .floor else { return KeyDigest(high: 0, low: 0) }
+        return KeyDigest(high: KeyDigest.shortened(hash: record.serial), low: 0)
     }
 
     /// The hash under which bytes count that are no record any more.
