@@ -157,11 +157,11 @@ import Testing
         try withTemporaryDirectory(inMemory: true) { parent in
             let path = parent + "/cache"
             let cut = directory.steps.filter {
-                $0.file != directory.segments.last && $0.bytes.count > Record.headByteCount
+                $0.file != directory.segments.last && $0.bytes.count > Record.leastByteCount
             }
             for step in cut.enumerated().filter({ $0.offset % 9 == 0 }).map(\.element) {
                 let whole = try #require(directory.files[step.file])
-                let length = step.bytes.lowerBound + Record.headByteCount
+                let length = step.bytes.lowerBound + Record.leastByteCount
                 try directory.write(to: path, changing: step.file, to: Array(whole[..<length]))
                 let place: Comment = "\(step.file), \(length) bytes"
                 let answers = try directory.answers(PackedDirectory.open(path), place)

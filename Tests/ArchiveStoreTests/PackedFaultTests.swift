@@ -126,7 +126,7 @@ import Testing
         }
         if usage == .rescued {
             var bytes = try readFile(path + "/index")
-            for index in 3_124..<bytes.count { bytes[index] ^= 0x55 }
+            for index in 3_116..<bytes.count { bytes[index] ^= 0x55 }
             try writeFile(bytes, path + "/index")
         }
     }

@@ -137,11 +137,11 @@ import Testing
                 for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: number >> (24 - 8 * byte)) }
             }
             func word(_ offset: Int) -> Int { bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
-            let start = 40 + 12 * 256
+            let start = 32 + 12 * 256
             var offset = start
             var parts: [UInt8] = []
             for part in 0..<256 {
-                let head = 40 + part * 12
+                let head = 32 + part * 12
                 let end = offset + word(head + 4)
                 var slots: [IndexSlot] = []
                 var decoder = IndexPart.Decoder(part: part)
@@ -160,10 +160,10 @@ import Testing
             bytes = bytes[..<start] + parts
             if seed % 2 == 1 {
                 // More bytes than there are.
-                store(.max, at: 40 + Int.random(in: 0..<256, using: &random) * 12 + 4)
+                store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12 + 4)
             } else if seed % 4 == 2 {
                 // More slots than the bytes have.
-                store(.max, at: 40 + Int.random(in: 0..<256, using: &random) * 12)
+                store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12)
             }
             store(bytes[8..<start].withUnsafeBytes { Zlib.crc32($0) }, at: 4)
             try directory.write(to: path, changing: "index", to: bytes)

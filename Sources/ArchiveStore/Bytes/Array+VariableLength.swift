@@ -1,6 +1,5 @@
 extension [UInt8] {
-    /// Appends a number in 1 to 10 bytes: seven bits in each, the least significant first; all bytes but the last have
-    /// their highest bit set.
+    /// Appends a number in as few bytes as it takes, see ``VariableLength``.
     mutating func append(variableLength number: UInt64) {
         var rest = number
         while rest >= 0x80 {

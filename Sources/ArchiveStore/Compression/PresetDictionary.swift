@@ -28,6 +28,9 @@ final class PresetDictionary: Sendable {
     /// The most bytes that pay, see above.
     static let largestByteCount = 16 << 10
 
+    /// The most bytes that a dictionary takes where it is stored.
+    static let largestStoredByteCount = StoredBlocks.byteCount(for: largestByteCount)
+
     /// Inputs of more bytes are deflated without the dictionary.
     static let largestInput = SMALL_DEFLATE_LARGEST_INPUT
 
@@ -44,6 +47,23 @@ final class PresetDictionary: Sendable {
         self.bytes = bytes
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
         strings = DictionaryStrings(bytes)
+    }
+
+    /// The bytes as a zlib stream, as segments and indexes have them: dictionaries of alike archives shrink to a sixth.
+    var stored: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: bytes.count)) { output, count in
+            let output = UnsafeMutableRawBufferPointer(output)
+            count = bytes.withUnsafeBytes { Zlib.deflate($0, into: output, .automatic) }
+        }
+    }
+
+    /// The bytes that were ``stored``; `nil` if they are not so many, or too many for a dictionary.
+    static func bytes(stored: [UInt8], byteCount: Int) -> [UInt8]? {
+        let result = Result { () throws(InflateError) in
+            try Zlib.inflate(stored, expecting: byteCount, limit: largestByteCount)
+        }
+        guard case .success(let bytes) = result else { return nil }
+        return bytes
     }
 
     /// Deflates `input` to the start of `output` and returns how many bytes it took there.

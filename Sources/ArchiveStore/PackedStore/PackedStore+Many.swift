@@ -6,6 +6,7 @@ extension PackedStore {
         var appended = AppendedChanges<EntryInformation?>()
         var batch: [NewRecord] = []
         var byteCount = 0
+        var mostRecords = mostRecordsOfBatch
         for new in archives {
             let isLong = new.archive.count > RecordBatch.mostBytesOfArchive
             var record: NewRecord?
@@ -15,9 +16,12 @@ extension PackedStore {
             } catch {
                 failure = error
             }
-            if isLong || record == nil || byteCount + new.archive.count > RecordBatch.mostBytes {
+            let isFull = batch.count >= mostRecords
+            if isFull || isLong || record == nil || byteCount + new.archive.count > RecordBatch.mostBytes {
                 append(&batch, to: &appended)
                 byteCount = 0
+                if isFull, let log = appended.log { awaitFirstDictionary(of: log) }
+                mostRecords = mostRecordsOfBatch
             }
             if let record {
                 batch.append(record)
@@ -32,10 +36,18 @@ extension PackedStore {
         return end(&appended)
     }
 
+    /// As many records as come before the log's first dictionary is tried, so that those behind them have it.
+    private var mostRecordsOfBatch: Int {
+        guard let count = current?.dictionaries.recordsBeforeTrial else { return .max }
+        return max(1, count)
+    }
+
     /// Waits until upkeep has looked for the log's first dictionary, if that is due: a program that saves many entries
     /// goes on to save most of them with it, while it would save thousands before one that nobody waits for.
     private func awaitFirstDictionary(of log: PackedLog) {
-        if log.dictionaries.isDue { finishUpkeep() }
+        guard log.dictionaries.isDue else { return }
+        keepUp(log)
+        finishUpkeep()
     }
 
     /// Appends records, together if there are several, and empties the batch.

@@ -20,25 +20,44 @@ import Testing
         entries, dictionaries, previous, floor = {}, {}, (0, None), 0
         for path in sorted(glob.glob(place + '/*.segment')):
             data = open(path, 'rb').read()
-            magic, checksum, version, number, begun, size, name = struct.unpack_from('>4sIHxxIdII4x', data)
-            assert (magic, version, checksum) == (b'TCPS', 1, zlib.crc32(data[8:36 + size]))
+            magic, checksum, version, number, begun, most, name, size = struct.unpack_from('>4sIHxxIdIII', data)
+            assert (magic, version, checksum) == (b'TCPS', 2, zlib.crc32(data[8:36 + size]))
             assert path.endswith('%08x.segment' % number)
-            dictionary, at = data[36:36 + size], 36 + size
+            dictionary, at = zlib.decompress(data[36:36 + size]) if size else b'', 36 + size
+            assert len(dictionary) == most
             if size: assert zlib.adler32(dictionary) == name
+            def length():
+                global spot
+                value = shift = 0
+                while True:
+                    byte = data[spot]
+                    value, shift, spot = value | (byte & 127) << shift, shift + 7, spot + 1
+                    if byte < 128: return value
+            def take(form):
+                global spot
+                spot += struct.calcsize(form)
+                return struct.unpack_from(form, data, spot - struct.calcsize(form))[0]
             while at < len(data):
-                (magic, head, body, kind, flags, key, more, payload, length, before, _, serial, stored, expires
-                    ) = struct.unpack_from('>4sIIBBHHxxIIIQQdd', data, at)
-                first, start = at == 36 + size, at + 64 + key + more
-                assert magic == b'TCPR' and flags == first and stored == stored
-                assert head == zlib.crc32(data[at + 8:start], zlib.crc32(struct.pack('>II', number, at)))
-                assert body == zlib.crc32(data[start:start + payload])
-                assert previous[1] is None or before == previous[0]
-                text = data[at + 64:at + 64 + key].decode()
+                magic, head, flags = struct.unpack_from('>2sIB', data, at)
+                before, spot = int.from_bytes(data[at + 13:at + 16], 'big'), at + 16
+                kind, first = flags & 7, at == 36 + size
+                key, payload, more, expires, serial = length(), 0, 0, None, number << 32 | at
+                if kind in (1, 6):
+                    body, stored, payload, size_before = take('>I'), take('>d'), length(), length()
+                    if flags & 16: expires = take('>d')
+                    if flags & 32: more = length()
+                if flags & 64: serial = take('>Q')
+                start = spot + key + more
+                assert magic == b'\\xf5\\x32' and bool(flags & 8) == first
+                assert head == zlib.crc32(data[at + 6:start], zlib.crc32(struct.pack('>II', number, at)))
+                assert previous[1] is None or before == previous[0] & 0xffffff
+                text = data[spot:spot + key].decode()
                 if kind == 1:
+                    assert body == zlib.crc32(data[start:start + payload]) and expires > stored
                     archive = zlib.decompressobj(zdict=dictionary).decompress(data[start:start + payload])
-                    assert len(archive) == length and plistlib.loads(archive)['$archiver'] == 'NSKeyedArchiver'
+                    assert len(archive) == size_before and plistlib.loads(archive)['$archiver'] == 'NSKeyedArchiver'
                     entries[text] = (archive, stored, expires)
-                elif kind == 2: entries.pop(text, None)
+                elif kind in (2, 6): entries.pop(text, None)
                 elif kind == 3: floor = serial
                 else: assert kind == 4
                 previous, at = (start + payload - at, text), start + payload

@@ -47,33 +47,72 @@ struct EntryListing {
     }
 
     private mutating func add(_ bytes: [UInt8], _ segment: UInt64, to segments: inout [[UInt8]: UInt64]) {
-        func number(_ offset: Int, _ count: Int) -> UInt64 {
-            bytes[offset..<(offset + count)].reduce(0) { $0 << 8 | UInt64($1) }
-        }
         guard bytes.count >= Self.segmentHead else { return }
-        var offset = Self.segmentHead + Int(number(24, 4))
-        while offset + Self.recordHead <= bytes.count, number(offset, 4) == 0x5443_5052 {
-            let keyByteCount = Int(number(offset + 14, 2))
-            let recordByteCount =
-                Self.recordHead + keyByteCount + Int(number(offset + 16, 2) + number(offset + 20, 4))
-            // The last one may be half written.
-            guard offset + recordByteCount <= bytes.count else { return }
-            let start = offset + Self.recordHead
-            let key = Array(bytes[start..<(start + keyByteCount)])
-            switch bytes[offset + 12] {
+        var fields = Fields(bytes: bytes, position: 32)
+        fields.position = Self.segmentHead + (fields.number(4) ?? 0)
+        // The last record may be half written.
+        while let record = fields.record() {
+            switch record.kind {
             case 1:
-                segments[key] = segment
-                largestByteCount = max(largestByteCount, recordByteCount)
-            case 2: segments[key] = nil
-            case 3:
-                let floor = number(offset + 40, 8)
-                segments = segments.filter { $0.value >= floor }
+                segments[record.key] = segment
+                largestByteCount = max(largestByteCount, record.byteCount)
+            case 2, 6: segments[record.key] = nil
+            case 3: segments = segments.filter { $0.value >= record.serial }
             default: break
             }
-            offset += recordByteCount
         }
     }
 
     private static let segmentHead = 36
-    private static let recordHead = 64
+
+    /// Reads records by the description of the format alone.
+    private struct Fields {
+        let bytes: [UInt8]
+        var position: Int
+
+        /// A number of so many bytes; `nil` if they are not there.
+        mutating func number(_ byteCount: Int) -> Int? {
+            guard position + byteCount <= bytes.count else { return nil }
+            defer { position += byteCount }
+            return bytes[position..<(position + byteCount)].reduce(0) { $0 << 8 | Int($1) }
+        }
+
+        /// A number of variable length.
+        private mutating func length() -> Int? {
+            var (value, shift) = (0, 0)
+            while let byte = number(1), shift < 35 {
+                value |= (byte & 127) << shift
+                if byte < 128 { return value }
+                shift += 7
+            }
+            return nil
+        }
+
+        mutating func record() -> (kind: Int, key: [UInt8], serial: UInt64, byteCount: Int)? {
+            let start = position
+            guard number(2) == 0xF532, number(4) != nil, let flags = number(1), number(9) != nil,
+                let keyByteCount = length()
+            else { return nil }
+            let kind = flags & 7
+            var (payload, attributes, serial) = (0, 0, 0)
+            if kind == 1 || kind == 6 {
+                guard number(12) != nil, let length = length(), self.length() != nil else { return nil }
+                payload = length
+                if flags & 16 != 0, number(8) == nil { return nil }
+                if flags & 32 != 0 {
+                    guard let length = self.length() else { return nil }
+                    attributes = length
+                }
+            }
+            if flags & 64 != 0 {
+                guard let number = number(8) else { return nil }
+                serial = number
+            }
+            let end = position + keyByteCount
+            guard end + attributes + payload <= bytes.count else { return nil }
+            let key = Array(bytes[position..<end])
+            position = end + attributes + payload
+            return (kind, key, UInt64(truncatingIfNeeded: serial), position - start)
+        }
+    }
 }

@@ -97,7 +97,7 @@ final class EntryRemover: Sendable {
         from state: inout LogState,
         evictions: inout Evictions
     ) throws(StoreError) -> Bool {
-        let byteCount = Record.headByteCount + key.count
+        let byteCount = Record.largestFieldsByteCount + key.count
         try state.reclaimer.reclaim(byteCount, now: nil, from: &state.log, evictions: &evictions)
         // It may have been moved, or given up.
         guard let slot = reader.index.slot(digest) else { return false }
@@ -158,7 +158,8 @@ final class EntryRemover: Sendable {
         from state: inout LogState,
         evictions: inout Evictions
     ) throws(StoreError) -> Int {
-        try state.reclaimer.reclaim(Record.headByteCount, now: nil, from: &state.log, evictions: &evictions)
+        let byteCount = Record.largestFieldsByteCount
+        try state.reclaimer.reclaim(byteCount, now: nil, from: &state.log, evictions: &evictions)
         var count = 0
         var others: [LocatedRecord] = []
         for slot in reader.index.slots(hash) {

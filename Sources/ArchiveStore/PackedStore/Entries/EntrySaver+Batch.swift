@@ -30,9 +30,9 @@ extension EntrySaver {
             var piece = piece(of: rest, in: state.log)
             rest = rest.dropFirst(piece.count)
             guard space.budget.fits(piece.reduce(0) { $0 + $1.byteCount }, in: state.log) else { return }
-            let places = try state.log.append(&piece, takesSerials: true)
-            for ((record, draft), (place, serial)) in zip(zip(batch.rest, piece), places) {
-                batch.add(note(record, draft, at: place, serial: serial, in: &state))
+            let places = try state.log.append(&piece, areNew: true)
+            for ((record, draft), place) in zip(zip(batch.rest, piece), places) {
+                batch.add(note(record, draft, at: place, in: &state))
             }
         }
     }

@@ -76,8 +76,8 @@ final class EntrySaver: Sendable {
         of new: NewRecord,
         to state: inout LogState
     ) throws(StoreError) -> Appended {
-        let place = try state.log.append(&draft, takesSerial: true)
-        return note(new, draft, at: place, serial: state.log.latestSerial, in: &state)
+        let place = try state.log.append(&draft)
+        return note(new, draft, at: place, in: &state)
     }
 
     /// Sets the slot of an appended record in the index.
@@ -85,7 +85,6 @@ final class EntrySaver: Sendable {
         _ new: NewRecord,
         _ draft: RecordDraft,
         at place: RecordPlace,
-        serial: UInt64,
         in state: inout LogState
     ) -> Appended {
         let attributes = new.attributes
@@ -106,7 +105,7 @@ final class EntrySaver: Sendable {
                 archiveByteCount: draft.archiveByteCount,
                 storedByteCount: draft.byteCount,
                 identity: EntryIdentity(attributes)
-                    ?? EntryIdentity(volume: volume, file: serial, checksum: 0)
+                    ?? EntryIdentity(volume: volume, file: draft.serial(at: place), checksum: 0)
             ),
             end: tail.end
         )
@@ -120,7 +119,7 @@ final class EntrySaver: Sendable {
     ) throws(StoreError) -> Bool {
         let former: LocatedRecord?
         do throws(StoreError) {
-            let headByteCount = Record.headByteCount + new.key.bytes.count
+            let headByteCount = Record.largestFieldsByteCount + new.key.bytes.count
             former = try state.log.find(new.key, new.digest, extent: .head(byteCount: headByteCount))
         } catch {
             // A damaged entry is saved over.

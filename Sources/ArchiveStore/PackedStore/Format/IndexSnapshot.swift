@@ -7,11 +7,10 @@ import Foundation
 ///      8   2  version            UInt16, 2
 ///     10   2  dictionaries       UInt16, N, their number
 ///     12   8  position           UInt32 segment, UInt32 offset: later records may or may not be in here
-///     20   8  serial             UInt64, the last one
-///     28   4  previous length    UInt32, of the record before the position
-///     32   8  previous hash      of its key
-///     40 12·256 parts            UInt32 number of slots, UInt32 their bytes, UInt32 CRC-32 of these
-///          …  dictionaries       UInt32 length, then the bytes, N times
+///     20   4  previous length    UInt32, of the record before the position
+///     24   8  previous hash      of its key
+///     32 12·256 parts            UInt32 number of slots, UInt32 their bytes, UInt32 CRC-32 of these
+///          …  dictionaries       UInt32 length, UInt32 length of the zlib stream, and this, N times
 ///          …  slots              part after part, see `IndexPart`
 ///
 /// Numbers are big-endian. If the file is missing or damaged, nothing is lost: the index is rebuilt from the segments.
@@ -20,13 +19,12 @@ final class IndexSnapshot: Sendable {
     static let fileName = "index"
     private static let magic: UInt32 = 0x5443_5049
     private static let version: UInt16 = 2
-    private static let fixedByteCount = 40
+    private static let fixedByteCount = 32
     private static let partHeadByteCount = 12
     private static let directoryByteCount = fixedByteCount + partHeadByteCount * PackedIndex.partCount
     private static let mostDictionaries = 64
 
     let position: RecordPlace
-    let serial: UInt64
     let previous: PreviousRecord?
     let dictionaries: [[UInt8]]
     private let file: OpenFile
@@ -45,11 +43,10 @@ final class IndexSnapshot: Sendable {
         guard status.isRegular, let header = try Self.header(of: file) else { return nil }
         let fields = ByteReader(header)
         position = RecordPlace(segment: fields.number(at: 12), offset: fields.number(at: 16))
-        serial = fields.number(at: 20)
-        let previousByteCount = Int(fields.number(at: 28, as: UInt32.self))
+        let previousByteCount = Int(fields.number(at: 20, as: UInt32.self))
         previous =
             previousByteCount == 0
-            ? nil : PreviousRecord(byteCount: previousByteCount, hash: fields.number(at: 32))
+            ? nil : PreviousRecord(byteCount: previousByteCount, hash: fields.number(at: 24))
         var parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)] = []
         var offset = header.count
         for part in 0..<PackedIndex.partCount {
@@ -62,8 +59,11 @@ final class IndexSnapshot: Sendable {
         guard offset == status.byteCount else { return nil }
         var dictionaries: [[UInt8]] = []
         var rest = ByteReader(header[Self.directoryByteCount...])
-        while let count = rest.next(UInt32.self), let dictionary = rest.next(byteCount: Int(count)) {
-            dictionaries.append(Array(dictionary))
+        while let count = rest.next(UInt32.self), let storedCount = rest.next(UInt32.self),
+            let stored = rest.next(byteCount: Int(storedCount)),
+            let dictionary = PresetDictionary.bytes(stored: Array(stored), byteCount: Int(count))
+        {
+            dictionaries.append(dictionary)
         }
         self.dictionaries = dictionaries
         self.parts = parts
@@ -79,11 +79,11 @@ final class IndexSnapshot: Sendable {
         let dictionaryCount = Int(fields.number(at: 10, as: UInt16.self))
         guard dictionaryCount <= mostDictionaries else { return nil }
         for _ in 0..<dictionaryCount {
-            var length = ByteReader(try file.read(4, at: bytes.count))
-            guard let count = length.next(UInt32.self), count <= PresetDictionary.largestByteCount else {
-                return nil
-            }
-            bytes += try file.read(4 + Int(count), at: bytes.count)
+            let lengths = try file.read(8, at: bytes.count)
+            guard lengths.count == 8 else { return nil }
+            let count = Int(ByteReader(lengths).number(at: 4, as: UInt32.self))
+            guard count <= PresetDictionary.largestStoredByteCount else { return nil }
+            bytes += try file.read(8 + count, at: bytes.count)
         }
         let checksum = bytes.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[8...])) }
         return fields.number(at: 4) == checksum ? bytes : nil
@@ -120,14 +120,13 @@ final class IndexSnapshot: Sendable {
 
     /// About how many bytes a snapshot with `slotCount` slots takes.
     static func byteCount(slotCount: Int, dictionaries: [PresetDictionary]) -> Int {
-        let dictionaries = dictionaries.prefix(mostDictionaries).reduce(0) { $0 + 4 + $1.bytes.count }
+        let dictionaries = dictionaries.prefix(mostDictionaries).reduce(0) { $0 + 8 + $1.bytes.count }
         return directoryByteCount + dictionaries + slotCount * IndexPart.usualByteCount
     }
 
-    /// The position of the log at a snapshot: its place, the last serial, and the record before it.
+    /// The position of the log at a snapshot: its place, and the record before it.
     struct Position: Sendable {
         let place: RecordPlace
-        let serial: UInt64
         let previous: PreviousRecord?
     }
 
@@ -144,15 +143,16 @@ final class IndexSnapshot: Sendable {
         let dictionaries = dictionaries.prefix(mostDictionaries)
         var dictionaryBytes: [UInt8] = []
         for dictionary in dictionaries {
+            let stored = dictionary.stored
             dictionaryBytes.append(bigEndian: UInt32(dictionary.bytes.count))
-            dictionaryBytes += dictionary.bytes
+            dictionaryBytes.append(bigEndian: UInt32(stored.count))
+            dictionaryBytes += stored
         }
         var header: [UInt8] = []
         header.append(bigEndian: version)
         header.append(bigEndian: UInt16(dictionaries.count))
         header.append(bigEndian: position.place.segment)
         header.append(bigEndian: position.place.offset)
-        header.append(bigEndian: position.serial)
         header.append(bigEndian: UInt32(clamping: position.previous?.byteCount ?? 0))
         header.append(bigEndian: position.previous?.hash ?? 0)
         var offset = directoryByteCount + dictionaryBytes.count

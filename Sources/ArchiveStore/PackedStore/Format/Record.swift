@@ -2,34 +2,36 @@ import Foundation
 
 /// One piece of a segment: an entry, or something that happened to entries.
 ///
-///      0  4  magic              54 43 50 52, "TCPR"
-///      4  4  head checksum      CRC-32 of the record's place (UInt32 segment, UInt32 offset), then of bytes 8 to
-///                               64 + K + A: a copy of a record at another place does not match
-///      8  4  payload checksum   CRC-32 of the payload
-///     12  1  kind               see `Kind`
-///     13  1  flags              1: the segment's first record
-///     14  2  key length         K, UInt16
-///     16  2  attributes         A, UInt16, their length
-///     18  2  –                  zero
-///     20  4  payload length     P, UInt32
-///     24  4  archive length     UInt32, bytes before compression
-///     28  4  previous length    UInt32, of the whole record before this one
-///     32  8  previous hash      of the key of the record before this one; a floor's or a loss's is its serial
-///     40  8  serial             UInt64, tells this save from every other one
-///     48  8  stored at          Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN
-///     56  8  expires at         likewise; +infinity: never
-///     64  K  key                UTF-8
+///      0  2  magic              F5 32
+///      2  4  head checksum      CRC-32 of the record's place (UInt32 segment, UInt32 offset), then of bytes 6 to the
+///                               payload: a copy of a record at another place does not match
+///      6  1  kind and flags     see `Kind`; 8: the segment's first record; 16: expires; 32: has attributes; 64: has a
+///                               serial
+///      7  6  previous hash      of the key of the record before this one; a floor's or a loss's is its serial
+///     13  3  previous length    of the whole record before this one, its last 24 bits
+///      …     key length         K
+///         4  payload checksum   CRC-32 of the payload; this and the next ones only of an entry
+///         8  stored at          Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN
+///      …     payload length     P
+///      …     archive length     bytes before compression
+///         8  expires at         as stored at; only if it does
+///      …     attributes length  A; only if there are any
+///         8  serial             UInt64, tells this save from every other one; where there is none, it is the place
+///         K  key                UTF-8
 ///         A  attributes         see `EntryAttributes`
 ///         P  payload            of an entry, its archive as a zlib stream
 ///
-/// Numbers are big-endian. Each record describes the one before it. So if one is damaged, the hash of the lost entry's
-/// key is known, and an older entry for the same key is not taken for the latest.
+/// Numbers are big-endian, lengths of variable length as `[UInt8].append(variableLength:)` writes them. Each record
+/// describes the one before it. So if one is damaged, the hash of the lost entry's key is known, and an older entry for
+/// the same key is not taken for the latest.
+///
+/// Records of the former format, ``FormerRecord``, are read as well, and written anew in this one with their segment.
 struct Record {
-    static let headByteCount = 64
-    static let magic: UInt32 = 0x5443_5052
-    static let firstFlag: UInt8 = 1
-    /// Serials that count saves, or are taken from places, never come near it.
-    static let largestSerial: UInt64 = 1 << 62
+    /// The most bytes of a head but for key and attributes; all of a record without a key.
+    static let largestFieldsByteCount = 64
+    /// The bytes of a seal; no record has fewer.
+    static let leastByteCount = 17
+    static let magic: UInt16 = 0xF532
 
     enum Kind: UInt8 {
         case entry = 1
@@ -46,21 +48,54 @@ struct Record {
     /// `nil`: a kind that this version does not know, and leaves alone.
     let kind: Kind?
     let isFirst: Bool
+    /// The bytes of the head before the key.
+    let fieldsByteCount: Int
     let attributesByteCount: Int
     let attributes: EntryAttributes
     let payloadByteCount: Int
     let archiveByteCount: Int
-    let previousByteCount: Int
+    private let previousByteCount: UInt32
     let previousHash: UInt64
     let serial: UInt64
     let payloadChecksum: UInt32
     let key: [UInt8]
 
-    var headByteCount: Int { Self.headByteCount + key.count + attributesByteCount }
+    /// - Throws: `.damaged` for what no store writes, though its checksum is correct.
+    init(_ head: RecordHead, key: [UInt8], attributes bytes: ArraySlice<UInt8>) throws(RecordFault) {
+        kind = head.kind
+        isFirst = head.isFirst
+        fieldsByteCount = head.fieldsByteCount
+        attributesByteCount = head.attributesByteCount
+        payloadByteCount = head.payloadByteCount
+        archiveByteCount = head.archiveByteCount
+        previousByteCount = head.previousByteCount & Self.previousByteCountMask
+        previousHash = head.previousHash
+        serial = head.serial
+        payloadChecksum = head.payloadChecksum
+        self.key = key
+        guard !head.storedAt.isNaN, !head.expiresAt.isNaN, kind != .entry || !key.isEmpty else { throw .damaged }
+        var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: head.storedAt))
+        if head.expiresAt != .infinity {
+            attributes.expiresAt = Date(timeIntervalSinceReferenceDate: head.expiresAt)
+        }
+        if !bytes.isEmpty {
+            guard (try? attributes.decode(bytes)) != nil else { throw .damaged }
+        }
+        self.attributes = attributes
+    }
+
+    var headByteCount: Int { fieldsByteCount + key.count + attributesByteCount }
     var byteCount: Int { headByteCount + payloadByteCount }
 
     static let largestHeadByteCount =
-        headByteCount + StoreKey.largestByteCount + EntryAttributes.largestByteCount
+        largestFieldsByteCount + StoreKey.largestByteCount + EntryAttributes.largestByteCount
+
+    static let previousByteCountMask: UInt32 = 1 << 24 - 1
+
+    /// Whether the record before this one has so many bytes, as far as this one tells.
+    func comesAfter(byteCount: Int) -> Bool {
+        previousByteCount == UInt32(truncatingIfNeeded: byteCount) & Self.previousByteCountMask
+    }
 
     /// Until when the entry is of use, rounded down to seconds since 2001-01-01 UTC; `UInt32.max`: for ever.
     static func deadline(_ attributes: EntryAttributes) -> UInt32 {

@@ -6,7 +6,7 @@ extension RecordDraft {
     static func entry(
         key: [UInt8],
         hash: UInt64,
-        serial: UInt64 = 0,
+        serial: UInt64? = nil,
         attributes: EntryAttributes,
         archive: [UInt8],
         dictionary: PresetDictionary?,

@@ -2,58 +2,111 @@ import Foundation
 
 /// The bytes of a record that has no place yet. Its content begins with the head in one piece.
 ///
-/// Unsafe code, and why it is sound: fields are stored at constant offsets into at least 64 bytes, and the closure that
-/// writes the payload is given the rest of the buffer behind the head, as a buffer of known size.
+/// Unsafe code, and why it is sound: the buffer has room for the longest head and the payload's bound; fields are stored
+/// within it by a writer that checks each, and the closure that writes the payload is given the rest of the buffer behind
+/// the head, as a buffer of known size. A short payload is moved to the end of the actual head, within the buffer.
 struct RecordDraft {
     private(set) var content: FileContent
     /// The hash of the key, or the serial of a floor or a loss; 0 for a seal.
     let hash: UInt64
     let archiveByteCount: Int
+    /// `nil` if it will be that of the record's place.
+    private let serial: UInt64?
     private let headByteCount: Int
 
     var byteCount: Int { content.count }
+
+    /// The serial of the record, once it has its place.
+    func serial(at place: RecordPlace) -> UInt64 { serial ?? place.serial }
+
+    /// The parts of an entry besides its key and payload.
+    private struct EntryFields {
+        var storedAt: Double
+        var expiresAt: Double
+        var archiveByteCount: Int
+        var attributes: [UInt8]
+
+        init(_ attributes: EntryAttributes, archiveByteCount: Int) throws(StoreError) {
+            storedAt = attributes.storedAt.timeIntervalSinceReferenceDate
+            expiresAt = attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
+            self.archiveByteCount = archiveByteCount
+            self.attributes = try attributes.encoded()
+        }
+    }
+
+    /// Payloads up to this length are moved so that their length takes no byte too many.
+    private static let mostMovedBytes = 1 << 14
 
     private init(
         _ kind: Record.Kind,
         key: [UInt8],
         hash: UInt64,
-        serial: UInt64 = 0,
-        attributes: [UInt8] = [],
-        storedAt: Double = 0,
-        expiresAt: Double = .infinity,
-        archiveByteCount: Int = 0,
+        serial: UInt64? = nil,
+        entry: EntryFields? = nil,
         stream: UncopiedStream? = nil,
+        checksum: UInt32? = nil,
         payloadBound: Int = 0,
         payload: (UnsafeMutableRawBufferPointer) -> Int = { _ in 0 }
     ) {
-        let headByteCount = Record.headByteCount + key.count + attributes.count
-        let bytes = [UInt8](unsafeUninitializedCapacity: headByteCount + payloadBound) { buffer, count in
+        typealias Width = VariableLength
+        let bound = Width.byteCount(of: stream?.byteCount ?? payloadBound)
+        var flags = kind.rawValue
+        var fixed = RecordHead.startByteCount + Width.byteCount(of: key.count)
+        if let entry {
+            fixed += 4 + 8 + Width.byteCount(of: entry.archiveByteCount)
+            if entry.expiresAt != .infinity {
+                flags |= RecordHead.expiresFlag
+                fixed += 8
+            }
+            if !entry.attributes.isEmpty {
+                flags |= RecordHead.attributesFlag
+                fixed += Width.byteCount(of: entry.attributes.count)
+            }
+        }
+        if serial != nil {
+            flags |= RecordHead.serialFlag
+            fixed += 8
+        }
+        fixed += key.count + (entry?.attributes.count ?? 0)
+        let longest = fixed + (entry == nil ? 0 : bound)
+        var headByteCount = longest
+        let bytes = [UInt8](unsafeUninitializedCapacity: longest + payloadBound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
-            let fields = ByteWriter(output)
-            count = headByteCount + payload(UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...]))
-            let written = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[headByteCount..<count])
-            fields.store(Record.magic, at: 0)
-            fields.store(UInt32(0), at: 4)
-            fields.store(stream?.checksum ?? Zlib.crc32(written), at: 8)
-            fields.store(kind.rawValue, at: 12)
-            fields.store(UInt8(0), at: 13)
-            fields.store(UInt16(key.count), at: 14)
-            fields.store(UInt16(attributes.count), at: 16)
-            fields.store(UInt16(0), at: 18)
-            fields.store(UInt32(stream?.byteCount ?? written.count), at: 20)
-            fields.store(UInt32(archiveByteCount), at: 24)
-            fields.store(UInt32(0), at: 28)
-            fields.store(UInt64(0), at: 32)
-            fields.store(serial, at: 40)
-            fields.store(storedAt.bitPattern, at: 48)
-            fields.store(expiresAt.bitPattern, at: 56)
-            let rest = UnsafeMutableRawBufferPointer(rebasing: output[Record.headByteCount..<headByteCount])
-            rest.copyBytes(from: key)
-            UnsafeMutableRawBufferPointer(rebasing: rest[key.count...]).copyBytes(from: attributes)
+            let written = payload(UnsafeMutableRawBufferPointer(rebasing: output[longest...]))
+            let payloadByteCount = stream?.byteCount ?? written
+            var width = bound
+            if entry != nil, payloadByteCount <= Self.mostMovedBytes {
+                width = Width.byteCount(of: payloadByteCount)
+                headByteCount = fixed + width
+                let moved = UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...])
+                moved.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[longest..<(longest + written)]))
+            }
+            count = headByteCount + written
+            var fields = FieldWriter(output)
+            fields.write(Record.magic)
+            fields.write(UInt32(0))
+            fields.write(flags)
+            // The fields that describe the record before: see `setPlace`.
+            fields.write(UInt64(0))
+            fields.write(UInt8(0))
+            fields.write(variableLength: key.count)
+            if let entry {
+                let copied = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[headByteCount..<count])
+                fields.write(stream?.checksum ?? checksum ?? Zlib.crc32(copied))
+                fields.write(entry.storedAt.bitPattern)
+                fields.write(variableLength: payloadByteCount, byteCount: width)
+                fields.write(variableLength: entry.archiveByteCount)
+                if entry.expiresAt != .infinity { fields.write(entry.expiresAt.bitPattern) }
+                if !entry.attributes.isEmpty { fields.write(variableLength: entry.attributes.count) }
+            }
+            if let serial { fields.write(serial) }
+            fields.write(key)
+            if let entry { fields.write(entry.attributes) }
         }
         content = stream.map { FileContent(start: bytes, $0) } ?? FileContent(bytes)
         self.hash = hash
-        self.archiveByteCount = archiveByteCount
+        self.serial = serial
+        archiveByteCount = entry?.archiveByteCount ?? 0
         self.headByteCount = headByteCount
     }
 
@@ -67,7 +120,7 @@ struct RecordDraft {
     static func entry(
         key: [UInt8],
         hash: UInt64,
-        serial: UInt64 = 0,
+        serial: UInt64? = nil,
         attributes: EntryAttributes,
         archiveByteCount: Int,
         payloadBound: Int,
@@ -78,10 +131,7 @@ struct RecordDraft {
             key: key,
             hash: hash,
             serial: serial,
-            attributes: try attributes.encoded(),
-            storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
-            expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
-            archiveByteCount: archiveByteCount,
+            entry: try EntryFields(attributes, archiveByteCount: archiveByteCount),
             payloadBound: payloadBound,
             payload: payload
         )
@@ -93,7 +143,7 @@ struct RecordDraft {
     static func entry(
         key: [UInt8],
         hash: UInt64,
-        serial: UInt64 = 0,
+        serial: UInt64? = nil,
         attributes: EntryAttributes,
         stream: UncopiedStream
     ) throws(StoreError) -> RecordDraft {
@@ -102,10 +152,7 @@ struct RecordDraft {
             key: key,
             hash: hash,
             serial: serial,
-            attributes: try attributes.encoded(),
-            storedAt: attributes.storedAt.timeIntervalSinceReferenceDate,
-            expiresAt: attributes.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity,
-            archiveByteCount: stream.archive.count,
+            entry: try EntryFields(attributes, archiveByteCount: stream.archive.count),
             stream: stream
         )
     }
@@ -120,33 +167,41 @@ struct RecordDraft {
 
     static var seal: RecordDraft { RecordDraft(.seal, key: [], hash: 0) }
 
-    /// A record as it was, for another place.
-    init(moving record: Record, bytes: [UInt8], hash: UInt64) {
-        content = FileContent(bytes)
-        self.hash = hash
-        archiveByteCount = record.archiveByteCount
-        headByteCount = record.headByteCount
+    /// An entry as it was, for another place.
+    ///
+    /// - Parameter bytes: all of the record.
+    /// - Throws: `.invalidArgument` for attributes that cannot be written.
+    init(moving record: Record, bytes: [UInt8], hash: UInt64) throws(StoreError) {
+        self.init(
+            .entry,
+            key: record.key,
+            hash: hash,
+            serial: record.serial,
+            entry: try EntryFields(record.attributes, archiveByteCount: record.archiveByteCount),
+            // The one that it was saved with: bytes that were damaged since must stay so.
+            checksum: record.payloadChecksum,
+            payloadBound: record.payloadByteCount
+        ) { output in
+            output.copyBytes(from: bytes[record.headByteCount...])
+            return record.payloadByteCount
+        }
     }
 
     /// Gives the record its place.
     ///
-    /// - Parameters:
-    ///   - serial: a new one; `nil` to keep the one it has.
-    ///   - previous: the record before it in the segment, or in the former one; `nil` if there is none.
-    mutating func setPlace(
-        _ place: RecordPlace,
-        serial: UInt64?,
-        isFirst: Bool,
-        previous: PreviousRecord?
-    ) {
+    /// - Parameter previous: the record before it in the segment, or in the former one; `nil` if there is none.
+    mutating func setPlace(_ place: RecordPlace, isFirst: Bool, previous: PreviousRecord?) {
         content.start.withUnsafeMutableBytes { output in
             let fields = ByteWriter(output)
-            fields.store(isFirst ? Record.firstFlag : 0, at: 13)
-            fields.store(UInt32(clamping: previous?.byteCount ?? 0), at: 28)
-            fields.store(previous?.hash ?? 0, at: 32)
-            if let serial { fields.store(serial, at: 40) }
+            if isFirst { output[RecordHead.kindOffset] |= RecordHead.firstFlag }
+            let hash = previous?.hash ?? 0
+            fields.store(UInt16(truncatingIfNeeded: hash >> 32), at: 7)
+            fields.store(UInt32(truncatingIfNeeded: hash), at: 9)
+            let byteCount = UInt32(truncatingIfNeeded: previous?.byteCount ?? 0)
+            fields.store(UInt8(truncatingIfNeeded: byteCount >> 16), at: 13)
+            fields.store(UInt16(truncatingIfNeeded: byteCount), at: 14)
             let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<headByteCount])
-            fields.store(Record.checksum(head, at: place), at: 4)
+            fields.store(Record.checksum(head, at: place), at: 2)
         }
     }
 }

@@ -8,3 +8,8 @@ struct RecordPlace: Hashable, Comparable, Sendable {
         (one.segment, one.offset) < (other.segment, other.offset)
     }
 }
+
+extension RecordPlace {
+    /// Tells what was first saved here from all that was saved elsewhere: no place is taken twice.
+    var serial: UInt64 { UInt64(segment) << 32 | UInt64(offset) }
+}

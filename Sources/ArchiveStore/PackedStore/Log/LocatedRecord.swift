@@ -19,5 +19,5 @@ final class LocatedRecord {
     }
 
     /// How many bytes the removal of the entry takes.
-    var removalByteCount: Int { Record.headByteCount + record.key.count }
+    var removalByteCount: Int { Record.largestFieldsByteCount + record.key.count }
 }

@@ -124,9 +124,9 @@ struct LogFollower: Sendable {
 
     /// Whether the bytes behind the last whole record are a damaged seal, and not a record that was cut off.
     private func isDamagedSeal(at start: Int, to end: Int, of segment: Segment) throws(StoreError) -> Bool {
-        guard end - start == Record.headByteCount else { return false }
+        guard Record.sealByteCounts.contains(end - start) else { return false }
         return try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
-            Record.isNearlySeal(try segment.file.read(Record.headByteCount, at: start))
+            Record.isNearlySeal(try segment.file.read(end - start, at: start))
         }
     }
 
@@ -164,11 +164,11 @@ struct LogFollower: Sendable {
         self.gap = nil
         if let damage, !record.isFirst {
             // One record was damaged, and this one has the hash of its key.
-            guard record.previousByteCount == damage.byteCount else { return try dropEntries(of: &log) }
+            guard record.comesAfter(byteCount: damage.byteCount) else { return try dropEntries(of: &log) }
             return markDamaged(record.previousHash, at: damage.place, byteCount: damage.byteCount, in: &log)
         }
         if record.isFirst, let gap {
-            if gap == .seal, record.previousByteCount == Record.headByteCount { return }
+            if gap == .seal, Record.sealByteCounts.contains(where: record.comesAfter) { return }
             return try dropEntries(of: &log)
         }
         if !log.isNext(record) { try dropEntries(of: &log) }
@@ -202,7 +202,6 @@ struct LogFollower: Sendable {
     ) {
         switch record.kind {
         case .entry:
-            log.raiseSerial(to: record.serial)
             log.index.follow(IndexSlot(record, digest, place: place))
         case .removal: log.index.remove(digest)
         case .loss: log.index.removeAll(digest.high)

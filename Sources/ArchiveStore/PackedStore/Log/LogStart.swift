@@ -11,7 +11,6 @@ struct LogStart {
     private(set) var tail: LogTail.Position?
     /// Whether the tail ends before the snapshot's position, so that nothing may be appended to it.
     private(set) var isSealed = false
-    private(set) var serial: UInt64 = 0
     private(set) var previous: PreviousRecord?
     private(set) var firstLiveSegment: UInt32 = 0
     /// Files of segments before the first one that still exist.
@@ -42,7 +41,6 @@ struct LogStart {
             isSealed = size < Int(snapshot.position.offset)
             let end = min(size, Int(snapshot.position.offset))
             tail = LogTail.Position(segment: segment, end: end)
-            serial = min(snapshot.serial, Record.largestSerial)
             previous = snapshot.previous
             for number in first..<segment.number {
                 let status = try attempt("looking for a segment", segments.path(number)) { () throws(SystemError) in

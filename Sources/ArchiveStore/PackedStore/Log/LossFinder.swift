@@ -19,7 +19,7 @@ struct LossFinder {
         let byteCount: Int
         do throws(SystemError) {
             byteCount = try tail.segment.file.byteCount() - tail.end
-            guard byteCount >= Record.headByteCount else { return }
+            guard byteCount >= Record.leastByteCount else { return }
             rest = try tail.segment.file.read(min(byteCount, Record.largestHeadByteCount), at: tail.end)
         } catch {
             let path = reader.segments.path(tail.segment.number)
@@ -71,7 +71,7 @@ struct LossFinder {
             // No record can be at this place.
             let offset = UInt32.max - UInt32(clamping: log.lostHashes.count)
             let place = RecordPlace(segment: number, offset: offset)
-            follower.markDamaged(hash, at: place, byteCount: Record.headByteCount, in: &log)
+            follower.markDamaged(hash, at: place, byteCount: Record.largestFieldsByteCount, in: &log)
             log.addLoss(hash)
         }
     }

@@ -69,7 +69,7 @@ final class RecordReader: Sendable {
 
     private func damage(at place: RecordPlace) -> StoreError {
         // A loss has a place where no record can be: one of its least length would not fit there.
-        let isBeyondRecords = Int(place.offset) + Record.headByteCount > Int(UInt32.max)
+        let isBeyondRecords = Int(place.offset) + Record.largestFieldsByteCount > Int(UInt32.max)
         let record = isBeyondRecords ? "a record behind the last sound one" : "the record at byte \(place.offset)"
         return StoreError(
             .corrupted,

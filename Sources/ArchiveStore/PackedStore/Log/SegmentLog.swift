@@ -18,7 +18,6 @@ struct SegmentLog: Sendable {
     /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
     private(set) var snapshotIsForeign: Bool
     /// The last serial that was given out.
-    private var serial: UInt64
     private var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     private(set) var lostHashes: [UInt64] = []
@@ -47,7 +46,6 @@ struct SegmentLog: Sendable {
         chain.isSealed = start.isSealed
         index = LogIndex(reader.index)
         snapshotIsForeign = start.snapshotIsForeign
-        serial = start.serial
         previous = start.previous
     }
 
@@ -56,7 +54,6 @@ struct SegmentLog: Sendable {
     private var isDurable: Bool { settings.durability == .power }
 
     /// The serial of the record that was appended last.
-    var latestSerial: UInt64 { serial }
 
     // MARK: Lengths
 
@@ -67,7 +64,7 @@ struct SegmentLog: Sendable {
             return min(max(chain.byteCount / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
         }
         // With room for a few heads: if a store with another limit began the segment, the dictionary may be long.
-        let least = headerByteCount + Record.headByteCount * 4
+        let least = headerByteCount + Record.largestFieldsByteCount * 4
         return min(max(limit / Self.segmentsPerLimit, least), Self.largestSegmentByteCount)
     }
 
@@ -93,22 +90,19 @@ struct SegmentLog: Sendable {
     /// By how many bytes the segments grow if records of `byteCount` bytes are appended.
     func growth(toAppend byteCount: Int) -> Int {
         if tailTakes(byteCount) { return byteCount }
-        return byteCount + Record.headByteCount + headerByteCount
+        return byteCount + Record.largestFieldsByteCount + headerByteCount
     }
 
     // MARK: Appending
 
     /// Appends a record, whole or not at all.
     ///
-    /// - Parameter takesSerial: whether the record gets a new serial, or keeps the one that it has.
     /// - Precondition: no other process changes the log.
-    mutating func append(_ draft: inout RecordDraft, takesSerial: Bool) throws(StoreError) -> RecordPlace {
+    mutating func append(_ draft: inout RecordDraft) throws(StoreError) -> RecordPlace {
         try appendLosses()
         let tail = try tail(for: draft.byteCount)
-        let serial = takesSerial ? nextSerial(after: serial, in: tail.segment, at: tail.end) : nil
-        let place = setPlace(of: &draft, serial: serial, in: tail.segment, at: tail.end, after: previous)
+        let place = setPlace(of: &draft, in: tail.segment, at: tail.end, after: previous)
         try write(draft.content, to: tail)
-        if let serial { self.serial = serial }
         previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
         counts.addAppendedRecord()
         return place
@@ -116,41 +110,37 @@ struct SegmentLog: Sendable {
 
     /// Appends records one after another with one write, all of them or none.
     ///
-    /// - Parameter takesSerials: whether the records get new serials, or keep those that they have.
-    /// - Returns: the place of each; a record that took a serial has the serial of its place.
+    /// - Parameter areNew: whether they are saves of entries, and not entries that are moved or what is noted of them.
+    /// - Returns: the place of each.
     /// - Precondition: no other process changes the log.
     mutating func append(
         _ drafts: inout [RecordDraft],
-        takesSerials: Bool = false
-    ) throws(StoreError) -> [(place: RecordPlace, serial: UInt64)] {
+        areNew: Bool = false
+    ) throws(StoreError) -> [RecordPlace] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
         try appendLosses()
         let tail = try tail(for: byteCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
-        var places: [(place: RecordPlace, serial: UInt64)] = []
+        var places: [RecordPlace] = []
         places.reserveCapacity(drafts.count)
         var previous = previous
-        var serial = serial
         for position in drafts.indices {
             let offset = tail.end + bytes.count
-            if takesSerials { serial = nextSerial(after: serial, in: tail.segment, at: offset) }
             let place = setPlace(
                 of: &drafts[position],
-                serial: takesSerials ? serial : nil,
                 in: tail.segment,
                 at: offset,
                 after: previous
             )
-            places.append((place, serial))
+            places.append(place)
             drafts[position].content.forEachPiece { bytes += $0 }
             previous = PreviousRecord(byteCount: drafts[position].byteCount, hash: drafts[position].hash)
         }
         try write(FileContent(bytes), to: tail)
         self.previous = previous
-        self.serial = serial
-        if takesSerials {
+        if areNew {
             counts.addAppendedRecords(drafts.count)
         } else {
             counts.addAppendedBatch(of: drafts.count)
@@ -158,22 +148,15 @@ struct SegmentLog: Sendable {
         return places
     }
 
-    /// The serial of a new record. It is above all earlier ones, even if no record with one of them is left: places
-    /// rise.
-    private func nextSerial(after serial: UInt64, in segment: Segment, at offset: Int) -> UInt64 {
-        max(serial + 1, UInt64(segment.number) << 32 | UInt64(offset))
-    }
-
     private func setPlace(
         of draft: inout RecordDraft,
-        serial: UInt64?,
         in segment: Segment,
         at offset: Int,
         after previous: PreviousRecord?
     ) -> RecordPlace {
         let place = RecordPlace(segment: segment.number, offset: UInt32(offset))
         let isFirst = offset == segment.headerByteCount ?? 0
-        draft.setPlace(place, serial: serial, isFirst: isFirst, previous: previous)
+        draft.setPlace(place, isFirst: isFirst, previous: previous)
         return place
     }
 
@@ -222,14 +205,10 @@ struct SegmentLog: Sendable {
         counts.addFollowedRecord()
     }
 
-    mutating func raiseSerial(to found: UInt64) {
-        if found <= Record.largestSerial { serial = max(serial, found) }
-    }
-
     /// Whether a record found behind the last known one describes that one.
     func isNext(_ record: Record) -> Bool {
         guard let previous else { return true }
-        return record.previousByteCount == previous.byteCount && record.previousHash == previous.hash
+        return record.comesAfter(byteCount: previous.byteCount) && record.previousHash == previous.hash
     }
 
     /// Where the log stands, for a snapshot; `nil` behind a seal: nothing may be appended there, but a process that
@@ -238,7 +217,7 @@ struct SegmentLog: Sendable {
         guard let tail = tail.current, !chain.isSealed else { return nil }
         counts.noteSnapshot()
         let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
-        return .init(place: place, serial: serial, previous: previous)
+        return .init(place: place, previous: previous)
     }
 
     // MARK: Segments
@@ -292,7 +271,7 @@ struct SegmentLog: Sendable {
 
     private mutating func seal(_ tail: LogTail.Position) throws(StoreError) {
         var seal = RecordDraft.seal
-        _ = setPlace(of: &seal, serial: nil, in: tail.segment, at: tail.end, after: previous)
+        _ = setPlace(of: &seal, in: tail.segment, at: tail.end, after: previous)
         try write(seal.content, to: tail)
         previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
         chain.setByteCount(tail.end + seal.byteCount, of: tail.segment.number)
@@ -335,7 +314,7 @@ struct SegmentLog: Sendable {
         }
         self.tail.hide()
         var floor = RecordDraft.floor(next.segment.number)
-        _ = try append(&floor, takesSerial: false)
+        _ = try append(&floor)
         chain.addOrphanedSegments(chain.byteCounts.keys.filter { $0 < next.segment.number }.sorted(by: >))
         index.clear()
         chain.raiseFirstLiveSegment(to: next.segment.number)
@@ -392,9 +371,12 @@ struct SegmentLog: Sendable {
     /// drops with the loss.
     mutating func appendLosses(_ hashes: [UInt64], keeping others: [LocatedRecord]) throws(StoreError) {
         var drafts = hashes.map { RecordDraft.loss(hash: $0) }
-        drafts += others.map { RecordDraft(moving: $0.record, bytes: $0.bytes, hash: $0.slot.hash) }
-        for (found, place) in zip(others, try append(&drafts).dropFirst(hashes.count)) {
-            let slot = found.slot.moved(to: place.place, byteCount: found.record.byteCount)
+        for other in others {
+            drafts.append(try RecordDraft(moving: other.record, bytes: other.bytes, hash: other.slot.hash))
+        }
+        let places = try append(&drafts)
+        for (found, (draft, place)) in zip(others, zip(drafts, places).dropFirst(hashes.count)) {
+            let slot = found.slot.moved(to: place, byteCount: draft.byteCount)
             reader.index.replace(found.slot.place, with: slot)
         }
     }

@@ -90,6 +90,9 @@ final class SegmentTable: Sendable {
     /// One and the same dictionary for the same bytes; `nil` for none.
     func dictionary(_ bytes: [UInt8]) -> PresetDictionary? {
         guard !bytes.isEmpty else { return nil }
+        // To make one takes longer than to look for it.
+        let identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
+        if let known = state.withLock({ $0.dictionaries[identifier] }), known.bytes == bytes { return known }
         let new = PresetDictionary(bytes)
         return state.withLock { state in
             if let known = state.dictionaries[new.identifier] { return known.bytes == bytes ? known : new }

@@ -93,7 +93,7 @@ struct Reclaimer: Sendable {
         // Appended before the file goes, so that all processes see the segment go at once.
         bestEffort("where there is no room for it, other processes find the file gone when they need it") {
             () throws(StoreError) in
-            _ = try log.append(&floor, takesSerial: false)
+            _ = try log.append(&floor)
         }
         if givingBackBlocks {
             bestEffort("the file keeps its blocks for as long as another process has it open") {
@@ -128,7 +128,7 @@ struct Reclaimer: Sendable {
             let kept = plan.kept[rest.startIndex...]
             let places: [RecordPlace]
             do throws(StoreError) {
-                places = try log.append(&piece).map(\.place)
+                places = try log.append(&piece)
             } catch {
                 guard error.isOutOfSpace, plan.isCarriedInPieces, piece.count > 1 || mostBytes == .max else {
                     throw error
@@ -167,7 +167,7 @@ struct Reclaimer: Sendable {
     /// Leaves a hole as ``carry(_:outOf:in:)`` does, up to the seal.
     private func punchHoleWhereLittleIsFree(_ number: UInt32, in log: SegmentLog) throws(StoreError) {
         guard try reserve.goal() > 0 else { return }
-        try punchHole(in: number, upTo: log.chain.byteCount(of: number) - Record.headByteCount)
+        try punchHole(in: number, upTo: log.chain.byteCount(of: number) - Record.largestFieldsByteCount)
     }
 
     /// Gives back the blocks of the first segment before the first remaining entry.
@@ -274,10 +274,12 @@ extension Reclaimer {
     private func draft(moving record: Record, bytes: [UInt8], hash: UInt64) throws(StoreError) -> RecordDraft? {
         let dictionary = tail.dictionary
         guard let name = record.dictionaryName(in: bytes), name != dictionary?.identifier else {
-            return RecordDraft(moving: record, bytes: bytes, hash: hash)
+            return try movable { () throws(StoreError) in
+                try RecordDraft(moving: record, bytes: bytes, hash: hash)
+            }
         }
-        do throws(StoreError) {
-            return try RecordDraft.entry(
+        return try movable { () throws(StoreError) in
+            try RecordDraft.entry(
                 key: record.key,
                 hash: hash,
                 serial: record.serial,
@@ -287,8 +289,14 @@ extension Reclaimer {
                 // It was compressed: it must not take more room than before, even if new entries are not compressed.
                 compression: .automatic
             )
+        }
+    }
+
+    /// `nil` if the record is one that no store has written, or none could read.
+    private func movable(_ draft: () throws(StoreError) -> RecordDraft) throws(StoreError) -> RecordDraft? {
+        do throws(StoreError) {
+            return try draft()
         } catch {
-            // No store has written it, or none could read it.
             if [.corrupted, .tooLarge, .invalidArgument].contains(error.code) { return nil }
             throw error
         }

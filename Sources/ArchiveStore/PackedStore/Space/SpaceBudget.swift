@@ -8,7 +8,8 @@ struct SpaceBudget: Sendable {
     /// floor.
     func upkeepByteCount(of log: SegmentLog) -> Int {
         let dictionaryByteCount = max(log.tail.dictionary?.bytes.count ?? 0, dictionaryByteLimit(of: log))
-        return carriedByteLimit(of: log) + 2 * Record.headByteCount + SegmentHeader.byteCount + dictionaryByteCount
+        return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + SegmentHeader.byteCount
+            + dictionaryByteCount
     }
 
     /// The most bytes of a given-up segment that are written anew.
@@ -45,7 +46,7 @@ struct SpaceBudget: Sendable {
     /// How many bytes of a segment that is given up can be written anew before its file goes.
     func roomToCarry(in log: SegmentLog) -> Int {
         guard let byteLimit else { return .max }
-        return max(0, byteLimit - log.chain.byteCount - log.headerByteCount - 2 * Record.headByteCount)
+        return max(0, byteLimit - log.chain.byteCount - log.headerByteCount - 2 * Record.largestFieldsByteCount)
     }
 
     /// The entries to keep of the first segment, if it is to be given up before a save needs its room; `nil` if not.

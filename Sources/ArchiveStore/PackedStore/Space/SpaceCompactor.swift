@@ -67,7 +67,7 @@ struct SpaceCompactor: Sendable {
                 try root.status(Segment.fileName(number))
             }
             guard let status else { continue }
-            let needed = used[number, default: 0] + log.headerByteCount + 2 * Record.headByteCount
+            let needed = used[number, default: 0] + log.headerByteCount + 2 * Record.largestFieldsByteCount
             dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - needed - Segment.blockByteCount)
         }
         // There are fewer dead bytes if segments were given up meanwhile.
@@ -134,7 +134,7 @@ struct SpaceCompactor: Sendable {
         for (number, byteCount) in byteCounts.sorted(by: { $0.key > $1.key }) {
             let header = try reader.segments.segment(number)?.headerByteCount ?? 0
             // A seal, and the floor that the last given-up segment left.
-            if byteCount > header + used[number, default: 0] + 2 * Record.headByteCount { return number }
+            if byteCount > header + used[number, default: 0] + 2 * Record.largestFieldsByteCount { return number }
         }
         return nil
     }

@@ -11,7 +11,7 @@ extension SpaceManager {
         defer { evictions.evicted.forEach(removed) }
         let size = try lock.withWriterLock { $0.log.segmentByteCount }
         let segmentOverhead =
-            SegmentHeader.byteCount + (tail.dictionary?.bytes.count ?? 0) + 2 * Record.headByteCount
+            SegmentHeader.byteCount + (tail.dictionary?.bytes.count ?? 0) + 2 * Record.largestFieldsByteCount
         var room = byteCount - segmentOverhead * (byteCount / size + 2)
         for _ in 0..<Self.mostRounds {
             while try lock.withExclusiveLog({ state throws(StoreError) in

@@ -47,10 +47,10 @@ struct SpaceReserve: Sendable {
     /// Appends a removal; on a full volume, with the room of a part of the reserve.
     func append(_ removal: inout RecordDraft, to log: inout SegmentLog) throws(StoreError) {
         do throws(StoreError) {
-            _ = try log.append(&removal, takesSerial: false)
+            _ = try log.append(&removal)
         } catch {
             guard error.isOutOfSpace, try giveBackPart(in: log) else { throw error }
-            _ = try log.append(&removal, takesSerial: false)
+            _ = try log.append(&removal)
         }
     }
 

@@ -15,12 +15,13 @@ final class DictionaryUpkeep: Sendable {
 
     /// The fewest entries for which a dictionary is tried.
     private static let fewEntries = 64
-    /// The fewest new records after which a better dictionary is tried.
-    private static let fewRecords = 1 << 13
+    /// The fewest new records after which a better dictionary is tried, and the part of all entries that they must be.
+    private static let fewRecords = 512
+    private static let newPart = 8
     /// The most entries that a dictionary is made from.
     private static let sampleCount = 128
-    /// The least gain of a new dictionary over the current one, as a part of the bytes that samples take without one.
-    private static let leastGain = 0.1
+    /// The least gain of a new dictionary over the current one, as a part of the bytes that samples take with that.
+    private static let leastGain = 0.05
 
     /// - Parameters:
     ///   - isEnabled: Whether new entries are compressed.
@@ -42,9 +43,12 @@ final class DictionaryUpkeep: Sendable {
     }
 
     /// Whether it is time to look for a log's first dictionary.
-    var isDue: Bool {
-        guard isEnabled, reader.index.loadedCount >= nextTrial.load(ordering: .relaxed) else { return false }
-        return tail.dictionary == nil
+    var isDue: Bool { recordsBeforeTrial == 0 }
+
+    /// How many records are to be saved before a log's first dictionary is tried; `nil` where it has one, or gets none.
+    var recordsBeforeTrial: Int? {
+        guard isEnabled, tail.dictionary == nil else { return nil }
+        return max(0, nextTrial.load(ordering: .relaxed) - reader.index.loadedCount)
     }
 
     /// Tries a dictionary made of entries that were saved lately, and begins a segment with it if it is worth it.
@@ -60,7 +64,7 @@ final class DictionaryUpkeep: Sendable {
             let appended = state.log.counts.appendedRecordCount
             // Not again before much has changed.
             let records = appended - appendedAtTrial.load(ordering: .relaxed)
-            if current != nil, records < max(Self.fewRecords, total / 2) { return nil }
+            if current != nil, records < max(Self.fewRecords, total / Self.newPart) { return nil }
             appendedAtTrial.store(appended, ordering: .relaxed)
             return budget.dictionaryByteLimit(of: state.log)
         }
@@ -70,9 +74,10 @@ final class DictionaryUpkeep: Sendable {
         let samples = try samples()
         guard let new = DictionaryTrainer.train(samples, byteLimit: limit) else { return false }
         if let current {
-            let gain =
-                DictionaryTrainer.saving(of: new, on: samples) - DictionaryTrainer.saving(of: current, on: samples)
-            guard gain >= Self.leastGain else { return false }
+            let (before, after) = (
+                DictionaryTrainer.saving(of: current, on: samples), DictionaryTrainer.saving(of: new, on: samples)
+            )
+            guard after - before >= Self.leastGain * (1 - before) else { return false }
         }
         // Two dictionaries with one identifier could not be told apart.
         let segments = reader.segments
@@ -86,19 +91,25 @@ final class DictionaryUpkeep: Sendable {
         return true
     }
 
-    /// Archives of entries that were saved lately.
+    /// Archives of entries: half of them were saved lately, the others are from all that there are.
     private func samples() throws(StoreError) -> [[UInt8]] {
         let last = tail.number ?? 0
+        let step = max(1, reader.index.total.count / (Self.sampleCount / 2))
         var latest: [IndexSlot] = []
+        var chosen: [IndexSlot] = []
+        var position = 0
         reader.index.forEachPart { table in
             table.forEachSlot { slot in
-                if slot.place.segment + 1 >= last, slot.byteCount <= UInt32(PresetDictionary.largestInput) {
-                    latest.append(slot)
-                }
+                guard slot.byteCount <= UInt32(PresetDictionary.largestInput) else { return }
+                if position % step == 0 { chosen.append(slot) }
+                position += 1
+                if slot.place.segment + 1 >= last { latest.append(slot) }
             }
         }
-        let step = max(1, latest.count / Self.sampleCount)
-        let chosen = stride(from: 0, to: latest.count, by: step).prefix(Self.sampleCount).map { latest[$0] }
+        let places = Set(chosen.map(\.place))
+        latest.removeAll { places.contains($0.place) }
+        let latestStep = max(1, latest.count / (Self.sampleCount - chosen.count))
+        chosen += stride(from: 0, to: latest.count, by: latestStep).map { latest[$0] }
         var samples: [[UInt8]] = []
         for slot in chosen {
             bestEffort("a fetch of an unreadable entry reports it") { () throws(StoreError) in

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// The dictionaries that a packed store makes of its entries.
+@Suite struct DictionaryUpkeepTests {
+    private static func save(_ archives: [[UInt8]], prefix: String, in store: PackedStore) {
+        for start in stride(from: 0, to: archives.count, by: 250) {
+            let batch = archives[start..<min(archives.count, start + 250)].enumerated().map { index, archive in
+                let attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: 1))
+                return NewArchive(key: "\(prefix) \(start + index)", archive: archive, attributes: attributes)
+            }
+            _ = store.save(batch)
+            store.finishUpkeep()
+        }
+    }
+
+    /// Of one call that saves many entries, those before the first dictionary are few.
+    @Test func theFirstDictionaryComesEarly() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true)
+            let archives = AlikeArchives.make(count: 2_000, seed: 1)
+            Self.save(Array(archives[..<250]), prefix: "a", in: store)
+            try #require(store.current.tail.dictionary != nil)
+            let without = try (0..<250).count { number in
+                let stream = try #require(try store.fetchStream(forKey: "a \(number)")).stream
+                return stream[stream.startIndex + 1] & 0x20 == 0
+            }
+            #expect(without <= 64)
+        }
+    }
+
+    /// Entries of another kind get a dictionary that is better for them, and all entries come back from every one.
+    @Test func entriesOfAnotherKindGetADictionaryOfTheirOwn() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let kinds = [1, 99].map { AlikeArchives.make(count: 1_500, seed: $0) }
+                .enumerated().map { index, archives in
+                    // No string of the one kind is in the other.
+                    archives.map { index == 0 ? $0 : $0.map { $0 ^ 0x55 } }
+                }
+            do {
+                let store = try PackedStore(directory: path, create: true)
+                Self.save(kinds[0], prefix: "a", in: store)
+                let first = try #require(store.current.tail.dictionary)
+                Self.save(kinds[1], prefix: "b", in: store)
+                let second = try #require(store.current.tail.dictionary)
+                #expect(first !== second)
+                let samples = Array(kinds[1].suffix(100))
+                let former = DictionaryTrainer.saving(of: first, on: samples)
+                let present = DictionaryTrainer.saving(of: second, on: samples)
+                #expect(1 - present < 0.7 * (1 - former))
+                try store.close()
+            }
+            for hasIndex in [true, false] {
+                if !hasIndex { try FileManager.default.removeItem(atPath: path + "/" + IndexSnapshot.fileName) }
+                let store = try PackedStore(directory: path, create: false)
+                for (prefix, archives) in zip(["a", "b"], kinds) {
+                    for (number, archive) in archives.enumerated() where number % 7 == 0 {
+                        #expect(try store.fetch(forKey: "\(prefix) \(number)")?.archive == archive)
+                    }
+                }
+                try store.compact()
+                store.finishUpkeep()
+                try store.close()
+            }
+        }
+    }
+
+    /// A header, in which a dictionary is stored as a stream, comes back; one with any other byte is refused.
+    @Test func headersComeBack() throws {
+        let dictionary = PresetDictionary(Array(AlikeArchives.make(count: 60, seed: 3).joined().prefix(9_000)))
+        for given in [nil, dictionary] {
+            let bytes = SegmentHeader.bytes(number: 7, begunAt: 1, dictionary: given)
+            let header = try #require(SegmentHeader(bytes + [1, 2, 3], number: 7))
+            #expect(header.byteCount == bytes.count && header.dictionary == given?.bytes ?? [])
+            #expect(SegmentHeader(bytes, number: 8) == nil)
+            #expect(SegmentHeader(Array(bytes.dropLast()), number: 7) == nil)
+            for position in bytes.indices {
+                var changed = bytes
+                changed[position] ^= 0x11
+                #expect(SegmentHeader(changed, number: 7) == nil, "byte \(position)")
+            }
+        }
+        #expect(dictionary.stored.count < 4_000)
+        #expect(PresetDictionary.bytes(stored: dictionary.stored, byteCount: 9_000) == dictionary.bytes)
+        #expect(PresetDictionary.bytes(stored: dictionary.stored, byteCount: 8_999) == nil)
+        #expect(PresetDictionary.bytes(stored: [1, 2, 3], byteCount: 1 << 30) == nil)
+    }
+}

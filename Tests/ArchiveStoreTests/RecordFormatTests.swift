@@ -1,0 +1,261 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// The bytes of records, in the present format and in the former one.
+@Suite struct RecordFormatTests {
+    private static func attributes(using random: inout SeededGenerator) -> EntryAttributes {
+        func date() -> Date { Date(timeIntervalSinceReferenceDate: .random(in: 0...1e9, using: &random)) }
+        var attributes = EntryAttributes(storedAt: date())
+        if Bool.random(using: &random) {
+            attributes.expiresAt = date()
+        }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            attributes.tags = (0..<Int.random(in: 1...20, using: &random)).map { "tag \($0)" }.sorted()
+        }
+        return attributes
+    }
+
+    private static func bytes(of draft: RecordDraft) -> [UInt8] {
+        var bytes: [UInt8] = []
+        draft.content.forEachPiece { bytes += $0 }
+        return bytes
+    }
+
+    /// What was written is read, whatever its lengths; each change of a bit, each missing byte and each other place is
+    /// seen; and a flipped bit of the head is found.
+    @Test(arguments: seeds(0..<60)) func recordsComeBack(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let key = random.bytes([1, 7, 127, 128, 1_024].randomElement(using: &random) ?? 1)
+        let attributes = Self.attributes(using: &random)
+        let lengths = [0, 1, 127, 128, 600, 16_383, 16_384, 70_000]
+        let payload = random.bytes(lengths.randomElement(using: &random) ?? 0)
+        let serial: UInt64? = Bool.random(using: &random) ? nil : .random(in: 0...(.max), using: &random)
+        let archiveByteCount = Int(UInt32.random(in: 0...(.max), using: &random))
+        var draft = try RecordDraft.entry(
+            key: key,
+            hash: 5,
+            serial: serial,
+            attributes: attributes,
+            archiveByteCount: archiveByteCount,
+            payloadBound: payload.count + .random(in: 0...300, using: &random)
+        ) { output in
+            output.copyBytes(from: payload)
+            return payload.count
+        }
+        let place = RecordPlace(
+            segment: .random(in: 1...9, using: &random),
+            offset: .random(in: 0...(.max), using: &random)
+        )
+        let previous = PreviousRecord(
+            byteCount: .random(in: 0...(1 << 26), using: &random),
+            hash: KeyDigest.shortened(hash: .random(in: 0...(.max), using: &random))
+        )
+        let isFirst = Bool.random(using: &random)
+        let expected = draft.byteCount
+        draft.setPlace(place, isFirst: isFirst, previous: previous)
+        let bytes = Self.bytes(of: draft)
+        #expect(bytes.count == expected)
+
+        let record = try Record(verifying: bytes, at: place)
+        #expect(record.kind == .entry && record.isFirst == isFirst && record.byteCount == bytes.count)
+        #expect(record.key == key && record.attributes == attributes)
+        #expect(record.archiveByteCount == archiveByteCount && record.payloadByteCount == payload.count)
+        #expect(Array(bytes[record.headByteCount...]) == payload)
+        #expect(record.serial == serial ?? place.serial && record.serial == draft.serial(at: place))
+        #expect(record.previousHash == previous.hash && record.comesAfter(byteCount: previous.byteCount))
+        #expect(!record.comesAfter(byteCount: previous.byteCount + 1))
+
+        for _ in 0..<60 {
+            var changed = bytes
+            let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
+            changed[bit / 8] ^= 1 << (bit % 8)
+            #expect(throws: RecordFault.self, "bit \(bit)") { try Record(verifying: changed, at: place) }
+            guard bit / 8 < record.headByteCount, record.headByteCount <= 2_048 else { continue }
+            #expect(Record(repairing: changed, at: place)?.key == key, "bit \(bit)")
+        }
+        let length = Int.random(in: 0..<bytes.count, using: &random)
+        #expect(throws: RecordFault.incomplete) { try Record(verifying: Array(bytes[..<length]), at: place) }
+        let other = RecordPlace(segment: place.segment + 1, offset: place.offset)
+        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: other) }
+
+        // Bytes that were damaged stay so where the record is moved to.
+        if !payload.isEmpty {
+            var damaged = bytes
+            damaged[record.headByteCount + payload.count / 2] ^= 1
+            var moved = try RecordDraft(moving: record, bytes: damaged, hash: 5)
+            moved.setPlace(place, isFirst: isFirst, previous: previous)
+            #expect(throws: RecordFault.damaged) { try Record(verifying: Self.bytes(of: moved), at: place) }
+            #expect(try Record(head: Self.bytes(of: moved), at: place).serial == record.serial)
+        }
+
+        let head = record.headAsRemoval(bytes, at: place)
+        let removed = try Record(verifying: head + bytes[head.count...], at: place)
+        #expect(removed.kind == .removal && removed.key == key && removed.byteCount == bytes.count)
+        #expect(removed.isFirst == isFirst && removed.previousHash == previous.hash)
+    }
+
+    /// Any bytes are a record or none: nothing traps, and no length is taken for more than there is.
+    @Test(arguments: seeds(0..<20)) func anyBytesAreARecordOrNone(seed: Int) {
+        var random = SeededGenerator(seed: seed)
+        let place = RecordPlace(segment: 1, offset: 0)
+        for _ in 0..<2_000 {
+            var bytes = random.bytes(.random(in: 0...120, using: &random))
+            if bytes.count > 7 {
+                bytes.replaceSubrange(0..<2, with: [0xF5, 0x32])
+                if Bool.random(using: &random) { bytes[6] = .random(in: 0...127, using: &random) }
+            }
+            // With the right checksum, wherever the head may end.
+            bytes.withUnsafeMutableBytes { bytes in
+                let head = try? RecordHead(UnsafeRawBufferPointer(bytes), at: place)
+                guard let head, head.byteCount <= bytes.count else { return }
+                let part = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<head.byteCount])
+                ByteWriter(bytes).store(Record.checksum(part, at: place), at: 2)
+            }
+            if let record = try? Record(verifying: bytes, at: place) { #expect(record.byteCount == bytes.count) }
+            _ = try? Record(head: bytes, at: place)
+        }
+    }
+
+    /// The other kinds, with their serials; a seal has the least bytes.
+    @Test func otherKinds() throws {
+        let place = RecordPlace(segment: 3, offset: 700)
+        var drafts = [
+            RecordDraft.removal(key: [1, 2, 3], hash: 9), .loss(hash: 1 << 40), .floor(12), .seal,
+        ]
+        let kinds: [Record.Kind] = [.removal, .loss, .floor, .seal]
+        let serials = [place.serial, 1 << 40, 12, place.serial]
+        for index in drafts.indices {
+            drafts[index].setPlace(place, isFirst: false, previous: nil)
+            let bytes = Self.bytes(of: drafts[index])
+            let record = try Record(verifying: bytes, at: place)
+            #expect(record.kind == kinds[index] && record.serial == serials[index])
+            #expect(bytes.count <= Record.largestFieldsByteCount + record.key.count)
+            #expect(bytes.count >= Record.leastByteCount)
+            #expect(Record.isNearlySeal(bytes) == (kinds[index] == .seal))
+            guard kinds[index] == .seal else { continue }
+            #expect(bytes.count == Record.leastByteCount)
+            for byte in bytes.indices {
+                var changed = bytes
+                changed[byte] ^= 0xff
+                #expect(Record.isNearlySeal(changed))
+            }
+        }
+    }
+
+    // MARK: The former format
+
+    /// The bytes of a record of the former format, written by its description alone.
+    private static func former(
+        _ kind: UInt8,
+        key: [UInt8],
+        payload: [UInt8],
+        archiveByteCount: Int,
+        at place: RecordPlace,
+        previous: (byteCount: Int, hash: UInt64),
+        serial: UInt64
+    ) -> [UInt8] {
+        var rest: [UInt8] = []
+        rest.append(bigEndian: payload.withUnsafeBytes { Zlib.crc32($0) })
+        rest += [kind, place.offset == 36 ? 1 : 0]
+        rest.append(bigEndian: UInt16(key.count))
+        rest.append(bigEndian: UInt32(0))
+        rest.append(bigEndian: UInt32(payload.count))
+        rest.append(bigEndian: UInt32(archiveByteCount))
+        rest.append(bigEndian: UInt32(previous.byteCount))
+        rest.append(bigEndian: previous.hash)
+        rest.append(bigEndian: serial)
+        rest.append(bigEndian: 100.0.bitPattern)
+        rest.append(bigEndian: Double.infinity.bitPattern)
+        rest += key
+        var salt: [UInt8] = []
+        salt.append(bigEndian: place.segment)
+        salt.append(bigEndian: place.offset)
+        let checked = salt + rest
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: UInt32(0x5443_5052))
+        bytes.append(bigEndian: checked.withUnsafeBytes { Zlib.crc32($0) })
+        return bytes + rest + payload
+    }
+
+    /// A segment of the former format is read, its losses are seen, and compacting writes it anew.
+    @Test func theFormerFormatIsRead() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            do { try PackedStore(directory: path, create: true).save([0], forKey: "old") }
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "format" {
+                try FileManager.default.removeItem(atPath: path + "/" + name)
+            }
+            var segment = SegmentHeader.bytes(number: 1, begunAt: 0, dictionary: nil)
+            var previous: (byteCount: Int, hash: UInt64) = (0, 0)
+            var serial: UInt64 = 1
+            func add(_ kind: UInt8, _ key: String, _ archive: [UInt8]?) {
+                var payload: [UInt8] = []
+                if let archive {
+                    payload = [UInt8](repeating: 0, count: StoredBlocks.byteCount(for: archive.count))
+                    payload.withUnsafeMutableBytes { output in
+                        archive.withUnsafeBytes { _ = StoredBlocks.write($0, into: output) }
+                    }
+                }
+                let bytes = Self.former(
+                    kind,
+                    key: Array(key.utf8),
+                    payload: payload,
+                    archiveByteCount: archive?.count ?? 0,
+                    at: RecordPlace(segment: 1, offset: UInt32(segment.count)),
+                    previous: previous,
+                    serial: serial
+                )
+                segment += bytes
+                // All 64 bits of the hash, as they were written.
+                previous = (bytes.count, kind == 4 ? 0 : KeyDigest(hashing: key).high)
+                serial += 1
+            }
+            add(1, "one", [1])
+            add(1, "two", [2])
+            add(1, "one", [3])
+            let damaged = segment.count + 70
+            add(1, "two", [4])
+            add(1, "three", [5])
+            add(2, "one", nil)
+            add(1, "four", [6])
+            let file = path + "/" + Segment.fileName(1)
+            try writeFile(segment, file)
+            func values() throws -> [String: [UInt8]] {
+                let store = try PackedStore(directory: path, create: false)
+                defer { store.finishUpkeep() }
+                var values: [String: [UInt8]] = [:]
+                for key in ["one", "two", "three", "four", "new"] {
+                    do { values[key] = try store.fetch(forKey: key)?.archive } catch { values[key] = [255] }
+                }
+                return values
+            }
+            let expected: [String: [UInt8]] = ["two": [4], "three": [5], "four": [6]]
+            #expect(try values() == expected)
+
+            // What the damaged record's successor says of it is understood.
+            try? FileManager.default.removeItem(atPath: path + "/index")
+            segment[damaged] ^= 0xff
+            try writeFile(segment, file)
+            #expect(try values() == ["two": [255], "three": [5], "four": [6]])
+            try? FileManager.default.removeItem(atPath: path + "/index")
+            segment[damaged] ^= 0xff
+            try writeFile(segment, file)
+
+            do {
+                let store = try PackedStore(directory: path, create: false)
+                try store.save([7], forKey: "new")
+                try store.compact()
+                store.finishUpkeep()
+                try store.close()
+            }
+            let former: [UInt8] = [0x54, 0x43, 0x50, 0x52]
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".segment") {
+                let bytes = try readFile(path + "/" + name)
+                #expect(!bytes.indices.dropLast(3).contains { Array(bytes[$0..<($0 + 4)]) == former }, "\(name)")
+            }
+            #expect(try values() == expected.merging(["new": [7]]) { $1 })
+        }
+    }
+}
