@@ -68,6 +68,47 @@ import Testing
         }
     }
 
+    /// Entries of a segment with a damaged header come back, with the dictionary that another place has; and are written
+    /// anew with their segment.
+    @Test func aDamagedHeaderCostsNoEntry() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let archives = AlikeArchives.make(count: 2_500, seed: 6)
+            do {
+                let store = try PackedStore(directory: path, create: true)
+                Self.save(archives, prefix: "a", in: store)
+                try store.close()
+            }
+            func check(_ store: PackedStore) throws {
+                for (number, archive) in archives.enumerated() {
+                    #expect(try store.fetch(forKey: "a \(number)")?.archive == archive, "\(number)")
+                }
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { $0.hasSuffix(".segment") }
+            func damage(_ name: String) throws {
+                var bytes = try readFile(path + "/" + name)
+                bytes[30] ^= 1
+                try writeFile(bytes, path + "/" + name)
+            }
+            // The index has all dictionaries.
+            try names.forEach(damage)
+            try check(PackedStore(directory: path, create: false))
+            try names.forEach(damage)
+            // Another segment has it.
+            try FileManager.default.removeItem(atPath: path + "/" + IndexSnapshot.fileName)
+            let byDictionary = Dictionary(grouping: names) { name in
+                (try? readFile(path + "/" + name)).map { Array($0[28..<32]) }
+            }
+            let shared = byDictionary.first { $0.key != [0, 0, 0, 0] && $0.value.count > 1 }?.value
+            try damage(#require(shared?.first))
+            try check(PackedStore(directory: path, create: false))
+            let store = try PackedStore(directory: path, create: false)
+            try store.compact()
+            store.finishUpkeep()
+            try check(store)
+        }
+    }
+
     /// A header, in which a dictionary is stored as a stream, comes back; one with any other byte is refused.
     @Test func headersComeBack() throws {
         let dictionary = PresetDictionary(Array(AlikeArchives.make(count: 60, seed: 3).joined().prefix(9_000)))

@@ -24,6 +24,14 @@ import Testing
         return bytes
     }
 
+    private static func verified(
+        _ bytes: [UInt8],
+        at place: RecordPlace,
+        dictionary: UInt32? = nil
+    ) throws(RecordFault) -> Record {
+        try Record(verifying: bytes, at: place) { $0.hasSoundPayload(bytes, dictionary: dictionary) }
+    }
+
     /// What was written is read, whatever its lengths; each change of a bit, each missing byte and each other place is
     /// seen; and a flipped bit of the head is found.
     @Test(arguments: seeds(0..<60)) func recordsComeBack(seed: Int) throws {
@@ -59,7 +67,7 @@ import Testing
         let bytes = Self.bytes(of: draft)
         #expect(bytes.count == expected)
 
-        let record = try Record(verifying: bytes, at: place)
+        let record = try Self.verified(bytes, at: place)
         #expect(record.kind == .entry && record.isFirst == isFirst && record.byteCount == bytes.count)
         #expect(record.key == key && record.attributes == attributes)
         #expect(record.archiveByteCount == archiveByteCount && record.payloadByteCount == payload.count)
@@ -72,12 +80,12 @@ import Testing
             var changed = bytes
             let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
             changed[bit / 8] ^= 1 << (bit % 8)
-            #expect(throws: RecordFault.self, "bit \(bit)") { try Record(verifying: changed, at: place) }
+            #expect(throws: RecordFault.self, "bit \(bit)") { try Self.verified(changed, at: place) }
             guard bit / 8 < record.headByteCount, record.headByteCount <= 2_048 else { continue }
             #expect(Record(repairing: changed, at: place)?.key == key, "bit \(bit)")
         }
         let length = Int.random(in: 0..<bytes.count, using: &random)
-        #expect(throws: RecordFault.incomplete) { try Record(verifying: Array(bytes[..<length]), at: place) }
+        #expect(throws: RecordFault.incomplete) { try Self.verified(Array(bytes[..<length]), at: place) }
         let other = RecordPlace(segment: place.segment + 1, offset: place.offset)
         #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: other) }
 
@@ -87,12 +95,12 @@ import Testing
             damaged[record.headByteCount + payload.count / 2] ^= 1
             var moved = try RecordDraft(moving: record, bytes: damaged, hash: 5)
             moved.setPlace(place, isFirst: isFirst, previous: previous)
-            #expect(throws: RecordFault.damaged) { try Record(verifying: Self.bytes(of: moved), at: place) }
+            #expect(throws: RecordFault.damaged) { try Self.verified(Self.bytes(of: moved), at: place) }
             #expect(try Record(head: Self.bytes(of: moved), at: place).serial == record.serial)
         }
 
         let head = record.headAsRemoval(bytes, at: place)
-        let removed = try Record(verifying: head + bytes[head.count...], at: place)
+        let removed = try Self.verified(head + bytes[head.count...], at: place)
         #expect(removed.kind == .removal && removed.key == key && removed.byteCount == bytes.count)
         #expect(removed.isFirst == isFirst && removed.previousHash == previous.hash)
     }
@@ -114,7 +122,7 @@ import Testing
                 let part = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<head.byteCount])
                 ByteWriter(bytes).store(Record.checksum(part, at: place), at: 2)
             }
-            if let record = try? Record(verifying: bytes, at: place) { #expect(record.byteCount == bytes.count) }
+            if let record = try? Self.verified(bytes, at: place) { #expect(record.byteCount == bytes.count) }
             _ = try? Record(head: bytes, at: place)
         }
     }
@@ -130,7 +138,7 @@ import Testing
         for index in drafts.indices {
             drafts[index].setPlace(place, isFirst: false, previous: nil)
             let bytes = Self.bytes(of: drafts[index])
-            let record = try Record(verifying: bytes, at: place)
+            let record = try Self.verified(bytes, at: place)
             #expect(record.kind == kinds[index] && record.serial == serials[index])
             #expect(bytes.count <= Record.largestFieldsByteCount + record.key.count)
             #expect(bytes.count >= Record.leastByteCount)
@@ -143,6 +151,46 @@ import Testing
                 #expect(Record.isNearlySeal(changed))
             }
         }
+    }
+
+    /// A stream with the segment's dictionary is kept without header and trailer, and is checked with the dictionary's
+    /// name: with another one it is damaged.
+    @Test(arguments: seeds(0..<20)) func bareStreamsComeBack(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let archives = AlikeArchives.make(count: 40, seed: seed)
+        let dictionary = PresetDictionary(Array(archives.dropFirst().joined().prefix(4_000)))
+        let archive = archives[0]
+        let place = RecordPlace(segment: 1, offset: 100)
+        var draft = try RecordDraft.entry(
+            key: Array("key".utf8),
+            hash: 1,
+            attributes: Self.attributes(using: &random),
+            archive: archive,
+            dictionary: dictionary,
+            compression: .automatic
+        )
+        draft.setPlace(place, isFirst: false, previous: nil)
+        let bytes = Self.bytes(of: draft)
+        let record = try Self.verified(bytes, at: place, dictionary: dictionary.identifier)
+        #expect(record.isBare && record.archiveByteCount == archive.count)
+        let bare = bytes[record.headByteCount...]
+        let stream = dictionary.stream(ofBare: bare, content: archive)
+        #expect(stream.count == dictionary.deflate(archive).count && stream.count == bare.count + 10)
+        #expect(try dictionary.inflate(stream, expecting: archive.count) == archive)
+        for other in [dictionary.identifier ^ 1, nil] {
+            #expect(throws: RecordFault.damaged) { try Self.verified(bytes, at: place, dictionary: other) }
+        }
+        for position in bytes.indices {
+            var changed = bytes
+            changed[position] ^= UInt8(1) << UInt8.random(in: 0..<8, using: &random)
+            #expect(throws: RecordFault.self) {
+                try Self.verified(changed, at: place, dictionary: dictionary.identifier)
+            }
+        }
+        var moved = try RecordDraft(moving: record, bytes: bytes, hash: 1)
+        moved.setPlace(place, isFirst: false, previous: nil)
+        let again = try Self.verified(Self.bytes(of: moved), at: place, dictionary: dictionary.identifier)
+        #expect(again.isBare && again.serial == place.serial)
     }
 
     // MARK: The former format

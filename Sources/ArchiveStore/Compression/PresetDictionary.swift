@@ -85,6 +85,53 @@ final class PresetDictionary: Sendable {
         return strings.deflate(input, into: target, level: level) ?? StoredBlocks.write(input, into: output)
     }
 
+    /// Whether a zlib stream names a preset dictionary.
+    static func isNamed(by stream: UnsafeRawBufferPointer) -> Bool {
+        stream.count > headByteCount + trailerByteCount && stream[1] & 0x20 != 0
+    }
+
+    /// The range of a stream with a preset dictionary without its header and trailer.
+    static func bareRange(of stream: Range<Int>) -> Range<Int> {
+        (stream.lowerBound + headByteCount)..<(stream.upperBound - trailerByteCount)
+    }
+
+    private static let headByteCount = 6
+    private static let trailerByteCount = 4
+
+    /// The zlib stream of which this is the ``bareRange(of:)``.
+    ///
+    /// - Parameter content: what it inflates to.
+    func stream(ofBare bare: ArraySlice<UInt8>, content: [UInt8]) -> [UInt8] {
+        // The lowest level, with FDICT: both bytes together are a multiple of 31.
+        var stream: [UInt8] = [0x78, 0x3F]
+        stream.append(bigEndian: identifier)
+        stream += bare
+        stream.append(bigEndian: content.withUnsafeBytes { Zlib.adler32($0) })
+        return stream
+    }
+
+    /// Inflates DEFLATE data, a stream with this dictionary without its header and trailer. All else is as for
+    /// ``inflate(from:count:of:expecting:limit:)``; without the trailer, nothing tells data that was changed.
+    func inflateBare(
+        from offset: Int,
+        count: Int,
+        of bytes: [UInt8],
+        expecting byteCount: Int,
+        limit: Int
+    ) throws(InflateError) -> [UInt8] {
+        try Zlib.inflate(from: offset, count: count, of: bytes, expecting: byteCount, limit: limit) {
+            inflate(bare: $0, filling: $1)
+        }
+    }
+
+    private func inflate(bare data: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
+        switch DictionaryStrings.inflate(data, dictionary: bytes, filling: output) {
+        case SMALL_INFLATE_DONE: true
+        case SMALL_INFLATE_DAMAGED: false
+        default: Self.inflaters.withStream { $0.inflate(data, dictionary: bytes, filling: output) }
+        }
+    }
+
     /// Inflates the zlib stream at `offset` that is known to hold exactly `byteCount` bytes, with this
     /// dictionary if it asks for one.
     ///
@@ -122,14 +169,7 @@ final class PresetDictionary: Sendable {
         else { return false }
         let end = input.count - 4
         let data = UnsafeRawBufferPointer(rebasing: input[6..<end])
-        switch DictionaryStrings.inflate(data, dictionary: bytes, filling: output) {
-        case SMALL_INFLATE_DONE: break
-        case SMALL_INFLATE_DAMAGED: return false
-        default:
-            guard Self.inflaters.withStream({ $0.inflate(data, dictionary: bytes, filling: output) }) else {
-                return false
-            }
-        }
-        return fields.number(at: end) == Zlib.adler32(UnsafeRawBufferPointer(output))
+        return inflate(bare: data, filling: output)
+            && fields.number(at: end) == Zlib.adler32(UnsafeRawBufferPointer(output))
     }
 }

@@ -5,7 +5,7 @@ extension PackedStore {
         return try withLog { log throws(StoreError) in
             try withDamageRemoved(digest.high, in: log) { () throws(StoreError) in
                 guard let found = try log.find(key, digest) else { return nil }
-                let archive = try log.reader.archive(of: found.record, in: found.bytes, limit: archiveByteLimit)
+                let archive = try log.reader.archive(of: found, limit: archiveByteLimit)
                 if found.slot.uses < IndexSlot.mostUses {
                     log.index.use(found.slot)
                 }
@@ -25,7 +25,8 @@ extension PackedStore {
         let source = try withLog { log throws(StoreError) -> Source? in
             func source() throws(StoreError) -> Source? {
                 guard let found = try log.find(key, digest) else { return nil }
-                return (log, found, try log.reader.dictionary(of: found.record, in: found.bytes))
+                let number = found.slot.place.segment
+                return (log, found, try log.reader.dictionary(of: found.record, in: found.bytes, segment: number))
             }
             do throws(StoreError) {
                 return try source()

@@ -26,14 +26,14 @@ extension PackedStore {
         return try save(new, if: nil)
     }
 
-    /// Fetches an archive as it is stored: like ``fetch(forKey:)``, with its checks, but not inflated.
+    /// Fetches an archive as it is stored: like ``fetch(forKey:)``, with its checks, as a zlib stream.
     package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
         let (key, digest) = try self.key(key)
         return try withLog { log throws(StoreError) in
             try withDamageRemoved(digest.high, in: log) { () throws(StoreError) in
                 guard let found = try log.find(key, digest) else { return nil }
                 if found.slot.uses < IndexSlot.mostUses { log.index.use(found.slot) }
-                let stream = found.bytes[found.record.headByteCount...]
+                let stream = try log.reader.stream(of: found, limit: archiveByteLimit)
                 return StoredStream(stream: stream, information: log.reader.information(found, key: key.string))
             }
         }

@@ -53,8 +53,10 @@ import Testing
                 assert previous[1] is None or before == previous[0] & 0xffffff
                 text = data[spot:spot + key].decode()
                 if kind == 1:
-                    assert body == zlib.crc32(data[start:start + payload]) and expires > stored
-                    archive = zlib.decompressobj(zdict=dictionary).decompress(data[start:start + payload])
+                    salt = zlib.crc32(struct.pack('>I', name)) if flags & 128 else 0
+                    assert body == zlib.crc32(data[start:start + payload], salt) and expires > stored
+                    form = zlib.decompressobj(-15 if flags & 128 else 15, zdict=dictionary)
+                    archive = form.decompress(data[start:start + payload])
                     assert len(archive) == size_before and plistlib.loads(archive)['$archiver'] == 'NSKeyedArchiver'
                     entries[text] = (archive, stored, expires)
                 elif kind in (2, 6): entries.pop(text, None)

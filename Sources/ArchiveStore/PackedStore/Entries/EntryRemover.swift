@@ -167,7 +167,7 @@ final class EntryRemover: Sendable {
                 guard let found = try reader.read(slot, .whole) else { continue }
                 // With correct checksums, the payload may still be no archive, or its dictionary may be gone.
                 do throws(StoreError) {
-                    _ = try reader.archive(of: found.record, in: found.bytes, limit: Zlib.largestByteCount)
+                    _ = try reader.archive(of: found, limit: Zlib.largestByteCount)
                 } catch {
                     guard error.code == .tooLarge else { throw error }
                 }

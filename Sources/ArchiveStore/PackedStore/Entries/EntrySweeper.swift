@@ -65,7 +65,7 @@ final class EntrySweeper: Sendable {
             for slot in reader.index.slots(inPart: part) {
                 do throws(StoreError) {
                     guard let found = try readWhereItIs(slot, .whole) else { continue }
-                    _ = try reader.archive(of: found.record, in: found.bytes, limit: Zlib.largestByteCount)
+                    _ = try reader.archive(of: found, limit: Zlib.largestByteCount)
                 } catch {
                     if error.code == .tooLarge { continue }
                     guard error.code == .corrupted else { throw error }

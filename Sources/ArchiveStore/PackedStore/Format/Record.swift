@@ -6,11 +6,12 @@ import Foundation
 ///      2  4  head checksum      CRC-32 of the record's place (UInt32 segment, UInt32 offset), then of bytes 6 to the
 ///                               payload: a copy of a record at another place does not match
 ///      6  1  kind and flags     see `Kind`; 8: the segment's first record; 16: expires; 32: has attributes; 64: has a
-///                               serial
+///                               serial; 128: the payload is bare
 ///      7  6  previous hash      of the key of the record before this one; a floor's or a loss's is its serial
 ///     13  3  previous length    of the whole record before this one, its last 24 bits
 ///      …     key length         K
-///         4  payload checksum   CRC-32 of the payload; this and the next ones only of an entry
+///         4  payload checksum   CRC-32 of the payload, if it is bare of the dictionary's identifier (UInt32) and the
+///                               payload; this and the next ones only of an entry
 ///         8  stored at          Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN
 ///      …     payload length     P
 ///      …     archive length     bytes before compression
@@ -19,7 +20,8 @@ import Foundation
 ///         8  serial             UInt64, tells this save from every other one; where there is none, it is the place
 ///         K  key                UTF-8
 ///         A  attributes         see `EntryAttributes`
-///         P  payload            of an entry, its archive as a zlib stream
+///         P  payload            of an entry, its archive as a zlib stream; a bare one lacks the stream's header and
+///                               trailer, and was made with the dictionary of the segment
 ///
 /// Numbers are big-endian, lengths of variable length as `[UInt8].append(variableLength:)` writes them. Each record
 /// describes the one before it. So if one is damaged, the hash of the lost entry's key is known, and an older entry for
@@ -48,6 +50,8 @@ struct Record {
     /// `nil`: a kind that this version does not know, and leaves alone.
     let kind: Kind?
     let isFirst: Bool
+    /// Whether the payload lacks the header and the trailer of a zlib stream.
+    let isBare: Bool
     /// The bytes of the head before the key.
     let fieldsByteCount: Int
     let attributesByteCount: Int
@@ -64,6 +68,7 @@ struct Record {
     init(_ head: RecordHead, key: [UInt8], attributes bytes: ArraySlice<UInt8>) throws(RecordFault) {
         kind = head.kind
         isFirst = head.isFirst
+        isBare = head.isBare
         fieldsByteCount = head.fieldsByteCount
         attributesByteCount = head.attributesByteCount
         payloadByteCount = head.payloadByteCount
@@ -116,8 +121,31 @@ struct Record {
         )
     }
 
-    /// The identifier of the dictionary that the record's zlib stream was made with; `nil` if it needs none.
+    /// The checksum of a payload.
+    ///
+    /// - Parameter dictionary: the identifier of the one that a bare payload was made with; `nil` for other payloads.
+    static func payloadChecksum(_ payload: UnsafeRawBufferPointer, dictionary: UInt32?) -> UInt32 {
+        guard let dictionary else { return Zlib.crc32(payload) }
+        let salt = withUnsafeBytes(of: dictionary.bigEndian) { Zlib.crc32($0) }
+        return Zlib.crc32(payload, continuing: salt)
+    }
+
+    /// Whether the payload is the one that was written.
+    ///
+    /// - Parameters:
+    ///   - bytes: all of the record.
+    ///   - dictionary: the identifier of the one that a bare payload was made with.
+    func hasSoundPayload(_ bytes: [UInt8], dictionary: UInt32?) -> Bool {
+        guard bytes.count == byteCount, !isBare || dictionary != nil else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[headByteCount...])
+            return Self.payloadChecksum(payload, dictionary: isBare ? dictionary : nil) == payloadChecksum
+        }
+    }
+
+    /// The identifier of the dictionary that the record's zlib stream was made with; `nil` if it needs none, or is bare.
     func dictionaryName(in bytes: [UInt8]) -> UInt32? {
+        if isBare { return nil }
         // RFC 1950: bit 5 of the second byte, then four bytes.
         guard bytes.count >= headByteCount + 6, bytes[headByteCount + 1] & 0x20 != 0 else { return nil }
         return ByteReader(bytes).number(at: headByteCount + 2)

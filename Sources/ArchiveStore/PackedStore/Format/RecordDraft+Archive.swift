@@ -23,6 +23,7 @@ extension RecordDraft {
             serial: serial,
             attributes: attributes,
             archiveByteCount: archive.count,
+            dictionary: dictionary?.identifier,
             payloadBound: StoredBlocks.byteCount(for: archive.count)
         ) { output in
             archive.withUnsafeBytes { archive in

@@ -44,7 +44,8 @@ struct RecordDraft {
         serial: UInt64? = nil,
         entry: EntryFields? = nil,
         stream: UncopiedStream? = nil,
-        checksum: UInt32? = nil,
+        moved: Record? = nil,
+        dictionary: UInt32? = nil,
         payloadBound: Int = 0,
         payload: (UnsafeMutableRawBufferPointer) -> Int = { _ in 0 }
     ) {
@@ -72,16 +73,24 @@ struct RecordDraft {
         var headByteCount = longest
         let bytes = [UInt8](unsafeUninitializedCapacity: longest + payloadBound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
-            let written = payload(UnsafeMutableRawBufferPointer(rebasing: output[longest...]))
-            let payloadByteCount = stream?.byteCount ?? written
+            let end = longest + payload(UnsafeMutableRawBufferPointer(rebasing: output[longest...]))
+            var copied = longest..<end
+            let made = UnsafeRawBufferPointer(rebasing: output[copied])
+            if dictionary != nil, PresetDictionary.isNamed(by: made) {
+                flags |= RecordHead.bareFlag
+                copied = PresetDictionary.bareRange(of: copied)
+            } else if moved?.isBare == true {
+                flags |= RecordHead.bareFlag
+            }
+            let payloadByteCount = stream?.byteCount ?? copied.count
             var width = bound
             if entry != nil, payloadByteCount <= Self.mostMovedBytes {
                 width = Width.byteCount(of: payloadByteCount)
                 headByteCount = fixed + width
-                let moved = UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...])
-                moved.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[longest..<(longest + written)]))
+                let target = UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...])
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[copied]))
             }
-            count = headByteCount + written
+            count = headByteCount + copied.count
             var fields = FieldWriter(output)
             fields.write(Record.magic)
             fields.write(UInt32(0))
@@ -91,8 +100,11 @@ struct RecordDraft {
             fields.write(UInt8(0))
             fields.write(variableLength: key.count)
             if let entry {
-                let copied = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[headByteCount..<count])
-                fields.write(stream?.checksum ?? checksum ?? Zlib.crc32(copied))
+                let written = UnsafeRawBufferPointer(rebasing: output[headByteCount..<count])
+                // A record that is moved keeps the one that it was saved with: what was damaged since must stay so.
+                let known = stream?.checksum ?? moved?.payloadChecksum
+                let salt = flags & RecordHead.bareFlag != 0 ? dictionary : nil
+                fields.write(known ?? Record.payloadChecksum(written, dictionary: salt))
                 fields.write(entry.storedAt.bitPattern)
                 fields.write(variableLength: payloadByteCount, byteCount: width)
                 fields.write(variableLength: entry.archiveByteCount)
@@ -114,8 +126,9 @@ struct RecordDraft {
     ///
     /// - Parameters:
     ///   - archiveByteCount: the archive's length.
+    ///   - dictionary: the identifier of the dictionary of the segment that the record is for; `nil` if it has none.
     ///   - payloadBound: the most bytes that `payload` writes.
-    ///   - payload: writes a zlib stream of the archive, and returns its length.
+    ///   - payload: writes a zlib stream of the archive, with this dictionary or none, and returns its length.
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func entry(
         key: [UInt8],
@@ -123,6 +136,7 @@ struct RecordDraft {
         serial: UInt64? = nil,
         attributes: EntryAttributes,
         archiveByteCount: Int,
+        dictionary: UInt32? = nil,
         payloadBound: Int,
         payload: (UnsafeMutableRawBufferPointer) -> Int
     ) throws(StoreError) -> RecordDraft {
@@ -132,6 +146,7 @@ struct RecordDraft {
             hash: hash,
             serial: serial,
             entry: try EntryFields(attributes, archiveByteCount: archiveByteCount),
+            dictionary: dictionary,
             payloadBound: payloadBound,
             payload: payload
         )
@@ -178,8 +193,7 @@ struct RecordDraft {
             hash: hash,
             serial: record.serial,
             entry: try EntryFields(record.attributes, archiveByteCount: record.archiveByteCount),
-            // The one that it was saved with: bytes that were damaged since must stay so.
-            checksum: record.payloadChecksum,
+            moved: record,
             payloadBound: record.payloadByteCount
         ) { output in
             output.copyBytes(from: bytes[record.headByteCount...])

@@ -7,6 +7,7 @@ struct RecordHead {
     static let expiresFlag: UInt8 = 16
     static let attributesFlag: UInt8 = 32
     static let serialFlag: UInt8 = 64
+    static let bareFlag: UInt8 = 128
 
     static let kindOffset = 6
     /// Bytes before the length of the key.
@@ -14,6 +15,7 @@ struct RecordHead {
 
     var kind: Record.Kind?
     var isFirst = false
+    var isBare = false
     var previousHash: UInt64 = 0
     var previousByteCount: UInt32 = 0
     var keyByteCount = 0
@@ -41,6 +43,7 @@ struct RecordHead {
         let kind = flags & Self.kindMask
         self.kind = kind == Self.removedEntryKind ? .removal : Record.Kind(rawValue: kind)
         isFirst = flags & Self.firstFlag != 0
+        isBare = flags & Self.bareFlag != 0
         previousHash = KeyDigest.shortened(hash: start.number(at: 5) & (1 << KeyDigest.hashBitCount - 1))
         previousByteCount = start.number(at: 12) & Record.previousByteCountMask
         serial = place.serial

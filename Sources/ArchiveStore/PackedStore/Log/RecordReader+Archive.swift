@@ -1,31 +1,78 @@
 extension RecordReader {
-    /// The dictionary that an entry's zlib stream was made with; `nil` if it needs none.
+    /// The dictionary that an entry's archive was compressed with; `nil` if it needs none.
     ///
-    /// - Parameter bytes: all of the record.
+    /// - Parameters:
+    ///   - bytes: all of the record.
+    ///   - segment: the one that the record is in.
     /// - Throws: `.corrupted` if it is missing.
-    func dictionary(of record: Record, in bytes: [UInt8]) throws(StoreError) -> PresetDictionary? {
-        guard let name = record.dictionaryName(in: bytes) else { return nil }
-        if let dictionary = try segments.dictionary(named: name) { return dictionary }
-        throw failure(.damaged, of: record, limit: 0)
+    func dictionary(
+        of record: Record,
+        in bytes: [UInt8],
+        segment number: UInt32
+    ) throws(StoreError) -> PresetDictionary? {
+        let found: PresetDictionary?
+        if record.isBare {
+            found = try bareDictionary(of: record, in: bytes, segment: try segments.segment(number))
+        } else {
+            guard let name = record.dictionaryName(in: bytes) else { return nil }
+            found = try segments.dictionary(named: name)
+        }
+        guard let found else { throw failure(.damaged, of: record, limit: 0) }
+        return found
+    }
+
+    /// The dictionary that a bare payload was made with: that of its segment. If the segment's header is damaged, it is
+    /// the one that the payload's checksum tells; `nil` if there is none.
+    func bareDictionary(
+        of record: Record,
+        in bytes: [UInt8],
+        segment: Segment?
+    ) throws(StoreError) -> PresetDictionary? {
+        if let segment, segment.headerByteCount != nil { return segment.dictionary }
+        return try segments.dictionary { record.hasSoundPayload(bytes, dictionary: $0.identifier) }
     }
 
     /// The archive of an entry.
     ///
-    /// - Parameter bytes: all of the record.
+    /// - Parameters:
+    ///   - bytes: all of the record, whose payload is sound.
+    ///   - segment: the one that the record is in.
     /// - Throws: `.corrupted` if it cannot be inflated, `.tooLarge`.
-    func archive(of record: Record, in bytes: [UInt8], limit: Int) throws(StoreError) -> [UInt8] {
+    func archive(
+        of record: Record,
+        in bytes: [UInt8],
+        segment: UInt32,
+        limit: Int
+    ) throws(StoreError) -> [UInt8] {
         let start = record.headByteCount
         let count = record.payloadByteCount
         let size = record.archiveByteCount
-        let dictionary = try dictionary(of: record, in: bytes)
+        let dictionary = try dictionary(of: record, in: bytes, segment: segment)
         do throws(InflateError) {
             guard let dictionary else {
                 return try Zlib.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
             }
-            return try dictionary.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
+            let inflate = record.isBare ? dictionary.inflateBare : dictionary.inflate
+            return try inflate(start, count, bytes, size, limit)
         } catch {
             throw failure(error, of: record, limit: limit)
         }
+    }
+
+    /// As above, of a record that was read whole.
+    func archive(of found: LocatedRecord, limit: Int) throws(StoreError) -> [UInt8] {
+        try archive(of: found.record, in: found.bytes, segment: found.slot.place.segment, limit: limit)
+    }
+
+    /// The archive of an entry as a zlib stream.
+    func stream(of found: LocatedRecord, limit: Int) throws(StoreError) -> ArraySlice<UInt8> {
+        let payload = found.bytes[found.record.headByteCount...]
+        guard found.record.isBare else { return payload }
+        let number = found.slot.place.segment
+        guard let dictionary = try dictionary(of: found.record, in: found.bytes, segment: number) else {
+            return payload
+        }
+        return dictionary.stream(ofBare: payload, content: try archive(of: found, limit: limit))[...]
     }
 
     /// Inflates the archive of an entry in pieces: see ``ArchiveStore/peek(forKey:pieces:)``.
@@ -35,6 +82,11 @@ extension RecordReader {
         limit: Int,
         pieces body: ([UInt8]) -> Bool
     ) throws(StoreError) {
+        // Only small archives are.
+        if found.record.isBare {
+            _ = body(try archive(of: found, limit: limit))
+            return
+        }
         do throws(InflateError) {
             try Zlib.inflate(
                 from: found.record.headByteCount,

@@ -46,10 +46,14 @@ final class RecordReader: Sendable {
         } catch {
             throw StoreError(error, path: segments.path(number), action: "reading an entry")
         }
+        var failure: StoreError?
         do throws(RecordFault) {
             let record =
                 switch extent {
-                case .whole: try Record(verifying: bytes, at: slot.place, key: key)
+                case .whole:
+                    try Record(verifying: bytes, at: slot.place, key: key) {
+                        hasSoundPayload($0, bytes, in: segment, failure: &failure)
+                    }
                 case .head: try Record(head: bytes, at: slot.place, key: key)
                 }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
@@ -57,11 +61,31 @@ final class RecordReader: Sendable {
             guard record.kind == .entry else { throw .damaged }
             return LocatedRecord(slot: slot, record: record, bytes: bytes)
         } catch {
+            if let failure { throw failure }
             // The head is longer than expected.
             if error == .incomplete, case .head(let expected) = extent, expected < Record.largestHeadByteCount {
                 return try read(slot, .head)
             }
             throw damage(at: slot.place)
+        }
+    }
+
+    /// Whether the payload of a record is the one that was written.
+    ///
+    /// - Parameter failure: gets the error if that could not be found out.
+    private func hasSoundPayload(
+        _ record: Record,
+        _ bytes: [UInt8],
+        in segment: Segment,
+        failure: inout StoreError?
+    ) -> Bool {
+        guard record.isBare else { return record.hasSoundPayload(bytes, dictionary: nil) }
+        do throws(StoreError) {
+            let dictionary = try bareDictionary(of: record, in: bytes, segment: segment)
+            return record.hasSoundPayload(bytes, dictionary: dictionary?.identifier)
+        } catch {
+            failure = error
+            return false
         }
     }
 

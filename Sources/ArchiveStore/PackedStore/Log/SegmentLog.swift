@@ -371,11 +371,23 @@ struct SegmentLog: Sendable {
     /// drops with the loss.
     mutating func appendLosses(_ hashes: [UInt64], keeping others: [LocatedRecord]) throws(StoreError) {
         var drafts = hashes.map { RecordDraft.loss(hash: $0) }
+        var moved: [LocatedRecord] = []
         for other in others {
-            drafts.append(try RecordDraft(moving: other.record, bytes: other.bytes, hash: other.slot.hash))
+            let draft = try reader.draft(
+                moving: other.record,
+                bytes: other.bytes,
+                from: other.slot,
+                to: tail.dictionary
+            )
+            guard let draft else {
+                reader.index.remove(other.slot.hash, other.slot.place)
+                continue
+            }
+            drafts.append(draft)
+            moved.append(other)
         }
         let places = try append(&drafts)
-        for (found, (draft, place)) in zip(others, zip(drafts, places).dropFirst(hashes.count)) {
+        for (found, (draft, place)) in zip(moved, zip(drafts, places).dropFirst(hashes.count)) {
             let slot = found.slot.moved(to: place, byteCount: draft.byteCount)
             reader.index.replace(found.slot.place, with: slot)
         }

@@ -116,6 +116,15 @@ final class SegmentTable: Sendable {
         return nil
     }
 
+    /// The first dictionary of which `isChosen` returns true; `nil` if there is none in any segment.
+    func dictionary(where isChosen: (PresetDictionary) -> Bool) throws(StoreError) -> PresetDictionary? {
+        if let known = dictionaries.first(where: isChosen) { return known }
+        for number in try numbers() {
+            if let found = try segment(number)?.dictionary, isChosen(found) { return found }
+        }
+        return nil
+    }
+
     /// All dictionaries that are known.
     var dictionaries: [PresetDictionary] {
         state.withLock { state in state.dictionaries.values.sorted { $0.identifier < $1.identifier } }

@@ -263,42 +263,12 @@ extension Reclaimer {
             return plan.expire(slot, entry)
         }
         // Compressed anew, it may be longer than it was.
-        if plan.keeps(slot, byteCount: 0), let draft = try draft(moving: record, bytes: bytes, hash: slot.hash) {
+        if plan.keeps(slot, byteCount: 0),
+            let draft = try reader.draft(moving: record, bytes: bytes, from: slot, to: tail.dictionary)
+        {
             if plan.keeps(slot, byteCount: draft.byteCount) { return plan.keep(slot, as: draft) }
             plan.noteLackOfRoom()
         }
         plan.evict(slot, entry)
-    }
-
-    /// A record for another segment, compressed anew if that lacks the dictionary it needs; `nil` if it is damaged.
-    private func draft(moving record: Record, bytes: [UInt8], hash: UInt64) throws(StoreError) -> RecordDraft? {
-        let dictionary = tail.dictionary
-        guard let name = record.dictionaryName(in: bytes), name != dictionary?.identifier else {
-            return try movable { () throws(StoreError) in
-                try RecordDraft(moving: record, bytes: bytes, hash: hash)
-            }
-        }
-        return try movable { () throws(StoreError) in
-            try RecordDraft.entry(
-                key: record.key,
-                hash: hash,
-                serial: record.serial,
-                attributes: record.attributes,
-                archive: reader.archive(of: record, in: bytes, limit: Zlib.largestByteCount),
-                dictionary: dictionary,
-                // It was compressed: it must not take more room than before, even if new entries are not compressed.
-                compression: .automatic
-            )
-        }
-    }
-
-    /// `nil` if the record is one that no store has written, or none could read.
-    private func movable(_ draft: () throws(StoreError) -> RecordDraft) throws(StoreError) -> RecordDraft? {
-        do throws(StoreError) {
-            return try draft()
-        } catch {
-            if [.corrupted, .tooLarge, .invalidArgument].contains(error.code) { return nil }
-            throw error
-        }
     }
 }

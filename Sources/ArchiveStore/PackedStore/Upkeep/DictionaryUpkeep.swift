@@ -114,7 +114,7 @@ final class DictionaryUpkeep: Sendable {
         for slot in chosen {
             bestEffort("a fetch of an unreadable entry reports it") { () throws(StoreError) in
                 guard let found = try reader.read(slot, .whole) else { return }
-                samples.append(try reader.archive(of: found.record, in: found.bytes, limit: archiveByteLimit))
+                samples.append(try reader.archive(of: found, limit: archiveByteLimit))
             }
         }
         return samples
