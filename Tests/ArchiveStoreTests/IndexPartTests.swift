@@ -15,7 +15,7 @@ import Testing
         return places.sorted().map { place in
             let digest = KeyDigest(
                 high: UInt64(part) << 40 | .random(in: 0..<1 << 40, using: &random),
-                low: .random(in: 0...UInt64(UInt32.max), using: &random)
+                low: .random(in: 0..<1 << KeyDigest.checkBitCount, using: &random)
             )
             var slot = IndexSlot(
                 digest,

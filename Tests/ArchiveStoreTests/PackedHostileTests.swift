@@ -117,7 +117,9 @@ import Testing
         var (deadline, isTagged) = (slot.deadline, slot.isTagged)
         switch Int.random(in: 0..<6, using: &random) {
         case 0: digest = KeyDigest(high: digest.high ^ .random(in: 0..<1 << 40, using: &random), low: digest.low)
-        case 1: digest = KeyDigest(high: digest.high, low: .random(in: 0...UInt64(UInt32.max), using: &random))
+        case 1:
+            let check: UInt64 = .random(in: 0..<1 << KeyDigest.checkBitCount, using: &random)
+            digest = KeyDigest(high: digest.high, low: check)
         case 2:
             let segment: UInt32 = .random(in: 0...Segment.largestNumber, using: &random)
             place = RecordPlace(segment: segment, offset: place.offset)

@@ -7,7 +7,10 @@ import Testing
 /// The bytes of records, in the present format and in the former one.
 @Suite struct RecordFormatTests {
     private static func attributes(using random: inout SeededGenerator) -> EntryAttributes {
-        func date() -> Date { Date(timeIntervalSinceReferenceDate: .random(in: 0...1e9, using: &random)) }
+        func date() -> Date {
+            let seconds = Double.random(in: -1e10...1e10, using: &random)
+            return Date(timeIntervalSinceReferenceDate: Bool.random(using: &random) ? seconds : seconds.rounded())
+        }
         var attributes = EntryAttributes(storedAt: date())
         if Bool.random(using: &random) {
             attributes.expiresAt = date()
@@ -124,6 +127,21 @@ import Testing
             }
             if let record = try? Self.verified(bytes, at: place) { #expect(record.byteCount == bytes.count) }
             _ = try? Record(head: bytes, at: place)
+        }
+    }
+
+    /// Times are rounded down by less than a step, and then take 5 bytes; those that are none of these stay as they are.
+    @Test func timesAreInSteps() {
+        for seconds in [0, 0.1, 1, 700_000_000.123, 4_278_190_079.99] {
+            let rounded = RecordTime.rounded(Date(timeIntervalSinceReferenceDate: seconds))
+            let difference = seconds - rounded.timeIntervalSinceReferenceDate
+            #expect(difference >= 0 && difference < 1 / 256)
+            #expect(RecordTime.rounded(rounded) == rounded)
+            #expect(RecordTime.byteCount(of: rounded.timeIntervalSinceReferenceDate) == 5)
+        }
+        for seconds in [-1, -1e300, 4_278_190_080, 1e300, .infinity, -.infinity] {
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            #expect(RecordTime.rounded(date) == date && RecordTime.byteCount(of: seconds) == 9)
         }
     }
 

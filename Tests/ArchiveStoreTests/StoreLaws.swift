@@ -17,6 +17,9 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
         // A serial is the store's own.
         var attributes = information.attributes
         attributes.serial = nil
+        // A store may round the time of a save down, by less than 1/256 of a second.
+        let isRounded = (0..<1 / 256).contains(entry.attributes.storedAt.timeIntervalSince(attributes.storedAt))
+        if isRounded { attributes.storedAt = entry.attributes.storedAt }
         return attributes == entry.attributes
             && information.archiveByteCount == entry.archive.count
     }

@@ -43,10 +43,12 @@ import Testing
                 kind, first = flags & 7, at == 36 + size
                 key, payload, more, expires, serial = length(), 0, 0, None, number << 32 | at
                 if kind in (1, 6):
-                    body, stored, payload, size_before = take('>I'), take('>d'), length(), length()
+                    body, early = take('>I'), take('B')
+                    stored = take('>d') if early == 255 else (early << 32 | take('>I')) / 256
+                    payload, size_before = length(), length()
                     if flags & 16: expires = take('>d')
                     if flags & 32: more = length()
-                if flags & 64: serial = take('>Q')
+                if flags & 64: serial = length() << 32 | length()
                 start = spot + key + more
                 assert magic == b'\\xf5\\x32' and bool(flags & 8) == first
                 assert head == zlib.crc32(data[at + 6:start], zlib.crc32(struct.pack('>II', number, at)))

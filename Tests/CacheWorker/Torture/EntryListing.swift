@@ -96,7 +96,9 @@ struct EntryListing {
             let kind = flags & 7
             var (payload, attributes, serial) = (0, 0, 0)
             if kind == 1 || kind == 6 {
-                guard number(12) != nil, let length = length(), self.length() != nil else { return nil }
+                guard number(4) != nil, let first = number(1), number(first == 255 ? 8 : 4) != nil,
+                    let length = length(), self.length() != nil
+                else { return nil }
                 payload = length
                 if flags & 16 != 0, number(8) == nil { return nil }
                 if flags & 32 != 0 {
@@ -105,8 +107,8 @@ struct EntryListing {
                 }
             }
             if flags & 64 != 0 {
-                guard let number = number(8) else { return nil }
-                serial = number
+                guard let high = length(), let low = length() else { return nil }
+                serial = high << 32 | low
             }
             let end = position + keyByteCount
             guard end + attributes + payload <= bytes.count else { return nil }

@@ -12,6 +12,15 @@ struct NewRecord {
     let attributes: EntryAttributes
     let content: Content
 
+    init(key: StoreKey, digest: KeyDigest, attributes: EntryAttributes, content: Content) {
+        self.key = key
+        self.digest = digest
+        self.content = content
+        var rounded = attributes
+        rounded.storedAt = RecordTime.rounded(attributes.storedAt)
+        self.attributes = rounded
+    }
+
     var archiveByteCount: Int {
         switch content {
         case .archive(let archive): archive.count

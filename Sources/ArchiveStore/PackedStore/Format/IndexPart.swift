@@ -5,11 +5,11 @@
 ///      …  segment            variable length, numbers after the slot before; only where it is another segment
 ///      …  offset             variable length, bytes behind that of the slot before; in another segment, from its start
 ///      5  hash               all but its first byte, which is the number of the part
-///      4  check              UInt32, the rest of the key's digest; 0: only the hash is known
+///      3  check              24 bits, the rest of the key's digest; 0: only the hash is known
 ///      4  deadline           UInt32; only where there is one
 enum IndexPart {
     /// The most bytes of a slot.
-    private static let largestByteCount = 6 + 5 + 5 + 5 + 4 + 4
+    private static let largestByteCount = 6 + 5 + 5 + 5 + 3 + 4
     /// About how many bytes a slot takes.
     static let usualByteCount = 16
 
@@ -37,7 +37,8 @@ enum IndexPart {
             last = place
             bytes.append(UInt8(truncatingIfNeeded: slot.hash >> 32))
             bytes.append(bigEndian: UInt32(truncatingIfNeeded: slot.hash))
-            bytes.append(bigEndian: slot.check)
+            bytes.append(UInt8(truncatingIfNeeded: slot.check >> 16))
+            bytes.append(bigEndian: UInt16(truncatingIfNeeded: slot.check))
             if slot.deadline != .max { bytes.append(bigEndian: slot.deadline) }
         }
         return bytes
@@ -84,7 +85,7 @@ enum IndexPart {
             }
             guard let step = fields.nextVariableLength(), step <= UInt32.max - last.offset,
                 let high = fields.next(UInt8.self), let low = fields.next(UInt32.self),
-                let check = fields.next(UInt32.self)
+                let highCheck = fields.next(UInt8.self), let lowCheck = fields.next(UInt16.self)
             else { return nil }
             last = RecordPlace(segment: last.segment, offset: last.offset + UInt32(step))
             var deadline = UInt32.max
@@ -92,8 +93,12 @@ enum IndexPart {
                 guard let given = fields.next(UInt32.self) else { return nil }
                 deadline = given
             }
+            let digest = KeyDigest(
+                high: part << 40 | UInt64(high) << 32 | UInt64(low),
+                low: UInt64(highCheck) << 16 | UInt64(lowCheck)
+            )
             var slot = IndexSlot(
-                KeyDigest(high: part << 40 | UInt64(high) << 32 | UInt64(low), low: UInt64(check)),
+                digest,
                 place: last,
                 byteCount: Int(byteCount),
                 deadline: deadline,

@@ -12,12 +12,13 @@ import Foundation
 ///      …     key length         K
 ///         4  payload checksum   CRC-32 of the payload, if it is bare of the dictionary's identifier (UInt32) and the
 ///                               payload; this and the next ones only of an entry
-///         8  stored at          Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN
+///         5  stored at          see `RecordTime`; some have 9 bytes
 ///      …     payload length     P
 ///      …     archive length     bytes before compression
-///         8  expires at         as stored at; only if it does
+///         8  expires at         Float64, seconds since 2001-01-01 00:00:00 UTC; not a NaN; only if it does
 ///      …     attributes length  A; only if there are any
-///         8  serial             UInt64, tells this save from every other one; where there is none, it is the place
+///         …  serial             its upper 32 bits, then its lower ones, both of variable length; it tells this save from
+///                               every other one; where there is none, it is the place
 ///         K  key                UTF-8
 ///         A  attributes         see `EntryAttributes`
 ///         P  payload            of an entry, its archive as a zlib stream; a bare one lacks the stream's header and

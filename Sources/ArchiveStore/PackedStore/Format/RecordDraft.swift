@@ -54,7 +54,7 @@ struct RecordDraft {
         var flags = kind.rawValue
         var fixed = RecordHead.startByteCount + Width.byteCount(of: key.count)
         if let entry {
-            fixed += 4 + 8 + Width.byteCount(of: entry.archiveByteCount)
+            fixed += 4 + RecordTime.byteCount(of: entry.storedAt) + Width.byteCount(of: entry.archiveByteCount)
             if entry.expiresAt != .infinity {
                 flags |= RecordHead.expiresFlag
                 fixed += 8
@@ -64,9 +64,9 @@ struct RecordDraft {
                 fixed += Width.byteCount(of: entry.attributes.count)
             }
         }
-        if serial != nil {
+        if let serial {
             flags |= RecordHead.serialFlag
-            fixed += 8
+            fixed += RecordSerial.byteCount(of: serial)
         }
         fixed += key.count + (entry?.attributes.count ?? 0)
         let longest = fixed + (entry == nil ? 0 : bound)
@@ -105,13 +105,13 @@ struct RecordDraft {
                 let known = stream?.checksum ?? moved?.payloadChecksum
                 let salt = flags & RecordHead.bareFlag != 0 ? dictionary : nil
                 fields.write(known ?? Record.payloadChecksum(written, dictionary: salt))
-                fields.write(entry.storedAt.bitPattern)
+                RecordTime.write(entry.storedAt, to: &fields)
                 fields.write(variableLength: payloadByteCount, byteCount: width)
                 fields.write(variableLength: entry.archiveByteCount)
                 if entry.expiresAt != .infinity { fields.write(entry.expiresAt.bitPattern) }
                 if !entry.attributes.isEmpty { fields.write(variableLength: entry.attributes.count) }
             }
-            if let serial { fields.write(serial) }
+            if let serial { RecordSerial.write(serial, to: &fields) }
             fields.write(key)
             if let entry { fields.write(entry.attributes) }
         }

@@ -63,7 +63,8 @@ struct RecordHead {
         keyByteCount = try length(StoreKey.largestByteCount)
         if kind == Record.Kind.entry.rawValue || kind == Self.removedEntryKind {
             payloadChecksum = try next(UInt32.self)
-            storedAt = Double(bitPattern: try next(UInt64.self))
+            guard let time = RecordTime.next(&fields) else { throw .incomplete }
+            storedAt = time
             payloadByteCount = try length(Int(UInt32.max))
             archiveByteCount = try length(Int(UInt32.max))
             if flags & Self.expiresFlag != 0 { expiresAt = Double(bitPattern: try next(UInt64.self)) }
@@ -71,7 +72,10 @@ struct RecordHead {
                 attributesByteCount = try length(EntryAttributes.largestByteCount)
             }
         }
-        if flags & Self.serialFlag != 0 { serial = try next(UInt64.self) }
+        if flags & Self.serialFlag != 0 {
+            serial = UInt64(try length(Int(UInt32.max))) << 32
+            serial |= UInt64(try length(Int(UInt32.max)))
+        }
         fieldsByteCount = bytes.count - fields.restCount
     }
 

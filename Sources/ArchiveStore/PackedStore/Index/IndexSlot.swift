@@ -2,7 +2,7 @@
 struct IndexSlot: Sendable, Equatable {
     /// The first 48 bits of the key's digest, which are in the records as well.
     let hash: UInt64
-    /// The other 32 bits; 0 for a lost record, of which only the hash is known.
+    /// The other 24 bits; 0 for a lost record, of which only the hash is known.
     let check: UInt32
     /// 28 bits of the segment's number, 32 of the offset, 4 for `uses` and `isTagged`.
     private var packedPlace: UInt64

@@ -1,14 +1,15 @@
 extension KeyDigest {
-    /// The digest as a packed store has it: a hash of 48 bits, which records have as well, and a check of 32, which is
+    /// The digest as a packed store has it: a hash of 48 bits, which records have as well, and a check of 24, which is
     /// never 0.
     ///
-    /// Two keys that share all 80 bits displace each other. That is found out when the key in the record is compared, and
-    /// takes 2^40 steps to bring about for two keys of one's own, 2^80 for the key of somebody else.
+    /// Two keys that share all 72 bits displace each other. That is found out when the key in the record is compared, and
+    /// takes 2^36 steps to bring about for two keys of one's own, 2^72 for the key of somebody else.
     var shortened: KeyDigest {
-        KeyDigest(high: Self.shortened(hash: high), low: max(1, low & UInt64(UInt32.max)))
+        KeyDigest(high: Self.shortened(hash: high), low: max(1, low & (1 << Self.checkBitCount - 1)))
     }
 
     static let hashBitCount: UInt64 = 48
+    static let checkBitCount: UInt64 = 24
 
     /// The 48 bits of a hash; a floor's, the number of a segment, stays as it is, and no key's is one.
     static func shortened(hash: UInt64) -> UInt64 {
