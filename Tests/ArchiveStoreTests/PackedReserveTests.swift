@@ -156,7 +156,8 @@ import Testing
                 let (used, refusal) = try refill(room, at: cache, &archives, &random)
                 // The reserve grows where so much is free that it was too short for the segments.
                 let grown = reserveByteCount(cache) - reserve
-                #expect(used + grown >= room, "\(String(describing: refusal))")
+                let step = room / 64
+                #expect(used + grown + step >= room, "\(String(describing: refusal))")
                 // The next time as well.
                 #expect(grown >= 0)
                 try check(archives, without: removed, at: cache)

@@ -1,5 +1,6 @@
 import CDeflate
 import CZlib
+import Synchronization
 
 /// Bytes that small, alike archives are deflated against: a preset dictionary (RFC 1950 § 2.2, FDICT).
 ///
@@ -39,14 +40,14 @@ final class PresetDictionary: Sendable {
     /// The Adler-32 of the bytes, which a stream names its dictionary by.
     let identifier: UInt32
 
-    private let strings: DictionaryStrings
+    /// Made by the first deflate: it takes several times the memory of the bytes, and most dictionaries only inflate.
+    private let indexedStrings = AtomicLazyReference<DictionaryStrings>()
     private static let inflaters = StreamPool(capacity: 8) { RawInflateStream() }
 
     /// - Parameter bytes: At most 2³¹ − 1; no stream refers to more than the last 32 KiB.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
-        strings = DictionaryStrings(bytes)
     }
 
     /// The bytes as a zlib stream, as segments and indexes have them: dictionaries of alike archives shrink to a sixth.
@@ -82,6 +83,7 @@ final class PresetDictionary: Sendable {
         let bound = StoredBlocks.byteCount(for: input.count)
         precondition(output.count >= bound, "the output is too small for the input, stored")
         let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
+        let strings = indexedStrings.load() ?? indexedStrings.storeIfNil(DictionaryStrings(bytes))
         return strings.deflate(input, into: target, level: level) ?? StoredBlocks.write(input, into: output)
     }
 

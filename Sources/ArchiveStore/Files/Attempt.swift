@@ -47,7 +47,7 @@ func attempt<Result: ~Copyable>(
 ///
 /// This layer has no observer to report to, and no caller waits for the work, so the failure ends here: a later call
 /// does the work again, or meets the cause itself.
-func bestEffort<Failure>(_ reason: StaticString, _ body: () throws(Failure) -> Void) {
+package func bestEffort<Failure>(_ reason: StaticString, _ body: () throws(Failure) -> Void) {
     do throws(Failure) {
         try body()
     } catch {

@@ -142,6 +142,7 @@ struct Warm: Subcommand {
         )
         let result = warmer.run(&source, size: size, observer: &reporter)
         reporter.finish()
+        try sink.close()
         return try conclude(result, environment)
     }
 

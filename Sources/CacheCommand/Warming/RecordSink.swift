@@ -21,10 +21,16 @@ package protocol RecordSink: Sendable {
 
     /// On how many threads at once records are saved: more than 1 only if all of this may be called on any thread.
     var threadCount: Int { get }
+
+    /// Ends the saving: waits for work in the background, and leaves the cache so that the next process is quick to
+    /// open it. Every save is there without it.
+    func close() throws
 }
 
 extension RecordSink {
     package var threadCount: Int { 1 }
+
+    package func close() {}
 
     /// One record after another.
     package func save(_ records: [KeyedRecord]) -> [Result<Void, any Error>?] {
@@ -88,6 +94,8 @@ struct CacheSink: RecordSink {
     var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
+
+    func close() throws { try inspector.close() }
 
     func save(_ record: SourceRecord, forKey key: String) throws {
         do throws(CacheError) {

@@ -39,6 +39,11 @@ package final class CacheInspector: Sendable {
         )
     }
 
+    deinit { bestEffort("every save is on disk") { () throws(CacheError) in try close() } }
+
+    /// Waits for the store's work in the background, which would keep the store open, and leaves an index.
+    package func close() throws(CacheError) { try core.close() }
+
     private func entryKey(_ key: String) throws(CacheError) -> EntryKey {
         do throws(CacheError) {
             return try EntryKey(key)

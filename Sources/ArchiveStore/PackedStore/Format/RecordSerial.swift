@@ -2,7 +2,8 @@
 /// a segment's number, the lower ones an offset, so both are small mostly.
 enum RecordSerial {
     static func byteCount(of serial: UInt64) -> Int {
-        VariableLength.byteCount(of: serial >> 32) + VariableLength.byteCount(of: UInt32(truncatingIfNeeded: serial))
+        let low = UInt32(truncatingIfNeeded: serial)
+        return VariableLength.byteCount(of: serial >> 32) + VariableLength.byteCount(of: low)
     }
 
     static func write(_ serial: UInt64, to fields: inout FieldWriter) {
