@@ -17,6 +17,9 @@ enum DictionaryTrainer {
     /// The least part of the samples' deflated bytes that a dictionary has to save: see ``saving(of:on:)``.
     static let leastSaving = 0.1
 
+    /// The least part of the bytes which samples take with another dictionary that a new one has to save.
+    static let leastGain = 0.03
+
     /// The most samples that are looked at, spread from the first to the last; fewer if they are long.
     static let largestSampleCount = 128
 
@@ -33,20 +36,29 @@ enum DictionaryTrainer {
     ///
     /// The dictionary from every other sample is tried on the others; one from all of them is returned.
     ///
-    /// - Parameter samples: Archives as they are deflated.
-    /// - Returns: `nil` if the dictionary saves less than ``leastSaving`` of the other samples, or if there are no
-    ///   others.
+    /// - Parameters:
+    ///   - samples: Archives as they are deflated.
+    ///   - current: The dictionary that the new one is to replace.
+    /// - Returns: `nil` if the dictionary saves less than ``leastSaving`` of the other samples, or less than
+    ///   ``leastGain`` of the bytes that they take with `current`, or if there are no others.
     /// - Complexity: O(*n*) in the bytes that are looked at, and O(*m*²) in the samples.
     static func train(
         _ samples: [[UInt8]],
-        byteLimit: Int = PresetDictionary.largestByteCount
+        byteLimit: Int = PresetDictionary.largestByteCount,
+        replacing current: PresetDictionary? = nil
     ) -> PresetDictionary? {
         let chosen = spread(samples.filter { !$0.isEmpty && $0.count <= PresetDictionary.largestInput })
         let seen = stride(from: 0, to: chosen.count, by: 2).map { chosen[$0] }
         let unseen = stride(from: 1, to: chosen.count, by: 2).map { chosen[$0] }
         let limit = min(byteLimit, PresetDictionary.largestByteCount)
         let trial = PresetDictionary(bytes(from: seen, limit: limit))
-        guard saving(of: trial, on: unseen) >= leastSaving else { return nil }
+        if let current {
+            let former = byteCount(of: unseen, with: current)
+            let saved = former - byteCount(of: unseen, with: trial)
+            guard saved > 0, Double(saved) >= leastGain * Double(former) else { return nil }
+        } else {
+            guard saving(of: trial, on: unseen) >= leastSaving else { return nil }
+        }
         return PresetDictionary(bytes(from: chosen, limit: limit))
     }
 
@@ -55,18 +67,22 @@ enum DictionaryTrainer {
     ///
     /// - Complexity: O(*n*) in the samples' bytes; at most ``largestSampleCount`` are looked at.
     static func saving(of dictionary: PresetDictionary, on samples: [[UInt8]]) -> Double {
-        var with = 0
-        var without = 0
-        for sample in spread(samples) {
+        let samples = spread(samples)
+        let without = byteCount(of: samples, with: nil)
+        return without == 0 ? 0 : 1 - Double(byteCount(of: samples, with: dictionary)) / Double(without)
+    }
+
+    /// How many bytes the samples take when they are deflated.
+    private static func byteCount(of samples: [[UInt8]], with dictionary: PresetDictionary?) -> Int {
+        samples.reduce(0) { sum, sample in
             let bound = StoredBlocks.byteCount(for: sample.count)
-            withUnsafeTemporaryAllocation(byteCount: bound, alignment: 1) { output in
-                sample.withUnsafeBytes { input in
-                    with += dictionary.deflate(input, into: output)
-                    without += Zlib.deflate(input, into: output)
+            return sum
+                + withUnsafeTemporaryAllocation(byteCount: bound, alignment: 1) { output in
+                    sample.withUnsafeBytes { input in
+                        dictionary?.deflate(input, into: output) ?? Zlib.deflate(input, into: output)
+                    }
                 }
-            }
         }
-        return without == 0 ? 0 : 1 - Double(with) / Double(without)
     }
 
     /// As many samples as are looked at, from everywhere among them.

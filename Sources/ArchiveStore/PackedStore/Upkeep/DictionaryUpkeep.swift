@@ -20,8 +20,6 @@ final class DictionaryUpkeep: Sendable {
     private static let newPart = 8
     /// The most entries that a dictionary is made from.
     private static let sampleCount = 128
-    /// The least gain of a new dictionary over the current one, as a part of the bytes that samples take with that.
-    private static let leastGain = 0.05
 
     /// - Parameters:
     ///   - isEnabled: Whether new entries are compressed.
@@ -72,12 +70,8 @@ final class DictionaryUpkeep: Sendable {
         nextTrial.store(total * 4, ordering: .relaxed)
         guard limit > 0 else { return false }
         let samples = try samples()
-        guard let new = DictionaryTrainer.train(samples, byteLimit: limit) else { return false }
-        if let current {
-            let (before, after) = (
-                DictionaryTrainer.saving(of: current, on: samples), DictionaryTrainer.saving(of: new, on: samples)
-            )
-            guard after - before >= Self.leastGain * (1 - before) else { return false }
+        guard let new = DictionaryTrainer.train(samples, byteLimit: limit, replacing: current) else {
+            return false
         }
         // Two dictionaries with one identifier could not be told apart.
         let segments = reader.segments
