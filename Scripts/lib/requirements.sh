@@ -116,6 +116,18 @@ want_tmux() {
     fi
 }
 
+# A server for tests of connections, which say that they are skipped where none is.
+want_redis() {
+    if command -v redis-server valkey-server >/dev/null; then return; fi
+    if [[ $(uname) == Darwin ]]; then
+        echo "Going on without: redis-server (brew install redis)"
+        return
+    fi
+    if ! install_packages "redis-server" redis-server; then
+        echo "Going on without: redis-server"
+    fi
+}
+
 # A browser for the test of the report's page, which says that it is skipped where none is.
 want_chromium() {
     if command -v chromium chromium-browser google-chrome >/dev/null || [[ $(uname) == Darwin ]]; then return; fi

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A folder of a test's own, removed with the object. The user creates it.
-package final class TestDirectory {
+package final class TestDirectory: Sendable {
     package let url: URL
 
     /// - Parameter inMemory: whether the folder is in memory, where the system has room for files there: for tests

@@ -36,4 +36,10 @@ public struct RedisCommand: Sendable, Equatable, ExpressibleByArrayLiteral {
         case nil: ""
         }
     }
+
+    /// Whether the server confirms the command by messages, and gives no other answer.
+    var isAnsweredByPush: Bool {
+        let name = name.uppercased()
+        return name.hasSuffix("SUBSCRIBE") && name.count <= 12
+    }
 }

@@ -46,6 +46,7 @@ struct timespec { time_t tv_sec; long tv_nsec; };
 #define EPIPE 32
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
+#define EINPROGRESS 36
 #define ENOTSUP 45
 #define ELOOP 62
 #define ENAMETOOLONG 63
@@ -246,6 +247,34 @@ struct winsize { unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel; };
 #define MSG_DONTWAIT 0x80
 ssize_t recv(int descriptor, void *bytes, size_t count, int flags);
 ssize_t send(int descriptor, const void *bytes, size_t count, int flags);
+
+// socket(2), getaddrinfo(3), unix(4), tcp(4)
+typedef unsigned char sa_family_t;
+typedef unsigned int socklen_t;
+struct sockaddr { unsigned char sa_len; sa_family_t sa_family; char sa_data[14]; };
+struct sockaddr_un { unsigned char sun_len; sa_family_t sun_family; char sun_path[104]; };
+struct addrinfo {
+    int ai_flags, ai_family, ai_socktype, ai_protocol;
+    socklen_t ai_addrlen;
+    char *ai_canonname;
+    struct sockaddr *ai_addr;
+    struct addrinfo *ai_next;
+};
+#define AF_UNSPEC 0
+#define AF_UNIX 1
+#define SOCK_STREAM 1
+#define SOL_SOCKET 0xffff
+#define SO_ERROR 0x1007
+#define SO_NOSIGPIPE 0x1022
+#define IPPROTO_TCP 6
+#define TCP_NODELAY 1
+int socket(int domain, int type, int protocol);
+int connect(int descriptor, const struct sockaddr *address, socklen_t size);
+int getsockopt(int descriptor, int level, int name, void *value, socklen_t *size);
+int setsockopt(int descriptor, int level, int name, const void *value, socklen_t size);
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **list);
+void freeaddrinfo(struct addrinfo *list);
+const char *gai_strerror(int number);
 
 // string(3), stdlib(3)
 size_t strlen(const char *text);

@@ -1,0 +1,96 @@
+/// The calls of a connection in the order of their submission: first those that were sent and wait for answers, then the
+/// unsent ones.
+struct PendingCalls {
+    private var sent = CallQueue()
+    private var unsent = CallQueue()
+    /// Answers that have come for the first of the sent calls.
+    private var values: [RedisValue] = []
+
+    /// Answers that are due.
+    private(set) var dueCount = 0
+    /// Whether answers are due.
+    var hasSent: Bool { !sent.isEmpty }
+
+    mutating func append(_ call: RedisCall) { unsent.append(call) }
+
+    /// The next unsent call that has a caller, which counts as sent from now on; `nil` if there is none.
+    ///
+    /// - Parameter room: how many answers may be due. One call with more is let through alone.
+    mutating func nextToSend(room: Int) -> RedisCall? {
+        // Calls without a caller are left out.
+        while let call = unsent.first, call.answer.isTold { unsent.removeFirst() }
+        guard let call = unsent.first, dueCount == 0 || dueCount + call.answerCount <= room else { return nil }
+        unsent.removeFirst()
+        sent.append(call)
+        dueCount += call.answerCount
+        return call
+    }
+
+    /// Takes an answer of the server; `false` if none is due.
+    mutating func take(_ value: RedisValue) -> Bool {
+        guard let call = sent.first else { return false }
+        values.append(value)
+        dueCount -= 1
+        if values.count == call.answerCount {
+            sent.removeFirst()
+            call.answer.tell(.success(values))
+            values = []
+        }
+        return true
+    }
+
+    /// The next deadline of a call; `nil` if there is none.
+    var deadline: ContinuousClock.Instant? {
+        guard let first = sent.deadline, let second = unsent.deadline else {
+            return sent.deadline ?? unsent.deadline
+        }
+        return min(first, second)
+    }
+
+    /// Tells the callers of late calls. Due answers stay due.
+    mutating func failLate(at now: ContinuousClock.Instant, _ error: (_ isSent: Bool) -> RedisError) {
+        sent.failLate(at: now) { error(true) }
+        unsent.failLate(at: now) { error(false) }
+    }
+
+    /// Tells all callers, and forgets them.
+    mutating func failAll(_ error: (_ isSent: Bool) -> RedisError) {
+        sent.failLate(at: nil) { error(true) }
+        unsent.failLate(at: nil) { error(false) }
+        self = PendingCalls()
+    }
+}
+
+/// Calls in the order of their submission. Their deadlines rise, except for calls submitted at the same time.
+private struct CallQueue {
+    private var calls: [RedisCall] = []
+    /// Calls at the front that have been removed.
+    private var start = 0
+    /// The first call that is not known to be late.
+    private var firstInTime = 0
+
+    var isEmpty: Bool { start == calls.count }
+    var first: RedisCall? { isEmpty ? nil : calls[start] }
+    var deadline: ContinuousClock.Instant? { firstInTime < calls.count ? calls[firstInTime].deadline : nil }
+
+    mutating func append(_ call: RedisCall) { calls.append(call) }
+
+    mutating func removeFirst() {
+        start += 1
+        firstInTime = max(firstInTime, start)
+        // Not one by one: that would move all others each time.
+        if start == calls.count || start >= 1024 && start * 2 > calls.count {
+            calls.removeFirst(start)
+            firstInTime -= start
+            start = 0
+        }
+    }
+
+    /// Tells the callers of late calls; all callers for `nil`. The calls stay.
+    mutating func failLate(at now: ContinuousClock.Instant?, _ error: () -> RedisError) {
+        while let deadline, now.map({ deadline <= $0 }) ?? true {
+            calls[firstInTime].answer.fail(error())
+            firstInTime += 1
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Synchronization
+
+/// Commands of one caller on their way to the server.
+struct RedisCall: Sendable {
+    let bytes: [UInt8]
+    /// How many answers they have.
+    let answerCount: Int
+    let deadline: ContinuousClock.Instant
+    let answer: RedisAnswer
+
+    /// Asks for a sign of life.
+    static func ping(until deadline: ContinuousClock.Instant) -> RedisCall {
+        var bytes: [UInt8] = []
+        RedisCommand(["PING"]).encode(into: &bytes)
+        return RedisCall(bytes: bytes, answerCount: 1, deadline: deadline, answer: RedisAnswer())
+    }
+}
+
+/// The place where one caller waits for answers. It is told once; later answers are dropped.
+final class RedisAnswer: Sendable {
+    typealias Outcome = Result<[RedisValue], RedisError>
+
+    private enum State {
+        case begun
+        case waiting(CheckedContinuation<Outcome, Never>)
+        case told(Outcome)
+    }
+
+    private let state = Mutex(State.begun)
+
+    /// Suspends until the outcome is told.
+    func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let outcome = state.withLock { state -> Outcome? in
+                if case .told(let outcome) = state { return outcome }
+                state = .waiting(continuation)
+                return nil
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+    }
+
+    /// Tells the outcome, if none has been told.
+    func tell(_ outcome: Outcome) {
+        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+            switch state {
+            case .told: return nil
+            case .begun:
+                state = .told(outcome)
+                return nil
+            case .waiting(let continuation):
+                state = .told(outcome)
+                return continuation
+            }
+        }
+        continuation?.resume(returning: outcome)
+    }
+
+    /// Whether the caller has its outcome.
+    var isTold: Bool {
+        state.withLock { state in
+            if case .told = state { true } else { false }
+        }
+    }
+
+    func fail(_ error: RedisError) { tell(.failure(error)) }
+}

@@ -1,0 +1,20 @@
+/// Sends commands to a server. An app that has a client of its own lets that conform.
+public protocol RedisClient: Sendable {
+    /// Sends commands one behind another, with no other command in between, and suspends until all are answered.
+    ///
+    /// - Returns: an answer for each command, in their order; a refused one has ``RedisValue/error(_:)``.
+    /// - Throws: ``RedisError`` if answers are missing: for all of the commands, though some may have been executed.
+    func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue]
+}
+
+extension RedisClient {
+    /// Sends one command. All else is as for several.
+    ///
+    /// - Throws: ``RedisError``, ``RedisReplyError`` if the server refuses the command.
+    public func send(_ command: RedisCommand) async throws -> RedisValue {
+        let values = try await send([command])
+        guard let value = values.first else { return .null }
+        if case .error(let error) = value { throw error }
+        return value
+    }
+}

@@ -1,0 +1,77 @@
+/// A connection to one server, which connects by itself, and again whenever it broke.
+///
+/// All calls of all tasks share it: those that come while others are being written go out together. It holds no thread
+/// while they wait. A command is sent once at most.
+///
+/// Timeouts are those of ``RedisSettings/timeouts``. While a connection is being made, calls wait for it; after a failed
+/// attempt they fail at once with `.notConnected` until the next one, see ``RedisSettings/backoff``.
+package final class RedisConnection: RedisClient {
+    private let inbox: RedisInbox
+    private let settings: RedisSettings
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - settings: must not ask for TLS, which this package does not have yet.
+    ///   - observer: is told of changes and messages, on the thread of all connections, which it must not hold up.
+    /// - Throws: `.notConnected` if the process has no descriptors left, `.refused` for TLS.
+    package init(
+        to endpoint: RedisEndpoint,
+        settings: RedisSettings,
+        observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
+    ) throws(RedisError) {
+        if settings.usesTLS {
+            throw RedisError(
+                .refused,
+                "TLS is asked for, and this build has none; nothing was sent to \(endpoint)."
+            )
+        }
+        let thread = RedisThread.shared
+        if let failure = thread.failure {
+            throw RedisError(.notConnected, "No connection can be made: \(failure).")
+        }
+        inbox = RedisInbox(thread: thread)
+        self.settings = settings
+        thread.add(RedisChannel.Parts(endpoint: endpoint, settings: settings, inbox: inbox, observer: observer))
+    }
+
+    deinit { inbox.close() }
+
+    /// Sends commands; all else is as ``RedisClient`` says. A cancelled task no longer waits, but commands that are on
+    /// their way may be executed.
+    ///
+    /// - Precondition: No command is answered by messages alone, as `SUBSCRIBE` is: see ``RedisSettings/preparation``.
+    package func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
+        if commands.isEmpty { return [] }
+        precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")
+        if inbox.isForked { throw RedisError(.forked, "The connection belongs to the parent process.") }
+        var bytes: [UInt8] = []
+        for command in commands { command.encode(into: &bytes) }
+        let call = RedisCall(
+            bytes: bytes,
+            answerCount: commands.count,
+            deadline: .now + settings.timeouts.soft,
+            answer: RedisAnswer()
+        )
+        let outcome = await withTaskCancellationHandler {
+            inbox.add(call)
+            return await call.answer.outcome()
+        } onCancel: {
+            call.answer.fail(RedisError(.cancelled, mayHaveRun: true, "The task was cancelled."))
+        }
+        return try outcome.get()
+    }
+
+    /// Ends the connection: calls that wait, and later ones, fail with `.closed`. Does not block.
+    package func close() { inbox.close() }
+}
+
+/// A change of a connection, or a message.
+package enum RedisEvent: Sendable {
+    /// It is open and prepared; the server's answer to `HELLO`.
+    case connected(RedisValue)
+    /// It broke, or an attempt to connect failed. The next one follows by itself.
+    case disconnected(RedisError)
+    /// A message that answers no command.
+    case push([RedisValue])
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Synchronization
+
+/// One thread that writes the calls of all connections and reads their answers. It never waits for anything but all of
+/// them at once.
+final class RedisThread: Sendable {
+    /// For all connections of the process. It begins with the first one and stays.
+    static let shared = RedisThread()
+
+    private struct News {
+        var channels: [RedisChannel.Parts] = []
+        var numbers: [Int] = []
+        /// Other work for the thread.
+        var works: [(number: Int, body: @Sendable (RedisChannel) -> Void)] = []
+        /// Whether a byte is in the pipe, or the thread is looking at the news anyway.
+        var isWoken = false
+    }
+
+    private let news = Mutex(News())
+    private let numbers = Atomic<Int>(0)
+    private let waking: Result<Socket, SocketError>
+
+    private init() {
+        do throws(SocketError) {
+            let (reader, writer) = try Socket.pipe()
+            waking = .success(writer)
+            let thread = Thread { [self] in run(reader) }
+            thread.name = "redis-wire"
+            thread.start()
+        } catch {
+            waking = .failure(error)
+        }
+    }
+
+    /// Why there is no thread; `nil` if there is one.
+    var failure: SocketError? {
+        if case .failure(let error) = waking { error } else { nil }
+    }
+
+    func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
+
+    // MARK: From other threads
+
+    func add(_ parts: RedisChannel.Parts) { tell { $0.channels.append(parts) } }
+
+    /// Has the thread look into the inbox of a connection.
+    func announce(_ number: Int) { tell { $0.numbers.append(number) } }
+
+    /// Runs `body` on the thread, if the connection is not closed by then.
+    func perform(for number: Int, _ body: @escaping @Sendable (RedisChannel) -> Void) {
+        tell { $0.works.append((number, body)) }
+    }
+
+    private func tell(_ change: (inout News) -> Void) {
+        let wakes = news.withLock { news in
+            change(&news)
+            defer { news.isWoken = true }
+            return !news.isWoken
+        }
+        if wakes, case .success(let writer) = waking { writer.writeByteToPipe() }
+    }
+
+    // MARK: The thread
+
+    private func run(_ waking: Socket) {
+        var channels: [Int: RedisChannel] = [:]
+        var polls: [pollfd] = []
+        var polled: [RedisChannel] = []
+        withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+            while true {
+                takeNews(into: &channels)
+                let now = ContinuousClock.now
+                for (number, channel) in channels {
+                    channel.act(at: now)
+                    if channel.isOver { channels[number] = nil }
+                }
+                polls = [pollfd(fd: waking.descriptor, events: Int16(POLLIN), revents: 0)]
+                polled = []
+                var deadline: ContinuousClock.Instant?
+                for channel in channels.values {
+                    if let due = channel.nextDeadline { deadline = min(deadline ?? due, due) }
+                    guard let poll = channel.poll else { continue }
+                    polls.append(poll)
+                    polled.append(channel)
+                }
+                _ = Foundation.poll(&polls, nfds_t(polls.count), Self.milliseconds(until: deadline))
+                if polls[0].revents != 0 { waking.drainPipe(buffer) }
+                for (poll, channel) in zip(polls.dropFirst(), polled) where poll.revents != 0 {
+                    channel.isReady(poll.revents, buffer)
+                }
+            }
+        }
+    }
+
+    private func takeNews(into channels: inout [Int: RedisChannel]) {
+        let found = news.withLock { news in
+            defer { news = News() }
+            return news
+        }
+        for parts in found.channels { channels[parts.inbox.number] = RedisChannel(parts, thread: self) }
+        for number in found.numbers { channels[number]?.lookIntoInbox() }
+        for (number, body) in found.works {
+            if let channel = channels[number] { body(channel) }
+        }
+    }
+
+    /// Rounded up, so that the deadline has passed then; −1 for none.
+    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let left = ContinuousClock.now.duration(to: deadline)
+        if left <= .zero { return 0 }
+        return Int32(min(left, .seconds(60)) / .milliseconds(1)) + 1
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import RedisWire
+import TestSupport
+import Testing
+
+/// Servers that stop, die and come back, and networks that spoil what they send: no caller gets a wrong answer, and none
+/// waits for ever.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct ConnectionFaultTests {
+    /// The connection stays, and the answers that come later are nobody's.
+    @Test func aSlowServerCostsTheSoftTimeout() async throws {
+        let server = try await RedisServer()
+        let events = EventLog()
+        let connection = try RedisConnection(server.endpoint, events)
+        let hasty = try RedisConnection(server.endpoint, events) { $0.timeouts.soft = .milliseconds(50) }
+        _ = try await connection.send(["PING"])
+        _ = try await hasty.insist(["PING"])
+        await server.stopped {
+            for number in 0..<3 {
+                let error = await hasty.error(of: ["ECHO", .integer(number)])
+                #expect(error?.code == .timeout && error?.mayHaveRun == true)
+            }
+            let waiting = Task { await connection.error(of: ["ECHO", "cancelled"]) }
+            await pause()
+            waiting.cancel()
+            #expect(await waiting.value?.code == .cancelled)
+        }
+        #expect(try await connection.send(["ECHO", "a"]).text == "a")
+        #expect(try await hasty.insist(["ECHO", "b"]).text == "b")
+        #expect(events.failures.isEmpty)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await connection.error(of: ["PING"])
+        }
+        #expect(await cancelled.value?.code == .cancelled)
+    }
+
+    @Test func aServerThatOwesTooLongIsLeft() async throws {
+        let server = try await RedisServer()
+        let events = EventLog()
+        let connection = try RedisConnection(server.endpoint, events) { settings in
+            settings.timeouts.hard = .milliseconds(200)
+            settings.timeouts.connect = .milliseconds(500)
+        }
+        _ = try await connection.insist(["PING"])
+        await server.stopped {
+            let error = await connection.error(of: ["PING"])
+            #expect(error?.code == .connectionLost && error?.mayHaveRun == true)
+            // A stopped server accepts connections, and does not greet.
+            _ = await events.wait(for: 3) { $0.failures }
+        }
+        #expect(try await connection.insist(["ECHO", "again"]).text == "again")
+    }
+
+    /// A connection without calls asks for a sign of life.
+    @Test func silenceIsNoticed() async throws {
+        let server = try await RedisServer()
+        let events = EventLog()
+        let connection = try RedisConnection(server.endpoint, events) { settings in
+            settings.timeouts.hard = .milliseconds(200)
+            settings.timeouts.silence = .milliseconds(20)
+        }
+        _ = try await connection.insist(["PING"])
+        let count = events.failures.count
+        await server.stopped { _ = await events.wait(for: count + 1) { $0.failures } }
+        _ = try await connection.insist(["PING"])
+    }
+
+    @Test func aKilledServerComesBack() async throws {
+        let server = try await RedisServer()
+        let events = EventLog()
+        let connection = try RedisConnection(server.endpoint, events)
+        for round in 1...3 {
+            _ = try await connection.insist(["SET", "k", .integer(round)])
+            server.signal(SIGSTOP)
+            async let lost = connection.error(of: ["GET", "k"])
+            await pause()
+            server.kill()
+            // A busy machine may begin the call only once the server is dead.
+            let code = await lost?.code
+            #expect(code == .connectionLost || code == .notConnected)
+            _ = await events.wait(for: round + 1) { $0.failures }
+            #expect(await connection.error(of: ["PING"]) != nil)
+            try await server.start()
+            // It keeps nothing.
+            #expect(try await connection.insist(["GET", "k"]) == .null)
+            #expect(events.greetings.count == round + 1)
+        }
+    }
+
+    @Test func bytesMayComeOneByOne() async throws {
+        let server = try await RedisServer()
+        let proxy = try FaultProxy(to: server.port, .split)
+        defer { proxy.end() }
+        let connection = try RedisConnection(proxy.endpoint)
+        try await Self.check(connection, count: 20, mayFail: false)
+    }
+
+    @Test(arguments: [0, 1, 7, 40, 200, 300, 1_000, 5_000])
+    func connectionsAreCut(byteCount: Int) async throws {
+        let server = try await RedisServer()
+        let proxy = try FaultProxy(to: server.port, .cut(after: byteCount))
+        defer { proxy.end() }
+        let events = EventLog()
+        let connection = try RedisConnection(proxy.endpoint, events)
+        try await Self.check(connection, count: 40, mayFail: true)
+        #expect(events.failures.count == 1)
+    }
+
+    /// 64 tasks that count and read their own counters: none is counted too often, and none has another's number.
+    private static func check(_ connection: RedisConnection, count: Int, mayFail: Bool) async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<64 {
+                group.addTask {
+                    var least: Int64 = 0
+                    var most: Int64 = 0
+                    for step in 0..<count {
+                        most += 1
+                        do throws(RedisError) {
+                            let text = "task \(task), step \(step)"
+                            let values = try await connection.send([
+                                ["INCR", .text("task \(task)")], ["ECHO", .text(text)],
+                            ])
+                            #expect(values.count == 2 && values[1].text == text)
+                            let number = values[0].integer ?? 0
+                            #expect((least + 1...most).contains(number))
+                            least = number
+                        } catch {
+                            #expect(mayFail && [.connectionLost, .notConnected].contains(error.code))
+                            if !error.mayHaveRun { most -= 1 }
+                            await pause()
+                        }
+                    }
+                    await #expect(throws: Never.self) {
+                        let number = try await connection.insist(["GET", .text("task \(task)")]).integer ?? 0
+                        #expect((least...most).contains(number))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["-ERR unknown command 'HELLO'\r\n", "+OK\r\n", "*2\r\n+server\r\n+old\r\n", "$-1\r\n"])
+    func serversWithoutTheProtocolAreRefused(reply: String) async throws {
+        let server = try await RedisServer()
+        let proxy = try FaultProxy(to: server.port, .replace(Array(reply.utf8)))
+        defer { proxy.end() }
+        let events = EventLog()
+        let connection = try RedisConnection(proxy.endpoint, events)
+        let failures = await events.wait(for: 1) { $0.failures }
+        #expect(failures[0].code == .refused)
+        _ = try await connection.insist(["PING"])
+    }
+
+    @Test(arguments: ["?", "$1000000000000\r\n", "*3\r\n:1\r\nxx", ":1\r\n:2\r\n:3\r\n", "\0\0\0\0\0\0\0\0\r\n"])
+    func whatIsNoAnswerEndsTheConnection(reply: String) async throws {
+        let server = try await RedisServer()
+        let proxy = try FaultProxy(to: server.port)
+        defer { proxy.end() }
+        let events = EventLog()
+        let connection = try RedisConnection(proxy.endpoint, events) { $0.timeouts.hard = .milliseconds(500) }
+        _ = try await connection.insist(["PING"])
+        proxy.fault = .replace(Array(reply.utf8))
+        async let answer = connection.error(of: ["ECHO", "x"])
+        let failures = await events.wait(for: 1) { $0.failures }
+        #expect(failures[0].code == .malformed || reply.hasPrefix("?"), "\(failures[0])")
+        _ = await answer
+        #expect(try await connection.insist(["ECHO", "y"]).text == "y")
+    }
+
+    @Test func aStalledNetworkIsLeft() async throws {
+        let server = try await RedisServer()
+        let proxy = try FaultProxy(to: server.port)
+        defer { proxy.end() }
+        let events = EventLog()
+        let connection = try RedisConnection(proxy.endpoint, events) { settings in
+            settings.timeouts.hard = .milliseconds(300)
+            settings.timeouts.connect = .milliseconds(300)
+        }
+        _ = try await connection.insist(["PING"])
+        let count = events.failures.count
+        proxy.fault = .stall
+        #expect(await connection.error(of: ["PING"])?.code == .connectionLost)
+        _ = await events.wait(for: count + 2) { $0.failures }
+        proxy.fault = .none
+        _ = try await connection.insist(["PING"])
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// A blocking TCP socket on this machine.
+struct LoopbackSocket: Sendable {
+    let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    private static func make() throws -> Int32 {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        if descriptor < 0 { throw Failure(number: errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return descriptor
+    }
+
+    private static func withAddress(
+        _ port: UInt16,
+        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) throws -> UInt16 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
+        }
+        if status != 0 { throw Failure(number: errno) }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    init(connectingTo port: UInt16) throws {
+        descriptor = try Self.make()
+        do {
+            _ = try Self.withAddress(port) { [descriptor] in connect(descriptor, $0, $1.pointee) }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Listens at a free port.
+    static func listen() throws -> (socket: LoopbackSocket, port: UInt16) {
+        let descriptor = try make()
+        _ = try withAddress(0) { bind(descriptor, $0, $1.pointee) }
+        guard Foundation.listen(descriptor, 64) == 0 else { throw Failure(number: errno) }
+        return (LoopbackSocket(descriptor: descriptor), try withAddress(0) { getsockname(descriptor, $0, $1) })
+    }
+
+    /// The next connection; `nil` once the socket is shut down.
+    func accept() -> LoopbackSocket? {
+        let descriptor = Foundation.accept(descriptor, nil, nil)
+        return descriptor < 0 ? nil : LoopbackSocket(descriptor: descriptor)
+    }
+
+    /// Waits for bytes; none at the end.
+    func read() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+            count = max(0, Foundation.read(descriptor, buffer.baseAddress, buffer.count))
+        }
+    }
+
+    /// Returns whether all bytes were written.
+    func write(_ bytes: some Collection<UInt8>) -> Bool {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            #if canImport(Darwin)
+                let flags: Int32 = 0
+            #else
+                let flags = Int32(MSG_NOSIGNAL)
+            #endif
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Ends all reading and writing, also by other threads.
+    func shutDown() { _ = shutdown(descriptor, 2) }
+
+    func close() { _ = Foundation.close(descriptor) }
+
+    struct Failure: Error { let number: Int32 }
+}
