@@ -58,11 +58,44 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
         if type == Decimal.self, let value = try unarchiver.decimal(at: reference) as? T { return value }
         try unarchiver.nesting.enter()
         defer { unarchiver.nesting.leave() }
+        if let list = try plainList(type) { return list }
         if let dictionary = type as? any UnarchivableDictionary.Type, let value = try dictionary.make(self) {
             guard let typed = value as? T else { throw mismatch(type) }
             return typed
         }
         return try T(from: ArchiveDecoder(unarchiver, at: reference, path: path, root: root == nil ? nil : type))
+    }
+
+    /// Decodes an array of one of the commonest types, as the array's own `init(from:)` would, without a container and
+    /// without generic code for each member; `nil` for another type.
+    @inline(__always)
+    private func plainList<T>(_ type: T.Type) throws -> T? {
+        if type == [String].self { return try list { try unarchiver.shortText(at: $0) } as? T }
+        if type == [Int].self { return try list { try unarchiver.source.number(at: $0)?.integer(Int.self) } as? T }
+        if type == [Double].self { return try list { try unarchiver.source.number(at: $0)?.double } as? T }
+        return nil
+    }
+
+    /// - Parameter plain: decodes a member in its usual form; `nil` for one that takes a longer way, or is wrong.
+    @inline(__always)
+    private func list<Member: Decodable>(
+        _ plain: (BinaryPropertyList.Reference) throws -> Member?
+    ) throws -> [Member] {
+        guard let references = try unarchiver.arrayMembers(at: reference) else {
+            throw mismatch([Any].self, asked: "an array")
+        }
+        var members: [Member] = []
+        members.reserveCapacity(references.count)
+        for (index, reference) in references.enumerated() {
+            try unarchiver.budget.spend(4)
+            if let member = try plain(reference) {
+                members.append(member)
+            } else {
+                let path = CodingPath(path, ArchiveKey(index: index))
+                members.append(try ArchiveDecoder(unarchiver, at: reference, path: path).decode(Member.self))
+            }
+        }
+        return members
     }
 
     /// Decodes a string, date, data, URL or UUID.
