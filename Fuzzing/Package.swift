@@ -19,6 +19,17 @@ func propertyListFuzzer(_ name: String) -> Target {
     .executableTarget(name: name, dependencies: ["FuzzKit", "PropertyListTrials"], swiftSettings: strict)
 }
 
+/// The judge of C code is C too, so that no bridge stands between the sanitizer and the code.
+///
+/// - Parameter name: has a link to the sources that it tries, which no product has.
+func deflateFuzzer(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        cSettings: [.headerSearchPath("CDeflate/include"), .unsafeFlags(["-fsanitize=fuzzer-no-link,address"])],
+        linkerSettings: [.linkedLibrary("z")]
+    )
+}
+
 // Built by Scripts/fuzz only: the sanitizers' flags must be given for the archiver too, and only the command
 // line reaches another package.
 let package = Package(
@@ -53,6 +64,9 @@ let package = Package(
         propertyListFuzzer("fuzz-plist-xml"),
         propertyListFuzzer("fuzz-plist-text"),
 
+        deflateFuzzer("fuzz-deflate"),
+        deflateFuzzer("fuzz-inflate"),
+
         fuzzer("fuzz-binary"),
         fuzzer("fuzz-xml"),
         fuzzer("fuzz-unarchive"),
@@ -66,6 +80,13 @@ let package = Package(
                 "FuzzKit", .product(name: "KeyedArchive", package: "typed-cache"),
                 .product(name: "SequentialArchive", package: "typed-cache"),
             ],
+            swiftSettings: strict
+        ),
+
+        // Caches in changed directories.
+        .executableTarget(
+            name: "fuzz-store",
+            dependencies: ["FuzzKit", .product(name: "TypedCache", package: "typed-cache")],
             swiftSettings: strict
         ),
 
