@@ -90,6 +90,13 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // A tier that machines share: entries on a server, and memory that hears of changes there.
+        .target(
+            name: "SharedCache",
+            dependencies: ["TypedCache", "ArchiveStore", "RedisWire"],
+            swiftSettings: strict
+        ),
+
         // For tests of code that uses a cache: a clock moved by hand, temporary caches, disks that fail, recorded events.
         .target(
             name: "TypedCacheTesting",
@@ -139,6 +146,14 @@ let package = Package(
         // Random numbers by seeds, temporary folders and the like, for the tests of every module.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
 
+        // Servers of Redis that tests start and end.
+        .target(
+            name: "RedisServers",
+            dependencies: ["RedisWire", "TestSupport"],
+            path: "Tests/RedisServers",
+            swiftSettings: strict
+        ),
+
         // The stores without values and compression, for benchmarks.
         .target(
             name: "StoreMeasuring",
@@ -165,10 +180,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "RedisWireTests", dependencies: ["RedisWire", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "RedisWireTests",
+            dependencies: ["RedisWire", "RedisServers", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ArchiveStoreTests",
-            dependencies: ["ArchiveStore", "CDeflate", "CZlib", "StoreTrials", "TestSupport"],
+            dependencies: [
+                "ArchiveStore", "CDeflate", "CZlib", "SharedCache", "RedisServers", "StoreTrials", "TestSupport",
+            ],
             swiftSettings: strict
         ),
 
@@ -186,6 +207,13 @@ let package = Package(
         .testTarget(
             name: "TypedCacheTests",
             dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSupport", "CacheWorker"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SharedCacheTests",
+            dependencies: [
+                "SharedCache", "TypedCache", "ArchiveStore", "RedisWire", "RedisServers", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

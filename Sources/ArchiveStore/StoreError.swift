@@ -6,6 +6,7 @@ package struct StoreError: Error, Sendable {
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
             case io, corrupted, unsupportedVersion, tooLarge, invalidDirectory, invalidArgument, closed, forked
+            case unreachable, foreign
         }
 
         private let base: Base
@@ -26,6 +27,11 @@ package struct StoreError: Error, Sendable {
         package static let closed = Code(base: .closed)
         /// The process was forked after the store was opened; nothing was touched.
         package static let forked = Code(base: .forked)
+
+        /// A server did not answer, or could not do its work; it may have been done.
+        package static let unreachable = Code(base: .unreachable)
+        /// A key of a server has a value that is no entry of the cache; nothing was touched.
+        package static let foreign = Code(base: .foreign)
 
         package var description: String { base.rawValue }
     }

@@ -118,6 +118,44 @@ extension Cache {
         self.init(opening, at: (own, store), isSendable: false)
     }
 
+    /// Opens a cache whose entries another store has than one on disk, and which follows the changes by others there.
+    ///
+    /// - Parameters:
+    ///   - place: stands for a directory: the caches of one place agree.
+    ///   - isSendable: whether values are known to be Sendable.
+    /// - Throws: ``CacheError`` with code `.invalidName`.
+    package convenience init(
+        name: String,
+        store: any ArchiveStore,
+        place: String,
+        memory: MemorySettings,
+        values: ValueSharing,
+        isSendable: Bool,
+        cost: (@Sendable (Value) -> ByteCount)?,
+        expiration: Expiration,
+        clock: any CacheClock,
+        observer: (any CacheObserver)?
+    ) throws(CacheError) {
+        do throws(CacheError) {
+            try CacheDirectory.check(name: name)
+        } catch {
+            throw error.named(cache: name)
+        }
+        self.init(
+            name: name,
+            directory: nil,
+            store: store,
+            memory: memory,
+            disk: DiskSettings(followsOtherProcesses: true),
+            sharesValues: values.isChosen(for: Value.self, isSendable: isSendable),
+            cost: cost,
+            expiration: expiration,
+            clock: clock,
+            observer: observer,
+            memoryPlace: place
+        )
+    }
+
     private convenience init(
         _ opening: CacheOpening<Value>,
         at place: CacheOpening<Value>.Place,

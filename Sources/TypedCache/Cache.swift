@@ -51,7 +51,9 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let form: MemoryForm<Value>
     let defaultExpiration: Expiration
 
-    /// - Parameter sweeps: whether expired entries are removed in the background, once a minute.
+    /// - Parameters:
+    ///   - sweeps: whether expired entries are removed in the background, once a minute.
+    ///   - memoryPlace: see ``CacheCore``.
     init(
         name: String,
         directory: URL?,
@@ -63,7 +65,8 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         sweeps: Bool = false,
         expiration: Expiration,
         clock: any CacheClock,
-        observer: (any CacheObserver)? = nil
+        observer: (any CacheObserver)? = nil,
+        memoryPlace: String? = nil
     ) {
         self.name = name
         self.directory = directory
@@ -76,7 +79,8 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
             disk: disk,
             sweeps: sweeps,
             clock: clock,
-            observer: observer
+            observer: observer,
+            memoryPlace: memoryPlace
         )
         self.memory = core.memory
         recorder = core.recorder

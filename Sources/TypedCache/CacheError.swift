@@ -11,6 +11,7 @@ public struct CacheError: Error, Sendable {
                 decodingFailed
             case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory, closed, forked
             case recursiveLoad, nothingToRevalidate
+            case unreachable, foreign, invalidServer
         }
 
         private let base: Base
@@ -51,6 +52,16 @@ public struct CacheError: Error, Sendable {
         public static let recursiveLoad = Code(base: .recursiveLoad)
         /// A producer said that a value is unchanged where it was given none.
         public static let nothingToRevalidate = Code(base: .nothingToRevalidate)
+
+        /// The server of a shared cache did not answer in time, or refused: nothing old is left in this process, and the
+        /// server is told to remove the entry as soon as it answers again.
+        public static let unreachable = Code(base: .unreachable)
+        /// The server has something at the entry's place that no cache has put there. Reported, not thrown by fetches:
+        /// for them it is a miss. A save puts the entry in its place.
+        public static let foreign = Code(base: .foreign)
+
+        /// The address of a server cannot be used; nothing was sent.
+        public static let invalidServer = Code(base: .invalidServer)
 
         public var description: String { base.rawValue }
     }
@@ -121,6 +132,9 @@ extension CacheError {
         "the producer of this key fetches the key itself, or one whose producer does"
     )
 
+    /// The error of an address that cannot be used.
+    package static func invalidServer(_ message: String) -> CacheError { CacheError(.invalidServer, message) }
+
     /// The error of a call of a layer above that was closed.
     package static var closed: CacheError { CacheError(.closed, "the cache was closed") }
 
@@ -146,6 +160,8 @@ extension CacheError {
             case .invalidArgument: .invalidKey
             case .closed: .closed
             case .forked: .forked
+            case .unreachable: .unreachable
+            case .foreign: .foreign
             default: .io
             }
         let place = error.path.isEmpty ? "" : " \(error.path)"

@@ -1,3 +1,7 @@
+import Foundation
+import RedisServers
+import RedisWire
+import SharedCache
 import StoreTrials
 import TestSupport
 
@@ -29,6 +33,17 @@ enum StoreUnderTest: CaseIterable {
     case memory
     /// A store in memory with limits that are never reached.
     case limitedMemory
+    /// A store on a server, where there is one.
+    case shared
+
+    static let allCases: [StoreUnderTest] = allStores.filter { $0 != .shared || RedisServer.isInstalled }
+
+    private static let allStores: [StoreUnderTest] = [
+        .reference, .file, .collidingFile, .behind, .narrowBehind, .limitedFile, .collidingLimitedFile, .packed,
+        .collidingPacked, .limitedPacked, .packedBehind, .uncompressedFile, .uncompressedPacked, .hardestPacked,
+        .memory,
+        .limitedMemory, .shared,
+    ]
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
@@ -58,6 +73,14 @@ enum StoreUnderTest: CaseIterable {
         case .limitedMemory:
             let store = MemoryStore(byteLimit: 1 << 30, countLimit: 1 << 20)
             try body { store }
+        case .shared:
+            guard let server = RedisServer.common else { return }
+            var settings = RedisSettings(endpoints: [server.socket])
+            settings.timeouts.soft = .seconds(60)
+            settings.timeouts.hard = .seconds(60)
+            let client = try RedisConnection(to: server.socket, settings: settings)
+            let prefix = "tc:\(UUID().uuidString):"
+            try body { SharedStore(client, prefix: prefix, cache: "cache", schema: 1) }
         case .file, .limitedFile, .uncompressedFile:
             try withTemporaryDirectory { path in
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }

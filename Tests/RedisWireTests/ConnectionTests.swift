@@ -1,4 +1,5 @@
 import Foundation
+import RedisServers
 import RedisWire
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
 /// Why the bytes of a file are not an entry that can be used.
-enum EntryFault: Error {
+package enum EntryFault: Error {
     /// The bytes are not those that were saved.
     case damaged(String)
     /// A whole entry of a version that came after this one.
@@ -12,7 +12,7 @@ enum EntryFault: Error {
     /// - Parameters:
     ///   - path: the file's.
     ///   - limit: the largest archive, in bytes.
-    func error(path: String, limit: Int) -> StoreError {
+    package func error(path: String, limit: Int) -> StoreError {
         let action = "reading an entry"
         switch self {
         case .damaged(let reason):

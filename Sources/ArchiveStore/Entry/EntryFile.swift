@@ -17,15 +17,21 @@ import Foundation
 ///     36  d8 ef b5 a3  54 43 41 45                                        checksum, magic
 ///
 /// If any byte changes, the checksum or the magic shows it; if the length changes, the last bytes show it.
-struct EntryFile {
+package struct EntryFile {
     let footer: EntryFooter
     /// Dates, times and tags.
-    let attributes: EntryAttributes
+    package let attributes: EntryAttributes
     /// The file's last bytes, at least key and footer; all of them, if its archive is wanted.
     private let bytes: [UInt8]
 
+    /// Whether bytes that were found where an entry should be, or the last ones of them, end as an entry's do.
+    package static func isEntry(_ tail: [UInt8]) -> Bool { EntryFooter.ends(tail) }
+
+    /// How long the archive is before compression.
+    package var archiveByteCount: Int { footer.archiveByteCount }
+
     /// Takes all bytes of a file, after checking all of them.
-    init(verifying bytes: [UInt8]) throws(EntryFault) {
+    package init(verifying bytes: [UInt8]) throws(EntryFault) {
         let checksum = bytes.withUnsafeBytes {
             Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(EntryFooter.sealByteCount)))
         }
@@ -36,7 +42,7 @@ struct EntryFile {
 
     /// Takes the last bytes of a file, and the checksum that was calculated elsewhere; `nil`: the file's is not
     /// checked.
-    init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
+    package init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
         footer = try EntryFooter(tail, fileByteCount: fileByteCount, checksum: checksum)
         guard footer.keyByteCount + footer.attributesByteCount + EntryFooter.byteCount <= tail.count else {
             throw .damaged("the lengths do not add up")
@@ -64,12 +70,12 @@ struct EntryFile {
     }
 
     /// Whether this is the entry of `key`.
-    func holds(_ key: StoreKey) -> Bool {
+    package func holds(_ key: StoreKey) -> Bool {
         key.bytes.count == footer.keyByteCount && keyBytes.elementsEqual(key.bytes)
     }
 
     /// The key.
-    func key() throws(EntryFault) -> StoreKey {
+    package func key() throws(EntryFault) -> StoreKey {
         guard let string = String(validating: keyBytes, as: UTF8.self) else {
             throw .damaged("the key is not UTF-8")
         }
@@ -88,7 +94,7 @@ struct EntryFile {
     /// Inflates the archive.
     ///
     /// - Precondition: this was made from all of the file's bytes.
-    func archive(limit: Int) throws(EntryFault) -> [UInt8] {
+    package func archive(limit: Int) throws(EntryFault) -> [UInt8] {
         do {
             return try Zlib.inflate(
                 prefix: footer.zlibByteCount,
@@ -128,7 +134,7 @@ struct EntryFile {
     }
 
     /// The entry's information, for people and policies.
-    func information(key: String, identity: EntryIdentity) -> EntryInformation {
+    package func information(key: String, identity: EntryIdentity) -> EntryInformation {
         EntryInformation(
             key: key,
             attributes: attributes,
@@ -144,7 +150,7 @@ struct EntryFile {
     }
 
     /// The most bytes that come after an archive.
-    static let largestTailByteCount =
+    package static let largestTailByteCount =
         StoreKey.largestByteCount + EntryAttributes.largestByteCount + EntryFooter.byteCount
 
     /// All bytes of the file, compressed and sealed.
@@ -172,6 +178,16 @@ struct EntryFile {
                 archive.withUnsafeBytes { Zlib.deflate($0, in: runs, by: compression, into: output) }
             }
         )
+    }
+
+    /// As ``content(archive:key:attributes:compression:)``, in one piece: for entries that are sent.
+    package static func bytes(
+        archive: [UInt8],
+        key: StoreKey,
+        attributes: EntryAttributes,
+        compression: ArchiveCompression
+    ) throws(StoreError) -> [UInt8] {
+        try content(archive: archive, key: key, attributes: attributes, compression: compression).joined
     }
 
     /// All bytes of the file, sealed and allocated in one go; or all after a stream.

@@ -37,6 +37,11 @@ struct EntryFooter {
     /// The length of the whole file: zlib stream, key, attributes and footer.
     var fileByteCount: Int { zlibByteCount + keyByteCount + attributesByteCount + Self.byteCount }
 
+    /// Whether bytes end as an entry's do, sound or damaged, of this version or a later one.
+    static func ends(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= byteCount && ByteReader(bytes.suffix(4)).number(at: 0, as: UInt32.self) == magic
+    }
+
     /// Parses the last 48 bytes of `tail`, which are the last ones of a file.
     ///
     /// - Parameter checksum: The CRC-32 of the bytes before the seal; `nil` to take the fields on trust.

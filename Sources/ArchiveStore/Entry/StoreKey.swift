@@ -1,13 +1,13 @@
 /// A key that a store takes, as its UTF-8 bytes, by which it is compared.
-struct StoreKey {
+package struct StoreKey {
     /// The longest key, in UTF-8 bytes.
     static let largestByteCount = 1024
 
-    let string: String
-    let bytes: [UInt8]
+    package let string: String
+    package let bytes: [UInt8]
 
     /// - Throws: `.invalidArgument` unless `string` is 1 to 1,024 UTF-8 bytes.
-    init(_ string: String) throws(StoreError) {
+    package init(_ string: String) throws(StoreError) {
         let bytes = [UInt8](string.utf8)
         guard !bytes.isEmpty, bytes.count <= Self.largestByteCount else {
             let reason = "a key is 1 to \(Self.largestByteCount) UTF-8 bytes, not \(bytes.count)"

@@ -19,6 +19,15 @@ struct FileContent: Sendable {
         self.end = end
     }
 
+    /// All bytes in one piece.
+    var joined: [UInt8] {
+        if stream == nil { return start }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        forEachPiece { bytes += $0 }
+        return bytes
+    }
+
     var count: Int { start.count + (stream?.byteCount ?? 0) + end.count }
 
     /// The last bytes: all that come after an archive.

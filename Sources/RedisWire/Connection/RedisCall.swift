@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Commands of one caller on their way to the server.
@@ -23,7 +24,12 @@ final class RedisAnswer: Sendable {
     private enum State {
         case begun
         case waiting(CheckedContinuation<Outcome, Never>)
+        case blocking(DispatchSemaphore)
         case told(Outcome)
+
+        var isTold: Bool {
+            if case .told = self { true } else { false }
+        }
     }
 
     private let state = Mutex(State.begun)
@@ -40,28 +46,35 @@ final class RedisAnswer: Sendable {
         }
     }
 
+    /// Blocks the thread until the outcome is told.
+    func waitForOutcome() -> Outcome {
+        let semaphore = DispatchSemaphore(value: 0)
+        while true {
+            let outcome = state.withLock { state -> Outcome? in
+                if case .told(let outcome) = state { return outcome }
+                state = .blocking(semaphore)
+                return nil
+            }
+            if let outcome { return outcome }
+            semaphore.wait()
+        }
+    }
+
     /// Tells the outcome, if none has been told.
     func tell(_ outcome: Outcome) {
-        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-            switch state {
-            case .told: return nil
-            case .begun:
-                state = .told(outcome)
-                return nil
-            case .waiting(let continuation):
-                state = .told(outcome)
-                return continuation
-            }
+        let former = state.withLock { state in
+            defer { if !state.isTold { state = .told(outcome) } }
+            return state
         }
-        continuation?.resume(returning: outcome)
+        switch former {
+        case .begun, .told: break
+        case .waiting(let continuation): continuation.resume(returning: outcome)
+        case .blocking(let semaphore): semaphore.signal()
+        }
     }
 
     /// Whether the caller has its outcome.
-    var isTold: Bool {
-        state.withLock { state in
-            if case .told = state { true } else { false }
-        }
-    }
+    var isTold: Bool { state.withLock { $0.isTold } }
 
     func fail(_ error: RedisError) { tell(.failure(error)) }
 }

@@ -5,6 +5,10 @@ public protocol RedisClient: Sendable {
     /// - Returns: an answer for each command, in their order; a refused one has ``RedisValue/error(_:)``.
     /// - Throws: ``RedisError`` if answers are missing: for all of the commands, though some may have been executed.
     func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue]
+
+    /// As ``send(_:)``, but blocks the calling thread. Must not need a thread of Swift's pool: all of them may be
+    /// blocked in this.
+    func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue]
 }
 
 extension RedisClient {

@@ -42,17 +42,7 @@ package final class RedisConnection: RedisClient {
     ///
     /// - Precondition: No command is answered by messages alone, as `SUBSCRIBE` is: see ``RedisSettings/preparation``.
     package func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
-        if commands.isEmpty { return [] }
-        precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")
-        if inbox.isForked { throw RedisError(.forked, "The connection belongs to the parent process.") }
-        var bytes: [UInt8] = []
-        for command in commands { command.encode(into: &bytes) }
-        let call = RedisCall(
-            bytes: bytes,
-            answerCount: commands.count,
-            deadline: .now + settings.timeouts.soft,
-            answer: RedisAnswer()
-        )
+        guard let call = try call(of: commands) else { return [] }
         let outcome = await withTaskCancellationHandler {
             inbox.add(call)
             return await call.answer.outcome()
@@ -60,6 +50,27 @@ package final class RedisConnection: RedisClient {
             call.answer.fail(RedisError(.cancelled, mayHaveRun: true, "The task was cancelled."))
         }
         return try outcome.get()
+    }
+
+    package func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
+        guard let call = try call(of: commands) else { return [] }
+        inbox.add(call)
+        return try call.answer.waitForOutcome().get()
+    }
+
+    /// - Returns: `nil` for no commands.
+    private func call(of commands: [RedisCommand]) throws(RedisError) -> RedisCall? {
+        if commands.isEmpty { return nil }
+        precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")
+        if inbox.isForked { throw RedisError(.forked, "The connection belongs to the parent process.") }
+        var bytes: [UInt8] = []
+        for command in commands { command.encode(into: &bytes) }
+        return RedisCall(
+            bytes: bytes,
+            answerCount: commands.count,
+            deadline: .now + settings.timeouts.soft,
+            answer: RedisAnswer()
+        )
     }
 
     /// Ends the connection: calls that wait, and later ones, fail with `.closed`. Does not block.

@@ -198,7 +198,7 @@ package struct RedisURL {
 package struct RedisURLError: Error, Sendable, Equatable, CustomStringConvertible {
     package let message: String
 
-    init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 
     package var description: String { "The Redis URL cannot be used: \(message)." }
 }

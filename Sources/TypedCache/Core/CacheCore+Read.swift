@@ -108,7 +108,7 @@ extension CacheCore {
 
     /// Records and reports a damaged entry, which the store has taken away; throws every other error.
     func ignoreDamage(_ error: StoreError, _ key: EntryKey) throws(CacheError) {
-        guard error.code == .corrupted else { throw failure(error, key) }
+        guard error.code == .corrupted || error.code == .foreign else { throw failure(error, key) }
         drop(key)
         report(error, as: .corrupted, of: key)
     }

@@ -130,7 +130,7 @@ extension CacheCore {
         do throws(StoreError) {
             return try store.information(forKey: key.text)
         } catch {
-            guard error.code == .corrupted else { throw error }
+            guard error.code == .corrupted || error.code == .foreign else { throw error }
             report(error, as: .corrupted, of: key)
             return nil
         }

@@ -39,6 +39,9 @@ final class CacheCore: Sendable {
         private let pressure = RankedMutex<MemoryPressure?>(nil, rank: CacheLocks.upkeep)
     #endif
 
+    /// - Parameters:
+    ///   - directory: `nil` for a cache in memory alone, and for one whose store is on a server.
+    ///   - memoryPlace: stands for the directory where there is none: the caches of one place agree.
     init(
         name: String,
         directory: URL?,
@@ -47,7 +50,8 @@ final class CacheCore: Sendable {
         disk: DiskSettings,
         sweeps: Bool,
         clock: any CacheClock,
-        observer: (any CacheObserver)?
+        observer: (any CacheObserver)?,
+        memoryPlace: String? = nil
     ) {
         self.name = name
         self.store = store
@@ -56,7 +60,7 @@ final class CacheCore: Sendable {
         // The same place for all paths to the directory, which exists by now, if at all.
         place = directory.map(CacheDirectory.place)
         queues = DiskQueues(label: name, usage: usage)
-        self.memory = SharedMemory(settings: memory, directory: place, store: store, queues: queues)
+        self.memory = SharedMemory(settings: memory, place: place ?? memoryPlace, store: store, queues: queues)
         self.clock = clock
         memoryLimits = TierFigures(memory)
         diskLimits = TierFigures(disk)
@@ -64,7 +68,7 @@ final class CacheCore: Sendable {
         let gate = HitGate()
         listeners = Listeners(
             cacheName: name,
-            hasDisk: archives == nil,
+            storeTier: archives != nil ? .memory : directory == nil ? .shared : .disk,
             // Finds the cache's histograms once, and not for each operation.
             observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer,
             gate: gate

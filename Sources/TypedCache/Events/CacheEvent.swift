@@ -39,14 +39,16 @@ public struct CacheEvent: Sendable {
         public var description: String { base.rawValue }
     }
 
-    /// One of a cache's two tiers.
+    /// One of a cache's tiers.
     public struct Tier: Sendable, Hashable, CustomStringConvertible {
-        private enum Base: String { case memory, disk }
+        private enum Base: String { case memory, disk, shared }
 
         private let base: Base
 
         public static let memory = Tier(base: .memory)
         public static let disk = Tier(base: .disk)
+        /// A server that machines share.
+        public static let shared = Tier(base: .shared)
 
         public var description: String { base.rawValue }
     }
@@ -84,11 +86,11 @@ public struct CacheEvent: Sendable {
     /// The error, for `.failed`, `.loadFailed`, and entries that were found damaged; otherwise `nil`.
     public let cause: (any Error)?
 
-    /// - Parameter hasDisk: whether the cache has a tier on disk.
-    init(_ occurrence: Occurrence, key: String?, cause: (any Error)? = nil, hasDisk: Bool = true) {
+    /// - Parameter storeTier: the tier of the cache's store.
+    init(_ occurrence: Occurrence, key: String?, cause: (any Error)? = nil, storeTier: Tier = .disk) {
         let told = occurrence.public
         (kind, reason) = (told.kind, told.reason)
-        tier = hasDisk || told.tier != .disk ? told.tier : .memory
+        tier = told.tier == .disk ? storeTier : told.tier
         self.key = key
         self.cause = cause
     }

@@ -11,15 +11,15 @@ final class Listeners: Sendable {
     private static let bufferCount = 4_096
 
     private let cacheName: String
-    private let hasDisk: Bool
+    private let storeTier: CacheEvent.Tier
     private let observer: (any CacheObserver)?
     private let observesEvents: Bool
     private let gate: HitGate
     private let state = RankedMutex(State(), rank: CacheLocks.listeners)
 
-    init(cacheName: String, hasDisk: Bool, observer: (any CacheObserver)?, gate: HitGate) {
+    init(cacheName: String, storeTier: CacheEvent.Tier, observer: (any CacheObserver)?, gate: HitGate) {
         self.cacheName = cacheName
-        self.hasDisk = hasDisk
+        self.storeTier = storeTier
         self.observer = observer
         observesEvents = observer?.observesEvents ?? false
         self.gate = gate
@@ -35,7 +35,7 @@ final class Listeners: Sendable {
 
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
         guard isActive else { return }
-        let event = CacheEvent(occurrence, key: key?.text, cause: cause, hasDisk: hasDisk)
+        let event = CacheEvent(occurrence, key: key?.text, cause: cause, storeTier: storeTier)
         if observesEvents { observer?.cache(cacheName, did: event) }
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }

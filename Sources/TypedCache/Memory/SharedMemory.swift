@@ -23,13 +23,13 @@ final class SharedMemory: Sendable {
     private let generation = StoreUsage.processGeneration
     let moves = DeadlineMoves()
 
-    init(settings: MemorySettings, directory: String?, store: any ArchiveStore, queues: DiskQueues) {
+    init(settings: MemorySettings, place: String?, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
         self.queues = queues
         tier = RankedMutex(MemoryTier(settings: settings, table: table), rank: CacheLocks.tier)
         // A forked process has no siblings from before: their locks may be taken, and their threads are gone.
         // A cache in memory alone has none at all.
-        self.directory = "\(generation) \(directory ?? UUID().uuidString)"
+        self.directory = "\(generation) \(place ?? UUID().uuidString)"
         let directory = self.directory
         let (tombstones, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))

@@ -3,8 +3,8 @@ import RedisWire
 import Synchronization
 
 /// Stands between a connection and a server, and spoils what the server sends.
-final class FaultProxy: Sendable {
-    enum Fault: Sendable {
+package final class FaultProxy: Sendable {
+    package enum Fault: Sendable {
         case none
         /// Each byte is sent alone.
         case split
@@ -16,13 +16,13 @@ final class FaultProxy: Sendable {
         case replace([UInt8])
     }
 
-    let port: UInt16
+    package let port: UInt16
     private let listener: LoopbackSocket
     private let server: UInt16
     private let current: Mutex<Fault>
     private let sockets = Mutex<[LoopbackSocket]>([])
 
-    init(to server: UInt16, _ fault: Fault = .none) throws {
+    package init(to server: UInt16, _ fault: Fault = .none) throws {
         (listener, port) = try LoopbackSocket.listen()
         self.server = server
         current = Mutex(fault)
@@ -31,15 +31,15 @@ final class FaultProxy: Sendable {
         }.start()
     }
 
-    var endpoint: RedisEndpoint { .tcp(host: "127.0.0.1", port: port) }
+    package var endpoint: RedisEndpoint { .tcp(host: "127.0.0.1", port: port) }
 
-    var fault: Fault {
+    package var fault: Fault {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }
 
     /// Ends the proxy and its connections.
-    func end() {
+    package func end() {
         listener.shutDown()
         for socket in sockets.withLock({ $0 }) { socket.shutDown() }
     }

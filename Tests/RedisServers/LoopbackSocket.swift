@@ -1,10 +1,10 @@
 import Foundation
 
 /// A blocking TCP socket on this machine.
-struct LoopbackSocket: Sendable {
+package struct LoopbackSocket: Sendable {
     let descriptor: Int32
 
-    init(descriptor: Int32) { self.descriptor = descriptor }
+    package init(descriptor: Int32) { self.descriptor = descriptor }
 
     private static func make() throws -> Int32 {
         #if canImport(Darwin)
@@ -33,7 +33,7 @@ struct LoopbackSocket: Sendable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    init(connectingTo port: UInt16) throws {
+    package init(connectingTo port: UInt16) throws {
         descriptor = try Self.make()
         do {
             _ = try Self.withAddress(port) { [descriptor] in connect(descriptor, $0, $1.pointee) }
@@ -44,7 +44,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Listens at a free port.
-    static func listen() throws -> (socket: LoopbackSocket, port: UInt16) {
+    package static func listen() throws -> (socket: LoopbackSocket, port: UInt16) {
         let descriptor = try make()
         _ = try withAddress(0) { bind(descriptor, $0, $1.pointee) }
         guard Foundation.listen(descriptor, 64) == 0 else { throw Failure(number: errno) }
@@ -52,20 +52,20 @@ struct LoopbackSocket: Sendable {
     }
 
     /// The next connection; `nil` once the socket is shut down.
-    func accept() -> LoopbackSocket? {
+    package func accept() -> LoopbackSocket? {
         let descriptor = Foundation.accept(descriptor, nil, nil)
         return descriptor < 0 ? nil : LoopbackSocket(descriptor: descriptor)
     }
 
     /// Waits for bytes; none at the end.
-    func read() -> [UInt8] {
+    package func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
             count = max(0, Foundation.read(descriptor, buffer.baseAddress, buffer.count))
         }
     }
 
     /// Returns whether all bytes were written.
-    func write(_ bytes: some Collection<UInt8>) -> Bool {
+    package func write(_ bytes: some Collection<UInt8>) -> Bool {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
             #if canImport(Darwin)
@@ -81,9 +81,9 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Ends all reading and writing, also by other threads.
-    func shutDown() { _ = shutdown(descriptor, 2) }
+    package func shutDown() { _ = shutdown(descriptor, 2) }
 
-    func close() { _ = Foundation.close(descriptor) }
+    package func close() { _ = Foundation.close(descriptor) }
 
     struct Failure: Error { let number: Int32 }
 }

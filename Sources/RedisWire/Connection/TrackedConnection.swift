@@ -1,0 +1,153 @@
+import Synchronization
+
+/// A connection to one server that is told of all changes of keys by others.
+///
+/// It is two: one for all calls, and a channel on which the server names the keys that other clients, or the server
+/// itself, have changed. Changes by this connection's own plain commands are not told; those by its scripts are. Both
+/// connect by themselves, and again when they broke.
+///
+/// A heartbeat on the channel tells until when nothing can have been missed: a message for a change comes before the
+/// answer of a command that was sent after the change was acknowledged.
+package final class TrackedConnection: RedisClient {
+    private let calls: RedisConnection
+    private let channel: RedisConnection
+    private let tracker: Tracker
+    private let heart: Task<Void, Never>
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - prefixes: of the keys to hear of; none may be a prefix of another one.
+    ///   - heartbeat: a command that only the server that has the keys can answer, such as a `GET` of one of them.
+    ///   - interval: between two heartbeats.
+    ///   - observer: is told in the order in which things happen, on any thread, under a lock: it must neither block
+    ///     nor use the connection.
+    /// - Throws: as ``RedisConnection``'s initializer.
+    package init(
+        to endpoint: RedisEndpoint,
+        settings: RedisSettings,
+        prefixes: [String],
+        heartbeat: RedisCommand,
+        interval: Duration,
+        observer: @escaping @Sendable (TrackingEvent) -> Void
+    ) throws(RedisError) {
+        let tracker = Tracker(prefixes: prefixes, observer: observer)
+        let calls = try RedisConnection(to: endpoint, settings: settings) { tracker.callsDid($0) }
+        let channel = try RedisConnection(to: endpoint, settings: settings) { tracker.channelDid($0) }
+        self.tracker = tracker
+        self.calls = calls
+        self.channel = channel
+        heart = Task.detached {
+            while !Task.isCancelled {
+                await tracker.beat(heartbeat, calls: calls, channel: channel)
+                try? await Task.sleep(for: tracker.isTracking ? interval : min(interval, .milliseconds(20)))
+            }
+        }
+    }
+
+    deinit { close() }
+
+    package func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
+        try await calls.send(commands)
+    }
+
+    package func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
+        try calls.sendAndWait(commands)
+    }
+
+    /// Ends both connections, as ``RedisConnection/close()`` does.
+    package func close() {
+        heart.cancel()
+        calls.close()
+        channel.close()
+    }
+}
+
+/// News of keys.
+package enum TrackingEvent: Sendable {
+    /// The keys were changed, by others or by the server, which removes them when they expire or room is short.
+    case changed([[UInt8]])
+    /// All keys may have been changed: the server was emptied.
+    case changedAll
+    /// Changes may be missed from now on. Whatever was known is known no longer.
+    case lost(RedisError)
+    /// No change that was acknowledged before this instant was missed, and all of them have been told.
+    case verified(since: ContinuousClock.Instant)
+}
+
+/// Whether the server tells of changes.
+private final class Tracker: Sendable {
+    private struct State {
+        /// The server's number of the channel; `nil` while there is none.
+        var channel: Int64?
+        var hasCalls = false
+        var isTracking = false
+        /// Grows with each connection and each loss of one: what was begun before is void.
+        var epoch = 0
+    }
+
+    private let prefixes: [String]
+    private let observer: @Sendable (TrackingEvent) -> Void
+    private let state = Mutex(State())
+
+    init(prefixes: [String], observer: @escaping @Sendable (TrackingEvent) -> Void) {
+        self.prefixes = prefixes
+        self.observer = observer
+    }
+
+    var isTracking: Bool { state.withLock { $0.isTracking } }
+
+    func callsDid(_ event: RedisEvent) {
+        change(after: event) { $0.hasCalls = $1 != nil }
+    }
+
+    func channelDid(_ event: RedisEvent) {
+        if case .push(let elements) = event { return take(elements) }
+        change(after: event) { $0.channel = $1?.field("id")?.integer }
+    }
+
+    /// - Parameter body: is given the server's greeting, or `nil` for a loss.
+    private func change(after event: RedisEvent, _ body: (inout State, RedisValue?) -> Void) {
+        state.withLock { state in
+            switch event {
+            case .push: return
+            case .connected(let server): body(&state, server)
+            case .disconnected(let error):
+                body(&state, nil)
+                observer(.lost(error))
+            }
+            state.epoch += 1
+            state.isTracking = false
+        }
+    }
+
+    private func take(_ elements: [RedisValue]) {
+        guard elements.count == 2, elements[0].text == "invalidate" else { return }
+        let keys = elements[1].elements.map { $0.compactMap(\.bytes) }
+        state.withLock { _ in observer(keys.map { .changed($0) } ?? .changedAll) }
+    }
+
+    /// Asks the server to tell of changes, unless it does, and then for a sign of life.
+    func beat(_ heartbeat: RedisCommand, calls: RedisConnection, channel: RedisConnection) async {
+        let begun = state.withLock { $0 }
+        guard begun.hasCalls, let number = begun.channel else { return }
+        if !begun.isTracking {
+            let on: [RedisCommand.Argument] = ["CLIENT", "TRACKING", "ON", "REDIRECT", .integer(Int(number))]
+            let words = on + ["BCAST", "NOLOOP"] + prefixes.flatMap { ["PREFIX", .text($0)] }
+            // A second time the server would refuse its own prefixes.
+            let commands: [RedisCommand] = [["CLIENT", "TRACKING", "OFF"], RedisCommand(words)]
+            guard let answers = try? await calls.send(commands), answers.last?.text == "OK" else { return }
+            let isCurrent = state.withLock { state in
+                if state.epoch == begun.epoch { state.isTracking = true }
+                return state.isTracking
+            }
+            guard isCurrent else { return }
+        }
+        let start = ContinuousClock.now
+        guard let answer = try? await channel.send([heartbeat]).first else { return }
+        if case .error = answer { return }
+        state.withLock { state in
+            if state.isTracking, state.epoch == begun.epoch { observer(.verified(since: start)) }
+        }
+    }
+}

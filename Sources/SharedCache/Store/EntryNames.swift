@@ -1,0 +1,114 @@
+import RedisWire
+
+/// The names that the engine knows a cache's entries by.
+///
+///     tc:<prefix>:<cache>:gen                               the generation
+///     tc:<prefix>:<cache>:<schema>.<generation>:{<key>}     an entry
+///
+/// Cache and key are percent-encoded, so that each name has one reading, is printable, and its braces are those that a
+/// cluster looks for: all that belongs to one key is on one node.
+struct EntryNames: Sendable {
+    let cache: String
+    let schema: UInt32
+
+    /// - Parameters:
+    ///   - prefix: what all names of a tier begin with: see ``prefix(_:)``.
+    init(prefix: String, cache: String, schema: UInt32) {
+        self.cache = prefix + Self.encoded(cache) + ":"
+        self.schema = schema
+    }
+
+    static func prefix(_ name: String) -> String { "tc:\(name):" }
+
+    var generation: String { cache + "gen" }
+
+    /// What the names of a generation's entries begin with.
+    func start(_ generation: Generation) -> String { "\(cache)\(schema).\(generation):{" }
+
+    func entry(_ key: String, _ generation: Generation) -> String {
+        start(generation) + Self.encoded(key) + "}"
+    }
+
+    /// Whether a name is that of an entry of a generation, of any schema.
+    func isEntry(_ name: String, of generation: Generation) -> Bool {
+        let rest = name.dropFirst(cache.count).drop { $0.isASCII && $0.isNumber }
+        return name.hasPrefix(cache) && rest.hasPrefix(".\(generation):{")
+    }
+
+    /// The key of an entry's name.
+    ///
+    /// - Returns: `nil` for any other name, or of another schema or generation.
+    func key(ofEntry name: some StringProtocol, _ generation: Generation) -> String? {
+        let start = start(generation)
+        guard name.hasPrefix(start), name.hasSuffix("}") else { return nil }
+        return Self.decoded(name.dropFirst(start.count).dropLast())
+    }
+
+    /// A pattern of `SCAN` for all names with a beginning.
+    static func pattern(_ start: String) -> String {
+        start.reduce(into: "") { pattern, character in
+            if "*?[]^\\".contains(character) { pattern.append("\\") }
+            pattern.append(character)
+        } + "*"
+    }
+
+    // MARK: Percent encoding
+
+    static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if (0x21...0x7E).contains(byte), !"%{}:".utf8.contains(byte) {
+                bytes.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Returns: `nil` unless this is how ``encoded(_:)`` writes the text.
+    static func decoded(_ text: some StringProtocol) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = digit(rest.popFirst()), let low = digit(rest.popFirst()) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self), encoded(decoded) == String(text) else {
+            return nil
+        }
+        return decoded
+    }
+
+    private static func digit(_ byte: UInt8?) -> UInt8? {
+        byte.flatMap { Character(UnicodeScalar($0)).hexDigitValue.map { UInt8($0) } }
+    }
+}
+
+/// Which of a cache's entries count: those that were saved since all were removed at last. Two are never the same.
+struct Generation: Sendable, Equatable, CustomStringConvertible {
+    private let number: UInt64
+
+    static func random() -> Generation { Generation(number: .random(in: 0 ... .max)) }
+
+    private init(number: UInt64) { self.number = number }
+
+    /// - Returns: `nil` for bytes that no cache has written.
+    init?(_ value: RedisValue) {
+        guard let text = value.text, text.utf8.count == 16, text.utf8.first != UInt8(ascii: "+"),
+            let number = UInt64(text, radix: 16)
+        else { return nil }
+        self.number = number
+    }
+
+    var description: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,161 @@
+import ArchiveStore
+import Foundation
+import RedisWire
+
+extension SharedStore {
+    package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
+        let key = try StoreKey(key)
+        guard let (name, bytes) = try read(key) else { return nil }
+        do throws(StoreError) {
+            return try archive(in: bytes, of: key, named: name)
+        } catch {
+            // Taken out of the way, if it is still the same.
+            if error.code == .corrupted {
+                _ = try engine.ask(
+                    [EntryScript.remove(name, ifEnding: bytes.suffix(EntryEnd.byteCount))],
+                    action: Self.reading
+                )
+            }
+            throw error
+        }
+    }
+
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
+        let key = try StoreKey(key)
+        guard let (name, bytes) = try read(key) else { return nil }
+        let stored = try archive(in: bytes, of: key, named: name)
+        _ = body(stored.archive)
+        return stored.information
+    }
+
+    /// The bytes of an entry and its name in the engine.
+    private func read(_ key: StoreKey) throws(StoreError) -> (name: String, bytes: [UInt8])? {
+        if debts.isOwed(key) { return nil }
+        return try insist(Self.reading) { generation throws(StoreError) -> Attempt<(String, [UInt8])?> in
+            let name = names.entry(key.string, generation)
+            guard let values = try ask([["GET", .text(name)]], in: generation, action: Self.reading) else {
+                return .repeated
+            }
+            return .done(try bytes(values[0], Self.reading).map { (name, $0) })
+        }
+    }
+
+    package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        let key = try StoreKey(key)
+        if debts.isOwed(key) { return nil }
+        return try insist(Self.reading) { generation throws(StoreError) -> Attempt<EntryInformation?> in
+            try look(at: key, in: generation, Self.reading).map { .done($0.information) } ?? .repeated
+        }
+    }
+
+    private static let reading = "reading an entry"
+
+    /// An entry as its last bytes show it.
+    struct Seen {
+        let generation: Generation
+        let name: String
+        /// The last 59 bytes of what is there; fewer of something shorter, none if nothing is there.
+        let end: [UInt8]
+        let information: EntryInformation?
+    }
+
+    /// Looks at an entry without reading its archive.
+    ///
+    /// - Throws: `.foreign` and `.corrupted` are no errors here: such an entry has no information.
+    func look(at key: StoreKey, in generation: Generation, _ action: String) throws(StoreError) -> Seen? {
+        let name = names.entry(key.string, generation)
+        let last: RedisCommand = ["GETRANGE", .text(name), .integer(-EntryFile.largestTailByteCount), -1]
+        guard let values = try ask([last, ["STRLEN", .text(name)]], in: generation, action: action) else {
+            return nil
+        }
+        do throws(StoreError) {
+            guard let tail = try bytes(values[0], action), let length = values[1].integer else {
+                return Seen(generation: generation, name: name, end: [], information: nil)
+            }
+            let end = [UInt8](tail.suffix(EntryEnd.byteCount))
+            return Seen(
+                generation: generation,
+                name: name,
+                end: end,
+                information: try? information(tail, byteCount: Int(length), of: key, named: name)
+            )
+        } catch {
+            guard error.code == .foreign else { throw error }
+            return Seen(generation: generation, name: name, end: [], information: nil)
+        }
+    }
+
+    // MARK: Bytes of the engine
+
+    /// The bytes of an answer; `nil` if there is nothing, which `GETRANGE` answers by no bytes.
+    func bytes(_ value: RedisValue, _ action: String) throws(StoreError) -> [UInt8]? {
+        try Engine.check(value, doing: action)
+        guard let bytes = value.bytes, !bytes.isEmpty else { return nil }
+        return bytes
+    }
+
+    private func archive(
+        in bytes: [UInt8],
+        of key: StoreKey,
+        named name: String
+    ) throws(StoreError) -> StoredArchive {
+        let limit = Self.archiveByteLimit
+        let file = try checked(bytes, name) { () throws(EntryFault) in
+            try EntryFile(verifying: bytes)
+        }
+        let information = try information(file, byteCount: bytes.count, of: key, named: name)
+        let archive = try checked(bytes, name) { () throws(EntryFault) in try file.archive(limit: limit) }
+        return StoredArchive(archive: archive, information: information)
+    }
+
+    /// The information of an entry, of which only the last bytes are known.
+    func information(
+        _ tail: [UInt8],
+        byteCount: Int,
+        of key: StoreKey,
+        named name: String
+    ) throws(StoreError) -> EntryInformation {
+        let file = try checked(tail, name) { () throws(EntryFault) in
+            try EntryFile(tail: tail, fileByteCount: byteCount, checksum: nil)
+        }
+        return try information(file, byteCount: byteCount, of: key, named: name)
+    }
+
+    private func information(
+        _ file: EntryFile,
+        byteCount: Int,
+        of key: StoreKey,
+        named name: String
+    ) throws(StoreError) -> EntryInformation {
+        guard file.holds(key), let identity = EntryIdentity(file.attributes) else {
+            let reason = "the entry is another key's, or was not saved for a server"
+            throw StoreError(.foreign, path: name, action: Self.reading, reason: reason)
+        }
+        return EntryInformation(
+            key: key.string,
+            attributes: offset.here(file.attributes),
+            archiveByteCount: file.archiveByteCount,
+            storedByteCount: byteCount,
+            identity: identity
+        )
+    }
+
+    /// - Throws: `.foreign` for bytes that do not end as an entry does.
+    private func checked<Result>(
+        _ bytes: [UInt8],
+        _ name: String,
+        _ body: () throws(EntryFault) -> Result
+    ) throws(StoreError) -> Result {
+        guard EntryFile.isEntry(bytes) else {
+            throw StoreError(.foreign, path: name, action: Self.reading, reason: "it does not end as an entry does")
+        }
+        do throws(EntryFault) {
+            return try body()
+        } catch {
+            throw error.error(path: name, limit: Self.archiveByteLimit)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import ArchiveStore
+import Foundation
+import RedisWire
+import Synchronization
+
+/// Archives on a server that many machines share, one key of the engine each.
+///
+/// The bytes of an entry are those of its file in a cache's directory. Each save has a random serial: it and the footer,
+/// the last 59 bytes, tell one version from every other one, and conditions are scripts that compare them.
+///
+/// Calls block until the server has answered. Without an answer they throw `.unreachable`; a key whose save or removal
+/// was not acknowledged is owed to the server: see ``Debts``.
+///
+/// Laws of stores that this one does not keep: it has no limits, the engine has; `information` and listings check an
+/// entry's footer, not its checksum; damaged entries are found by fetches alone.
+package final class SharedStore: ArchiveStore {
+    /// The largest archive, in bytes; one entry holds up all others of its connection.
+    static let archiveByteLimit = 8 << 20
+
+    let names: EntryNames
+    let engine: Engine
+    let debts = Debts()
+    let news: SharedNews
+    let offset: ClockOffset
+    private let current = Mutex<Generation?>(nil)
+    private let usage = StoreUsage()
+    /// Tells the other stores of the process, of any schema: the engine does not tell a client of its own changes.
+    private let tellOfRenewal: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - prefix: what all names of the tier begin with.
+    ///   - offset: by how much the server's clock is ahead of this machine's.
+    ///   - tellOfRenewal: is called once a new generation has begun, with what the cache's names begin with.
+    ///   - window: how long after a heartbeat was sent near entries may be used without another one.
+    package init(
+        _ client: any RedisClient,
+        prefix: String,
+        cache: String,
+        schema: UInt32,
+        offset: ClockOffset = ClockOffset(),
+        window: Duration = .seconds(2),
+        tellOfRenewal: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        names = EntryNames(prefix: prefix, cache: cache, schema: schema)
+        engine = Engine(client)
+        self.offset = offset
+        self.tellOfRenewal = tellOfRenewal
+        news = SharedNews(window: window)
+    }
+
+    package func close() throws(StoreError) {
+        guard try usage.close() else { return }
+        // An answer that comes later is of no use to anyone.
+        try? payDebts()
+    }
+
+    func checkUsable() throws(StoreError) { try usage.check() }
+
+    // MARK: Generations
+
+    /// An attempt of a call: the generation may have changed before it was made.
+    enum Attempt<Result> {
+        case done(Result)
+        case repeated
+    }
+
+    /// Repeats a call until its generation is the current one.
+    func insist<Result>(
+        _ action: String,
+        _ body: (Generation) throws(StoreError) -> Attempt<Result>
+    ) throws(StoreError) -> Result {
+        try checkUsable()
+        for _ in 0..<100 {
+            if case .done(let result) = try body(try generation(action)) { return result }
+        }
+        let reason = "others changed it, or removed all entries, a hundred times meanwhile"
+        throw StoreError(.unreachable, action: action, reason: reason)
+    }
+
+    /// Sends commands that name entries of a generation.
+    ///
+    /// - Returns: `nil` if the generation is not current any more: the commands changed no entry that counts.
+    func ask(
+        _ commands: [RedisCommand],
+        in generation: Generation,
+        action: String
+    ) throws(StoreError) -> [RedisValue]? {
+        // Behind the commands: if it is still the same then, they were about entries that count.
+        var values = try engine.ask(commands + [["GET", .text(names.generation)]], action: action)
+        let last = values.removeLast()
+        try Engine.check(last, doing: action)
+        if Generation(last) == generation { return values }
+        forget(generation)
+        return nil
+    }
+
+    /// The current generation as far as this process knows.
+    func generation(_ action: String) throws(StoreError) -> Generation {
+        if let known = current.withLock({ $0 }) { return known }
+        let name = RedisCommand.Argument.text(names.generation)
+        // Another process may be the first.
+        let commands: [RedisCommand] = [
+            ["SET", name, .text(Generation.random().description), "NX"], ["GET", name],
+        ]
+        var values = try engine.ask(commands, action: action)
+        try Engine.check(values[1], doing: action)
+        if Generation(values[1]) == nil {
+            // Something else lies there.
+            values = try engine.ask(
+                [["SET", name, .text(Generation.random().description)], commands[1]],
+                action: action
+            )
+        }
+        guard let found = Generation(values[1]) else {
+            throw StoreError(.unreachable, action: action, reason: "\(names.generation) keeps changing")
+        }
+        current.withLock { $0 = found }
+        return found
+    }
+
+    private func forget(_ generation: Generation) {
+        current.withLock { current in
+            if current == generation { current = nil }
+        }
+        news.changedAll()
+    }
+
+    /// Begins a generation, with no entries.
+    func renewGeneration(_ action: String) throws(StoreError) {
+        let new = Generation.random()
+        let value = RedisCommand.Argument.text(new.description)
+        let answers = try engine.ask([["SET", .text(names.generation), value]], action: action)
+        try Engine.check(answers[0], doing: action)
+        tellOfRenewal(names.cache)
+        current.withLock { $0 = new }
+    }
+
+    // MARK: News
+
+    func take(_ event: TrackingEvent) {
+        switch event {
+        case .changed(let keys):
+            for key in keys where key.starts(with: names.cache.utf8) {
+                heard(String(decoding: key, as: UTF8.self))
+            }
+        case .changedAll: heardOfEverything()
+        case .lost: news.lost()
+        case .verified(let start): news.verified(since: start)
+        }
+    }
+
+    /// The engine was emptied.
+    func heardOfEverything() {
+        current.withLock { $0 = nil }
+        news.changedAll()
+    }
+
+    /// Takes the names of keys that others have changed.
+    private func heard(_ name: String) {
+        if name == names.generation { return heardOfEverything() }
+        guard let generation = current.withLock({ $0 }), let key = names.key(ofEntry: name, generation) else {
+            return
+        }
+        news.changed(digest(of: key))
+    }
+
+    package func changesByOthers() throws(StoreError) -> ChangesByOthers {
+        try checkUsable()
+        return news.take(at: .now)
+    }
+}

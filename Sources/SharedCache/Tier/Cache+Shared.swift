@@ -1,0 +1,76 @@
+import Foundation
+import TypedCache
+
+// There are two, because no type says at run time whether it is Sendable: only the code that opens a cache may know.
+
+extension Cache {
+    /// Opens a cache whose entries are on a server that many machines share; nothing is on this machine's disk.
+    ///
+    /// Sends nothing yet, and does not block.
+    ///
+    /// - Parameters:
+    ///   - name: as for every cache: 1 to 200 UTF-8 bytes.
+    ///   - tier: the server.
+    ///   - schema: the number of the form of `Value`. Entries of another number are not seen, so that programs of two
+    ///     versions can share a server while one replaces the other; a removal of all entries removes those of every
+    ///     number.
+    ///   - memory: how much is kept in memory; 64 MiB by default.
+    ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
+    ///   - cost: the bytes that a value counts for in the limit of `memory`; by default as many as its archive has.
+    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
+    ///   - clock: where the time comes from; entries have the server's time, by which all machines agree.
+    ///   - observer: is told everything that the cache does.
+    /// - Throws: ``CacheError`` with code `.invalidName`.
+    public convenience init(
+        name: String,
+        shared tier: SharedTier,
+        schema: UInt32 = 0,
+        memory: MemorySettings = MemorySettings(),
+        values: ValueSharing = .automatic,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        try self.init(
+            name: name,
+            store: tier.store(cache: name, schema: schema),
+            place: tier.place(cache: name, schema: schema),
+            memory: memory,
+            values: values,
+            isSendable: false,
+            cost: cost,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+    }
+}
+
+extension Cache where Value: Sendable {
+    /// Opens a cache of values that are known to be Sendable. All else is as for other values.
+    public convenience init(
+        name: String,
+        shared tier: SharedTier,
+        schema: UInt32 = 0,
+        memory: MemorySettings = MemorySettings(),
+        values: ValueSharing = .automatic,
+        cost: (@Sendable (Value) -> ByteCount)? = nil,
+        expiration: Expiration = .never,
+        clock: some CacheClock = SystemClock(),
+        observer: (any CacheObserver)? = nil
+    ) throws(CacheError) {
+        try self.init(
+            name: name,
+            store: tier.store(cache: name, schema: schema),
+            place: tier.place(cache: name, schema: schema),
+            memory: memory,
+            values: values,
+            isSendable: true,
+            cost: cost,
+            expiration: expiration,
+            clock: clock,
+            observer: observer
+        )
+    }
+}

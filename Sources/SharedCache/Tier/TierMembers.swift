@@ -1,0 +1,56 @@
+import RedisWire
+import Synchronization
+
+/// The stores of a tier's caches, which are told of changes in the engine.
+final class TierMembers: Sendable {
+    private struct Member {
+        let names: EntryNames
+        weak var store: SharedStore?
+    }
+
+    private struct State {
+        var members: [Member] = []
+        /// The last heartbeat; `nil` if changes may have been missed since.
+        var verifiedSince: ContinuousClock.Instant?
+    }
+
+    private let prefix: String
+    private let state = Mutex(State())
+
+    init(prefix: String) { self.prefix = prefix }
+
+    var all: [SharedStore] { state.withLock { $0.members.compactMap(\.store) } }
+
+    func isVerified(at now: ContinuousClock.Instant, _ window: Duration) -> Bool {
+        state.withLock { $0.verifiedSince.map { now < $0 + window } ?? false }
+    }
+
+    func add(_ store: SharedStore) {
+        state.withLock { state in
+            state.members.removeAll { $0.store == nil }
+            state.members.append(Member(names: store.names, store: store))
+            // Not only from the next heartbeat on.
+            if let start = state.verifiedSince { store.news.verified(since: start) }
+        }
+    }
+
+    /// This process removed all entries of a cache, whose names begin so.
+    func tellOfRenewal(of cache: String) {
+        for store in all where store.names.cache == cache { store.heardOfEverything() }
+    }
+
+    /// Called in the order in which things happen.
+    func tell(_ event: TrackingEvent) {
+        // Stores are released after the lock.
+        var stores: [SharedStore] = []
+        state.withLock { state in
+            stores = state.members.compactMap(\.store)
+            switch event {
+            case .verified(let start): state.verifiedSince = start
+            case .lost: state.verifiedSince = nil
+            case .changed, .changedAll: break
+            }
+            for store in stores { store.take(event) }
+        }
+    }
+}

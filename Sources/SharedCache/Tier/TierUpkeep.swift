@@ -1,0 +1,60 @@
+import ArchiveStore
+import Dispatch
+import Foundation
+import RedisWire
+import Synchronization
+
+/// Work of a tier in the background, after heartbeats: what is owed to the engine, and the engine's clock.
+final class TierUpkeep: Sendable {
+    private struct State {
+        weak var client: TrackedConnection?
+        var isRunning = false
+        /// When the engine's clock was read at last.
+        var readAt: ContinuousClock.Instant?
+    }
+
+    private static let clockInterval: Duration = .seconds(60)
+
+    private let members: TierMembers
+    private let offset: ClockOffset
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "typed-cache.shared-upkeep", qos: .utility)
+
+    init(members: TierMembers, offset: ClockOffset) {
+        self.members = members
+        self.offset = offset
+    }
+
+    func setClient(_ client: TrackedConnection) { state.withLock { $0.client = client } }
+
+    /// Begins the work that is due, unless it is under way; does not block.
+    func start() {
+        let begins = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard begins else { return }
+        queue.async { [self] in
+            readClock()
+            // What fails is due again after the next heartbeat.
+            for store in members.all where !store.debts.isEmpty { try? store.payDebts() }
+            state.withLock { $0.isRunning = false }
+        }
+    }
+
+    /// Reads the engine's clock once a minute; the middle between question and answer is its time.
+    private func readClock() {
+        let (client, readAt) = state.withLock { ($0.client, $0.readAt) }
+        let isDue = readAt.map { $0 + Self.clockInterval < .now } ?? true
+        guard isDue, let client else { return }
+        let before = Date.now
+        guard let parts = try? client.sendAndWait([["TIME"]]).first?.elements, parts.count == 2,
+            let seconds = parts[0].integer, let microseconds = parts[1].integer
+        else { return }
+        let here = before.timeIntervalSince1970 + Date.now.timeIntervalSince(before) / 2
+        let there = Double(seconds) + Double(microseconds) / 1e6
+        // Less than the answer's way is no difference that could be known.
+        offset.set(abs(there - here) < 0.005 ? 0 : there - here)
+        state.withLock { $0.readAt = .now }
+    }
+}

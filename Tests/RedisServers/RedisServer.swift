@@ -1,0 +1,118 @@
+import Foundation
+import RedisWire
+import Synchronization
+import TestSupport
+
+/// A server of its own for a test, on a free port and a socket. It keeps nothing on disk.
+package final class RedisServer: Sendable {
+    package static let isInstalled = executable != nil
+
+    private static let executable: URL? =
+        ["redis-server", "valkey-server"].lazy.flatMap { name in
+            ["/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
+        }.first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
+
+    package let port: UInt16
+    private let directory = TestDirectory()
+    private let arguments: [String]
+    private let process = Mutex<Process?>(nil)
+
+    package init(_ arguments: [String] = []) async throws {
+        self.arguments = arguments
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        while true {
+            // Below the ports that the system gives to clients: one that waits for the server could get the same port,
+            // and would be connected with itself.
+            let port = UInt16.random(in: 20_000..<30_000)
+            if let process = try await Self.start(port, arguments, directory.url) {
+                self.port = port
+                self.process.withLock { $0 = process }
+                return
+            }
+        }
+    }
+
+    /// A server for tests that are not asynchronous, each of which has names of its own; `nil` if none is installed. It
+    /// ends with the process.
+    package static let common: RedisServer? = isInstalled ? try? RedisServer(blocking: ()) : nil
+
+    /// Starts a server, and blocks until it listens.
+    private init(blocking: Void) throws {
+        arguments = []
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        while true {
+            let port = UInt16.random(in: 20_000..<30_000)
+            let (new, socket) = try Self.launch(port, [], directory.url)
+            while new.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
+            guard new.isRunning else { continue }
+            self.port = port
+            process.withLock { $0 = new }
+            // Static values are not released.
+            atexit { RedisServer.common?.kill() }
+            return
+        }
+    }
+
+    deinit { kill() }
+
+    package var endpoint: RedisEndpoint { .tcp(host: "127.0.0.1", port: port) }
+    package var socket: RedisEndpoint { .unix(path: directory.url.appending(path: "s").path) }
+
+    /// Starts the server again after ``kill()``, at the same port.
+    package func start() async throws {
+        guard let new = try await Self.start(port, arguments, directory.url) else { throw ServerError() }
+        process.withLock { $0 = new }
+    }
+
+    /// Starts a server and waits until it listens; `nil` if it ends first, as it does when another one has the port.
+    private static func start(_ port: UInt16, _ arguments: [String], _ directory: URL) async throws -> Process? {
+        let (new, socket) = try launch(port, arguments, directory)
+        while !FileManager.default.fileExists(atPath: socket) {
+            guard new.isRunning else { return nil }
+            await pause()
+        }
+        return new
+    }
+
+    private static func launch(
+        _ port: UInt16,
+        _ arguments: [String],
+        _ directory: URL
+    ) throws -> (process: Process, socket: String) {
+        let socket = directory.appending(path: "s").path
+        // The server makes it when it listens at the port.
+        if FileManager.default.fileExists(atPath: socket) { try FileManager.default.removeItem(atPath: socket) }
+        let new = Process()
+        new.executableURL = executable
+        new.arguments =
+            ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+            + ["--unixsocket", socket, "--dir", directory.path] + arguments
+        new.standardOutput = FileHandle.nullDevice
+        new.standardError = FileHandle.nullDevice
+        try new.run()
+        return (new, socket)
+    }
+
+    package func kill() {
+        signal(SIGKILL)
+        process.withLock { process in
+            process?.waitUntilExit()
+            process = nil
+        }
+    }
+
+    package func signal(_ number: Int32) {
+        process.withLock { process in
+            if let process, process.isRunning { _ = Foundation.kill(process.processIdentifier, number) }
+        }
+    }
+
+    /// Stops the server while `body` runs: it accepts connections still, and answers nothing.
+    package func stopped(_ body: () async throws -> Void) async rethrows {
+        signal(SIGSTOP)
+        defer { signal(SIGCONT) }
+        try await body()
+    }
+
+    package struct ServerError: Error {}
+}

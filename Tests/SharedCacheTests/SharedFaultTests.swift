@@ -1,0 +1,185 @@
+import Foundation
+import RedisServers
+import RedisWire
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import ArchiveStore
+@testable import SharedCache
+
+/// Caches on a server that does not answer, was emptied, or has something else.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct SharedFaultTests {
+    @Test func memoryAnswersNothingOnceNoHeartbeatCame() async throws {
+        let fleet = try await Fleet()
+        let proxy = try FaultProxy(to: fleet.server.port)
+        defer { proxy.end() }
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try fleet.machine(through: proxy.port, timeout: 100, deadline: .milliseconds(300))
+        let there = try tier.cache()
+        try await here.save("old", forKey: "key")
+        while there.statistics.memoryHits == 0 {
+            await tier.verified()
+            _ = await code { _ = try await there.fetch(forKey: "key") }
+        }
+        proxy.fault = .stall
+        try await here.save("new", forKey: "key")
+        while tier.isVerified { await pause() }
+        let hits = there.statistics.memoryHits
+        #expect(await code { _ = try await there.fetch(forKey: "key") } == .unreachable)
+        #expect(there.statistics.memoryHits == hits)
+        proxy.fault = .none
+        #expect(try await insist { try await there.fetch(forKey: "key") } == "new")
+    }
+
+    @Test func aLostConnectionHidesNoChange() async throws {
+        let fleet = try await Fleet()
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try await fleet.verifiedMachine()
+        let there = try tier.cache()
+        for round in 0..<10 {
+            try await here.save("\(round)", forKey: "key")
+            try await fetch("\(round)", from: there)
+            let isBoth = round % 2 == 0
+            // The other machine's too, sometimes.
+            let command: RedisCommand =
+                isBoth ? ["CLIENT", "KILL", "TYPE", "normal"] : ["CLIENT", "KILL", "ID", 0]
+            _ = try? await tier.ask(command)
+            while await code({ try await here.save("\(round)!", forKey: "key") }) != nil { await pause() }
+            while await code({ try await fetch("\(round)!", from: there) }) != nil { await pause() }
+        }
+    }
+
+    @Test func aSaveThatWasNotAcknowledgedLeavesNothingOld() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 200)
+        await tier.verified()
+        let here = try tier.cache()
+        let there = try await fleet.verifiedMachine().cache()
+        try await here.save("old", forKey: "key")
+        try await here.save("kept", forKey: "other")
+        try await fetch("old", from: there)
+        var isFound = true
+        await fleet.server.stopped {
+            #expect(await code { try await here.save("new", forKey: "key") } == .unreachable)
+            #expect(tier.owedKeyCount == 1)
+            // Told without asking.
+            #expect(await code { isFound = try await here.fetch(forKey: "key") != nil } == nil)
+        }
+        #expect(!isFound)
+        while tier.owedKeyCount > 0 { await pause() }
+        try await fetch(nil, from: there)
+        #expect(try await here.fetch(forKey: "key") == nil)
+        #expect(try await insist { try await here.fetch(forKey: "other") } == "kept")
+        try await here.save("again", forKey: "key")
+        try await fetch("again", from: there)
+    }
+
+    @Test func aServerThatWasEmptiedOrStartedAnewHasNothing() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        try await cache.save("value", forKey: "key")
+        _ = try await tier.ask(["FLUSHALL"])
+        try await fetch(nil, from: cache)
+        try await cache.save("value", forKey: "key")
+        fleet.server.kill()
+        try await fleet.server.start()
+        while await code({ try await fetch(nil, from: cache) }) != nil { await pause() }
+        while await code({ try await cache.save("value", forKey: "key") }) != nil { await pause() }
+        try await fetch("value", from: cache)
+    }
+
+    @Test func anotherListOfDebtsBecomesANewGeneration() throws {
+        let debts = Debts()
+        let failure = StoreError(.unreachable, action: "", reason: "")
+        func fail(_ number: Int) {
+            #expect(throws: StoreError.self) {
+                try debts.owing(try StoreKey("\(number)")) { () throws(StoreError) in throw failure }
+            }
+        }
+        for number in 0..<Debts.mostKeys { fail(number) }
+        let (last, next) = (try StoreKey("\(Debts.mostKeys - 1)"), try StoreKey("\(Debts.mostKeys)"))
+        #expect(!debts.owesGeneration && debts.isOwed(last) && !debts.isOwed(next))
+        fail(Debts.mostKeys)
+        let other = try StoreKey("anything")
+        #expect(debts.owesGeneration && debts.isOwed(other))
+        #expect(throws: StoreError.self) { try debts.pay { _ throws(StoreError) in throw failure } }
+        var paid = 0
+        try debts.pay { owed throws(StoreError) in
+            if case .generation = owed { paid += 1 }
+        }
+        #expect(paid == 1 && debts.isEmpty)
+    }
+
+    enum Foreign: CaseIterable { case list, text, changedByte, otherKey, newerVersion, noSerial }
+
+    @Test(arguments: Foreign.allCases)
+    func somethingElseAtAnEntrysPlaceIsAMiss(_ kind: Foreign) async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        try await cache.save("value", forKey: "key")
+        let name = RedisCommand.Argument.text(try #require(try await tier.names().first))
+        var bytes = try #require(try await tier.ask(["GET", name]).bytes)
+        switch kind {
+        case .list:
+            _ = try await tier.ask(["DEL", name])
+            _ = try await tier.ask(["RPUSH", name, "a", "b"])
+        case .text: bytes = Array("something else".utf8)
+        case .changedByte: bytes[3] ^= 1
+        case .otherKey:
+            try await cache.save("other's", forKey: "other")
+            let names = try await tier.names()
+            bytes = try #require(
+                try await tier.ask(["GET", .text(names.first { $0.hasSuffix("{other}") } ?? "")]).bytes
+            )
+        case .newerVersion:
+            bytes[bytes.count - 9] = 9
+            let sum = bytes.dropLast(8).withUnsafeBytes { Zlib.crc32($0) }
+            bytes.replaceSubrange(
+                bytes.count - 8..<bytes.count - 4,
+                with: withUnsafeBytes(of: sum.bigEndian, Array.init)
+            )
+        case .noSerial:
+            bytes = try EntryFile.bytes(
+                archive: [1, 2, 3],
+                key: try StoreKey("key"),
+                attributes: EntryAttributes(storedAt: .now),
+                compression: .automatic
+            )
+        }
+        if kind != .list { _ = try await tier.ask(["SET", name, .bytes(bytes)]) }
+        // Another machine, whose memory has nothing.
+        let there = try fleet.machine().cache()
+        var events = there.events.makeAsyncIterator()
+        if kind == .newerVersion {
+            #expect(await code { _ = try await there.fetch(forKey: "key") } == .unsupportedVersion)
+        } else {
+            #expect(try await there.fetch(forKey: "key") == nil)
+            let event = await events.next()
+            #expect((event?.cause as? CacheError)?.code == (kind == .changedByte ? .corrupted : .foreign))
+        }
+        // Only what is damaged is taken away.
+        #expect(try await tier.ask(["EXISTS", name]).integer == (kind == .changedByte ? 0 : 1))
+        try await there.save("new", forKey: "key")
+        #expect(try await fleet.machine().cache().fetch(forKey: "key") == "new")
+    }
+
+    @Test func aFullServerIsAnErrorThatSaysSo() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        try await cache.save("old", forKey: "key")
+        _ = try await tier.ask(["CONFIG", "SET", "maxmemory", "1"])
+        do {
+            try await cache.save("new", forKey: "key")
+            Issue.record("it was saved")
+        } catch {
+            #expect(error.code == .io && error.message.contains("OOM"))
+        }
+        #expect(try await cache.fetch(forKey: "key") == nil)
+        #expect(tier.owedKeyCount == 0)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import RedisServers
+import RedisWire
+import TestSupport
+import TypedCache
+
+@testable import SharedCache
+
+/// Machines that share a server: tiers with connections of their own, which know nothing of each other.
+struct Fleet {
+    let server: RedisServer
+    let prefix = "test-\(UUID().uuidString.prefix(8))"
+
+    init() async throws { server = try await RedisServer() }
+
+    /// - Parameters:
+    ///   - port: of a proxy; `nil` for the server's own.
+    ///   - timeout: in milliseconds.
+    func machine(
+        through port: UInt16? = nil,
+        timeout: Int = 20_000,
+        heartbeat: Duration = .milliseconds(20),
+        deadline: Duration = .seconds(20)
+    ) throws -> SharedTier {
+        try SharedTier(
+            "redis://127.0.0.1:\(port ?? server.port)/?prefix=\(prefix)&soft_timeout=\(timeout)ms&timeout=\(2 * timeout)ms",
+            SharedSettings(heartbeatInterval: heartbeat, heartbeatDeadline: deadline)
+        )
+    }
+
+    /// A machine whose memory may answer.
+    func verifiedMachine() async throws -> SharedTier {
+        let tier = try machine()
+        await tier.verified()
+        return tier
+    }
+}
+
+extension SharedTier {
+    func verified() async {
+        while !isVerified { await pause() }
+    }
+
+    func cache(_ schema: UInt32 = 0) throws -> Cache<String> {
+        try Cache(name: "cities", shared: self, schema: schema)
+    }
+
+    /// Asks the server behind the caches' back.
+    func ask(_ command: RedisCommand) async throws -> RedisValue { try await client.send(command) }
+
+    /// The names of all entries.
+    func names() async throws -> [String] {
+        let found = try await ask(["KEYS", .text(prefix + "*")]).elements ?? []
+        return found.compactMap(\.text).filter { $0.hasSuffix("}") }.sorted()
+    }
+}
+
+/// The code of the error that a call throws; `nil` for none.
+func code(_ body: () async throws -> Void) async -> CacheError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return (error as? CacheError)?.code
+    }
+}
+
+/// Waits until a fetch gives a value.
+func fetch(_ value: String?, from cache: Cache<String>, key: String = "key") async throws {
+    while try await cache.fetch(forKey: key) != value { await pause() }
+}
+
+/// Repeats a call until the server answers it.
+func insist<Result>(_ body: () async throws -> Result) async throws -> Result {
+    while true {
+        do {
+            return try await body()
+        } catch let error as CacheError where error.code == .unreachable {
+            await pause()
+        }
+    }
+}
