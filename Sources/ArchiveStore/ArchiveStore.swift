@@ -280,7 +280,8 @@ extension ArchiveStore {
     /// Nothing: for stores of one process.
     package func changesByOthers() throws(StoreError) -> ChangesByOthers { .keys([]) }
 
-    private func removeEntries(
+    /// Removes the entries that are there when the call starts and are chosen.
+    package func removeEntries(
         removing: (EntryInformation) -> Void = { _ in },
         removed: (EntryInformation) -> Void,
         where isChosen: (EntryInformation) -> Bool

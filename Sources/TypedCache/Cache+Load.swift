@@ -203,6 +203,7 @@ extension Cache {
                 }
             } catch {
                 if let plan, plan.options.loadsAnew(error) {
+                    if error.code == .unreachable { recorder.record(.failed, key, cause: error) }
                     found.missing.append(key)
                 } else {
                     failure = failure ?? error.named(cache: name, key: key.text)

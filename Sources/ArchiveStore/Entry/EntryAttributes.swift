@@ -27,7 +27,7 @@ package struct EntryAttributes: Sendable, Hashable {
     package static let idleLag = 1.0 / 8
 
     /// Whether the entry has a tag; tags are compared byte by byte.
-    func has(tag: String) -> Bool { tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
+    package func has(tag: String) -> Bool { tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
 
     /// When the entry is of no use any more, not even as a stale one, or to a caller that has just read it; `nil` means
     /// never.

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// By how much the engine's clock is ahead of this machine's, in seconds. Entries in the engine have its time, so that
-/// machines whose clocks disagree see an entry expire at one instant.
+/// machines see an entry expire at one instant, though their clocks disagree.
 package final class ClockOffset: Sendable {
     private let seconds = Mutex(0.0)
 

@@ -1,8 +1,8 @@
 import ArchiveStore
 import Synchronization
 
-/// Keys whose save or removal the engine did not acknowledge: their entries must be removed before anything may be read
-/// for them, or an old entry could be taken for the new one.
+/// The keys of saves and removals that the engine did not acknowledge: their entries must be removed before anything
+/// may be read for them, or an old entry could be taken for the new one.
 ///
 /// Only the removal is repeated, never the save, which could take the place of a newer one.
 final class Debts: Sendable {

@@ -4,28 +4,61 @@ import RedisWire
 /// The server, or the cluster, that a tier's entries are on; its failures are a store's.
 struct Engine: Sendable {
     private let client: any RedisClient
+    let breaker: Breaker
 
-    init(_ client: any RedisClient) { self.client = client }
+    init(_ client: any RedisClient, _ breaker: Breaker) {
+        self.client = client
+        self.breaker = breaker
+    }
 
     /// Sends commands one behind another, and blocks until all are answered.
     ///
     /// - Returns: the answers, in their order, refusals among them: see ``check(_:doing:)``.
     /// - Throws: `.unreachable` if answers are missing; commands may have been executed. `.closed` and `.forked`.
     func ask(_ commands: [RedisCommand], action: String) throws(StoreError) -> [RedisValue] {
+        try breaker.check(action)
+        let answer: Result<[RedisValue], RedisError>
         do throws(RedisError) {
-            let values = try client.sendAndWait(commands)
-            // An app may have brought its own client.
-            guard values.count == commands.count else {
-                throw RedisError(.malformed, mayHaveRun: true, "the client gave \(values.count) answers")
-            }
-            return values
+            answer = .success(try client.sendAndWait(commands))
         } catch {
+            answer = .failure(error)
+        }
+        return try values(answer, of: commands, action: action)
+    }
+
+    /// As ``ask(_:action:)``, but suspends.
+    func request(_ commands: [RedisCommand], action: String) async throws(StoreError) -> [RedisValue] {
+        try breaker.check(action)
+        let answer: Result<[RedisValue], RedisError>
+        do throws(RedisError) {
+            answer = .success(try await client.send(commands))
+        } catch {
+            answer = .failure(error)
+        }
+        return try values(answer, of: commands, action: action)
+    }
+
+    private func values(
+        _ answer: Result<[RedisValue], RedisError>,
+        of commands: [RedisCommand],
+        action: String
+    ) throws(StoreError) -> [RedisValue] {
+        switch answer {
+        // An app may have brought its own client.
+        case .success(let values) where values.count != commands.count:
+            let reason = "the client gave \(values.count) answers to \(commands.count) commands"
+            throw StoreError(.unreachable, action: action, reason: reason)
+        case .success(let values):
+            breaker.answered()
+            return values
+        case .failure(let error):
             let code: StoreError.Code =
                 switch error.code {
                 case .closed: .closed
                 case .forked: .forked
                 default: .unreachable
                 }
+            if code == .unreachable { breaker.failed() }
             throw StoreError(code, action: action, reason: error.message)
         }
     }

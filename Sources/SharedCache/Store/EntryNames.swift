@@ -4,6 +4,8 @@ import RedisWire
 ///
 ///     tc:<prefix>:<cache>:gen                               the generation
 ///     tc:<prefix>:<cache>:<schema>.<generation>:{<key>}     an entry
+///     tcl:<prefix>:<cache>:<schema>.<generation>:{<key>}    the lease of its key
+///     tcl:<prefix>:<cache>:tags                             changes with each removal by tag
 ///
 /// Cache and key are percent-encoded, so that each name has one reading, is printable, and its braces are those that a
 /// cluster looks for: all that belongs to one key is on one node.
@@ -12,7 +14,7 @@ struct EntryNames: Sendable {
     let schema: UInt32
 
     /// - Parameters:
-    ///   - prefix: what all names of a tier begin with: see ``prefix(_:)``.
+    ///   - prefix: the beginning of all names of a tier: see ``prefix(_:)``.
     init(prefix: String, cache: String, schema: UInt32) {
         self.cache = prefix + Self.encoded(cache) + ":"
         self.schema = schema
@@ -22,12 +24,21 @@ struct EntryNames: Sendable {
 
     var generation: String { cache + "gen" }
 
-    /// What the names of a generation's entries begin with.
+    /// The beginning of the names of a generation's entries.
     func start(_ generation: Generation) -> String { "\(cache)\(schema).\(generation):{" }
 
     func entry(_ key: String, _ generation: Generation) -> String {
         start(generation) + Self.encoded(key) + "}"
     }
+
+    /// The name of a random value that each removal by tag changes: a load that began before saves nothing tagged.
+    var tagRemovals: String { Self.untracked(cache) + "tags" }
+
+    /// The name of the lease of an entry's key: on the same node of a cluster, and with another beginning, so that its
+    /// changes are not told.
+    static func lease(ofEntry name: String) -> String { untracked(name) }
+
+    private static func untracked(_ name: String) -> String { "tcl" + name.dropFirst(2) }
 
     /// Whether a name is that of an entry of a generation, of any schema.
     func isEntry(_ name: String, of generation: Generation) -> Bool {

@@ -1,54 +1,87 @@
 import RedisWire
 
-/// Changes an entry if it is the very one that was seen.
+/// Changes an entry if it is the very one that was seen, and ends the lease of its key, in one step.
 ///
 /// Sent whole each time: the engine keeps scripts that it has seen, and one that it has lost by a restart needs no second
 /// attempt. An entry is known by its last bytes; none, or another kind of value, has none.
-enum EntryScript {
+struct EntryScript {
+    /// The name of the entry.
+    let name: String
+
     private static let ifSame = """
         local e=redis.pcall('GETRANGE',KEYS[1],-59,-1) if type(e)=='table' then e='' end if e~=ARGV[1] then return 0 end 
         """
+    private static let endLease = "redis.call('DEL',KEYS[2]) "
 
-    /// - Parameter expected: the last bytes of the entry that was seen; empty for none.
-    static func save(
-        _ name: String,
-        ifEnding expected: [UInt8],
-        _ entry: [UInt8],
-        lifetime: Lifetime
-    ) -> RedisCommand {
-        let words: [RedisCommand.Argument] = [.text(name), .bytes(expected), .bytes(entry)]
-        guard let milliseconds = lifetime.milliseconds else {
-            return command(ifSame + "redis.call('SET',KEYS[1],ARGV[2]) return 1", words)
-        }
-        return command(
-            ifSame + "redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) return 1",
-            words + [.integer(milliseconds)]
-        )
+    func remove() -> RedisCommand { command(Self.endLease + "return redis.call('DEL',KEYS[1])", []) }
+
+    func remove(ifEnding expected: [UInt8]) -> RedisCommand {
+        command(Self.ifSame + Self.endLease + "return redis.call('DEL',KEYS[1])", [.bytes(expected)])
     }
 
-    static func remove(_ name: String, ifEnding expected: [UInt8]) -> RedisCommand {
-        command(ifSame + "return redis.call('DEL',KEYS[1])", [.text(name), .bytes(expected)])
+    func save(_ entry: [UInt8], ifEnding expected: [UInt8], _ lifetime: Lifetime) -> RedisCommand {
+        save(entry, lifetime, if: Self.ifSame, comparing: [.bytes(expected)])
+    }
+
+    /// Saves an entry if a lease has not ended, and no other entry than the one with these last bytes, of which only the
+    /// save counts and not the deadline, is there.
+    func save(
+        _ entry: [UInt8],
+        lease token: String,
+        replacing seen: [UInt8],
+        _ lifetime: Lifetime
+    ) -> RedisCommand {
+        let condition = """
+            if redis.call('GET',KEYS[2])~=ARGV[1] then return 0 end \
+            local e=redis.pcall('GETRANGE',KEYS[1],-59,-1) if type(e)=='table' then e='' end \
+            if e~='' and string.sub(e,1,11)~=string.sub(ARGV[4],1,11) then return 0 end 
+            """
+        return save(entry, lifetime, if: condition, comparing: [.text(token), .bytes(seen)])
+    }
+
+    private func save(
+        _ entry: [UInt8],
+        _ lifetime: Lifetime,
+        if condition: String,
+        comparing words: [RedisCommand.Argument]
+    ) -> RedisCommand {
+        let set = lifetime.milliseconds == nil ? "" : ",'PX',ARGV[3]"
+        return command(
+            condition + Self.endLease + "redis.call('SET',KEYS[1],ARGV[2]\(set)) return 1",
+            [words[0], .bytes(entry), .integer(lifetime.milliseconds ?? 0)] + words.dropFirst()
+        )
     }
 
     /// Puts another end in the place of the one that was seen.
-    static func replaceEnd(
-        of name: String,
-        _ expected: [UInt8],
-        by end: [UInt8],
-        lifetime: Lifetime
-    ) -> RedisCommand {
+    func replaceEnd(_ expected: [UInt8], by end: [UInt8], _ lifetime: Lifetime) -> RedisCommand {
         let write = "redis.call('SETRANGE',KEYS[1],redis.call('STRLEN',KEYS[1])-#ARGV[2],ARGV[2]) "
-        let words: [RedisCommand.Argument] = [.text(name), .bytes(expected), .bytes(end)]
-        guard let milliseconds = lifetime.milliseconds else {
-            return command(ifSame + write + "redis.call('PERSIST',KEYS[1]) return 1", words)
-        }
+        let expire =
+            lifetime.milliseconds == nil
+            ? "redis.call('PERSIST',KEYS[1])" : "redis.call('PEXPIRE',KEYS[1],ARGV[3])"
         return command(
-            ifSame + write + "redis.call('PEXPIRE',KEYS[1],ARGV[3]) return 1",
-            words + [.integer(milliseconds)]
+            Self.ifSame + write + expire + " return 1",
+            [.bytes(expected), .bytes(end), .integer(lifetime.milliseconds ?? 0)]
         )
     }
 
-    private static func command(_ script: String, _ words: [RedisCommand.Argument]) -> RedisCommand {
-        RedisCommand(["EVAL", .text(script), 1] + words)
+    // MARK: Leases
+
+    /// Lets a lease last longer, if it has not ended.
+    func extendLease(_ token: String, to milliseconds: Int) -> RedisCommand {
+        command(
+            "if redis.call('GET',KEYS[2])==ARGV[1] then return redis.call('PEXPIRE',KEYS[2],ARGV[2]) end return 0",
+            [.text(token), .integer(milliseconds)]
+        )
+    }
+
+    func endLease(_ token: String) -> RedisCommand {
+        command(
+            "if redis.call('GET',KEYS[2])==ARGV[1] then return redis.call('DEL',KEYS[2]) end return 0",
+            [.text(token)]
+        )
+    }
+
+    private func command(_ script: String, _ words: [RedisCommand.Argument]) -> RedisCommand {
+        RedisCommand(["EVAL", .text(script), 2, .text(name), .text(EntryNames.lease(ofEntry: name))] + words)
     }
 }

@@ -1,7 +1,7 @@
 import ArchiveStore
 
-/// Which entries that are kept near may be used: what was heard of changes in the engine, and until when nothing can
-/// have been missed. A value without I/O or clock.
+/// The use of entries that are kept near: the changes in the engine that were heard of, and the time until which none
+/// can have been missed. A value without I/O or clock.
 struct NearValidity: Sendable {
     typealias Instant = ContinuousClock.Instant
 

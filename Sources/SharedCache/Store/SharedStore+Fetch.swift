@@ -12,7 +12,7 @@ extension SharedStore {
             // Taken out of the way, if it is still the same.
             if error.code == .corrupted {
                 _ = try engine.ask(
-                    [EntryScript.remove(name, ifEnding: bytes.suffix(EntryEnd.byteCount))],
+                    [EntryScript(name: name).remove(ifEnding: bytes.suffix(EntryEnd.byteCount))],
                     action: Self.reading
                 )
             }

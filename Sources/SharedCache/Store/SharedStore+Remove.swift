@@ -7,7 +7,8 @@ extension SharedStore {
         return try owing(key) { () throws(StoreError) in
             try insist(Self.removing) { generation throws(StoreError) -> Attempt<Bool> in
                 let name = names.entry(key.string, generation)
-                guard let values = try ask([["DEL", .text(name)]], in: generation, action: Self.removing) else {
+                let command = EntryScript(name: name).remove()
+                guard let values = try ask([command], in: generation, action: Self.removing) else {
                     return .repeated
                 }
                 try Engine.check(values[0], doing: Self.removing)
@@ -23,7 +24,7 @@ extension SharedStore {
         return try insist(Self.removing) { generation throws(StoreError) -> Attempt<Bool> in
             guard let seen = try look(at: key, in: generation, Self.removing) else { return .repeated }
             guard seen.information?.identity == entry.identity else { return .done(false) }
-            let command = EntryScript.remove(seen.name, ifEnding: seen.end)
+            let command = EntryScript(name: seen.name).remove(ifEnding: seen.end)
             guard let values = try ask([command], in: generation, action: Self.removing) else { return .repeated }
             try Engine.check(values[0], doing: Self.removing)
             // Otherwise others have changed it meanwhile, and maybe only its deadline.
@@ -70,8 +71,8 @@ extension SharedStore {
 
     // MARK: Debts
 
-    /// Has `body` change a key's entry; if the engine does not acknowledge that, the entry is owed, and read by nobody
-    /// here.
+    /// Has `body` change a key's entry; if the engine does not acknowledge that, the entry is owed, and not
+    /// read here.
     func owing<Result>(_ key: StoreKey, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try checkUsable()
         // Paid later, it would remove this save, too.
@@ -90,9 +91,7 @@ extension SharedStore {
             case .keys(let keys):
                 while true {
                     let generation = try generation(action)
-                    let commands = keys.map { key -> RedisCommand in
-                        ["DEL", .text(names.entry(key.string, generation))]
-                    }
+                    let commands = keys.map { EntryScript(name: names.entry($0.string, generation)).remove() }
                     guard let values = try ask(commands, in: generation, action: action) else { continue }
                     for value in values { try Engine.check(value, doing: action) }
                     return

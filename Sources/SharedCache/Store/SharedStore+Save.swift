@@ -18,10 +18,10 @@ extension SharedStore {
         }
     }
 
-    private static let saving = "saving an archive"
+    static let saving = "saving an archive"
 
     /// An entry as it is sent.
-    private struct NewEntry {
+    struct NewEntry {
         let key: StoreKey
         let bytes: [UInt8]
         let information: EntryInformation
@@ -55,10 +55,10 @@ extension SharedStore {
         let name = names.entry(new.key.string, generation)
         var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
         if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
-        guard let values = try ask([RedisCommand(words)], in: generation, action: Self.saving) else {
-            return .repeated
-        }
-        try Engine.check(values[0], doing: Self.saving)
+        // A load that takes the lease between the two sees that its entry was replaced.
+        let commands: [RedisCommand] = [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)]
+        guard let values = try ask(commands, in: generation, action: Self.saving) else { return .repeated }
+        for value in values { try Engine.check(value, doing: Self.saving) }
         return .done(new.information)
     }
 
@@ -69,7 +69,7 @@ extension SharedStore {
     ) throws(StoreError) -> Attempt<EntryInformation?> {
         guard let seen = try look(at: new.key, in: generation, Self.saving) else { return .repeated }
         guard condition(seen.information) else { return .done(nil) }
-        let command = EntryScript.save(seen.name, ifEnding: seen.end, new.bytes, lifetime: new.lifetime)
+        let command = EntryScript(name: seen.name).save(new.bytes, ifEnding: seen.end, new.lifetime)
         guard let values = try ask([command], in: generation, action: Self.saving) else { return .repeated }
         try Engine.check(values[0], doing: Self.saving)
         // Otherwise others have changed it meanwhile.
@@ -93,7 +93,7 @@ extension SharedStore {
             else { return .done(nil) }
             let end = EntryEnd.moving(deadlineTo: seconds, of: seen.end)
             let lifetime = Lifetime(attributes, now: .now)
-            let command = EntryScript.replaceEnd(of: seen.name, seen.end, by: end, lifetime: lifetime)
+            let command = EntryScript(name: seen.name).replaceEnd(seen.end, by: end, lifetime)
             guard let values = try ask([command], in: generation, action: action) else { return .repeated }
             try Engine.check(values[0], doing: action)
             guard values[0].integer == 1 else { return .repeated }

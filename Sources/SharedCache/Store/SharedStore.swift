@@ -8,12 +8,12 @@ import Synchronization
 /// The bytes of an entry are those of its file in a cache's directory. Each save has a random serial: it and the footer,
 /// the last 59 bytes, tell one version from every other one, and conditions are scripts that compare them.
 ///
-/// Calls block until the server has answered. Without an answer they throw `.unreachable`; a key whose save or removal
-/// was not acknowledged is owed to the server: see ``Debts``.
+/// Calls block until the server has answered. Without an answer they throw `.unreachable`; the key of a save or removal
+/// that was not acknowledged is owed to the server: see ``Debts``.
 ///
 /// Laws of stores that this one does not keep: it has no limits, the engine has; `information` and listings check an
 /// entry's footer, not its checksum; damaged entries are found by fetches alone.
-package final class SharedStore: ArchiveStore {
+package final class SharedStore: LeasingStore {
     /// The largest archive, in bytes; one entry holds up all others of its connection.
     static let archiveByteLimit = 8 << 20
 
@@ -22,30 +22,46 @@ package final class SharedStore: ArchiveStore {
     let debts = Debts()
     let news: SharedNews
     let offset: ClockOffset
+    package let leaseDuration: Duration
+    let waiters = LeaseWaiters()
     private let current = Mutex<Generation?>(nil)
     private let usage = StoreUsage()
     /// Tells the other stores of the process, of any schema: the engine does not tell a client of its own changes.
     private let tellOfRenewal: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - prefix: what all names of the tier begin with.
     ///   - offset: by how much the server's clock is ahead of this machine's.
-    ///   - tellOfRenewal: is called once a new generation has begun, with what the cache's names begin with.
     ///   - window: how long after a heartbeat was sent near entries may be used without another one.
-    package init(
-        _ client: any RedisClient,
-        prefix: String,
-        cache: String,
-        schema: UInt32,
-        offset: ClockOffset = ClockOffset(),
-        window: Duration = .seconds(2),
-        tellOfRenewal: @escaping @Sendable (String) -> Void = { _ in }
+    ///   - leaseDuration: how long a lease lasts unless it is extended.
+    ///   - tellOfRenewal: is called once a new generation has begun, with the beginning of the cache's names.
+    init(
+        _ engine: Engine,
+        _ names: EntryNames,
+        offset: ClockOffset,
+        window: Duration,
+        leaseDuration: Duration,
+        tellOfRenewal: @escaping @Sendable (String) -> Void
     ) {
-        names = EntryNames(prefix: prefix, cache: cache, schema: schema)
-        engine = Engine(client)
+        self.engine = engine
+        self.names = names
         self.offset = offset
+        self.leaseDuration = leaseDuration
         self.tellOfRenewal = tellOfRenewal
         news = SharedNews(window: window)
+    }
+
+    /// A store that hears of no changes.
+    ///
+    /// - Parameter prefix: the beginning of all names of the tier.
+    package convenience init(_ client: any RedisClient, prefix: String, cache: String, schema: UInt32) {
+        self.init(
+            Engine(client, Breaker()),
+            EntryNames(prefix: prefix, cache: cache, schema: schema),
+            offset: ClockOffset(),
+            window: .seconds(2),
+            leaseDuration: .seconds(10),
+            tellOfRenewal: { _ in }
+        )
     }
 
     package func close() throws(StoreError) {
@@ -97,28 +113,41 @@ package final class SharedStore: ArchiveStore {
     /// The current generation as far as this process knows.
     func generation(_ action: String) throws(StoreError) -> Generation {
         if let known = current.withLock({ $0 }) { return known }
+        if let found = try learn(from: try engine.ask(asking(replacing: false), action: action), action) {
+            return found
+        }
+        return try insistOnGeneration(try engine.ask(asking(replacing: true), action: action), action)
+    }
+
+    /// As ``generation(_:)``, but suspends.
+    func requestedGeneration(_ action: String) async throws(StoreError) -> Generation {
+        if let known = current.withLock({ $0 }) { return known }
+        let values = try await engine.request(asking(replacing: false), action: action)
+        if let found = try learn(from: values, action) { return found }
+        return try insistOnGeneration(try await engine.request(asking(replacing: true), action: action), action)
+    }
+
+    /// - Parameter replacing: whether to replace bytes that no cache has written.
+    private func asking(replacing: Bool) -> [RedisCommand] {
         let name = RedisCommand.Argument.text(names.generation)
+        let set: [RedisCommand.Argument] = ["SET", name, .text(Generation.random().description)]
         // Another process may be the first.
-        let commands: [RedisCommand] = [
-            ["SET", name, .text(Generation.random().description), "NX"], ["GET", name],
-        ]
-        var values = try engine.ask(commands, action: action)
+        return [RedisCommand(replacing ? set : set + ["NX"]), ["GET", name]]
+    }
+
+    private func learn(from values: [RedisValue], _ action: String) throws(StoreError) -> Generation? {
         try Engine.check(values[1], doing: action)
-        if Generation(values[1]) == nil {
-            // Something else lies there.
-            values = try engine.ask(
-                [["SET", name, .text(Generation.random().description)], commands[1]],
-                action: action
-            )
-        }
-        guard let found = Generation(values[1]) else {
-            throw StoreError(.unreachable, action: action, reason: "\(names.generation) keeps changing")
-        }
+        guard let found = Generation(values[1]) else { return nil }
         current.withLock { $0 = found }
         return found
     }
 
-    private func forget(_ generation: Generation) {
+    private func insistOnGeneration(_ values: [RedisValue], _ action: String) throws(StoreError) -> Generation {
+        if let found = try learn(from: values, action) { return found }
+        throw StoreError(.unreachable, action: action, reason: "\(names.generation) keeps changing")
+    }
+
+    func forget(_ generation: Generation) {
         current.withLock { current in
             if current == generation { current = nil }
         }

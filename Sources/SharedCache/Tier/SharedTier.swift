@@ -31,11 +31,12 @@ public final class SharedTier: Sendable {
     let identity = UUID().uuidString
     private let members: TierMembers
     private let upkeep: TierUpkeep
+    private let engine: Engine
 
     /// Begins to connect.
     ///
     /// - Parameter url: `redis://[[user]:password@]host[:port][/database]` or `unix:/path/of.sock`, `valkey` in place of
-    ///   `redis`; with the parameters `prefix` (what the names of all entries begin with, 1 to 64 letters, digits, `.`,
+    ///   `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters, digits, `.`,
     ///   `_` and `-`; `default` if there is none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such
     ///   as `500ms`, `2s`).
     /// - Throws: ``CacheError`` with code `.invalidServer` for a URL that cannot be used, which the message explains
@@ -47,6 +48,7 @@ public final class SharedTier: Sendable {
         self.settings = settings
         let members = TierMembers(prefix: prefix)
         let upkeep = TierUpkeep(members: members, offset: offset)
+        let breaker = Breaker()
         do throws(RedisError) {
             client = try TrackedConnection(
                 to: wire.endpoints[0],
@@ -56,13 +58,17 @@ public final class SharedTier: Sendable {
                 interval: settings.heartbeatInterval
             ) { event in
                 members.tell(event)
-                if case .verified = event { upkeep.start() }
+                if case .verified = event {
+                    breaker.answered()
+                    upkeep.start()
+                }
             }
         } catch {
             throw CacheError.invalidServer(error.message)
         }
         self.members = members
         self.upkeep = upkeep
+        engine = Engine(client, breaker)
         upkeep.setClient(client)
     }
 
@@ -90,12 +96,11 @@ public final class SharedTier: Sendable {
     /// The store of one cache.
     func store(cache: String, schema: UInt32) -> SharedStore {
         let store = SharedStore(
-            client,
-            prefix: prefix,
-            cache: cache,
-            schema: schema,
+            engine,
+            EntryNames(prefix: prefix, cache: cache, schema: schema),
             offset: offset,
-            window: settings.window
+            window: settings.window,
+            leaseDuration: settings.leaseDuration
         ) { [members] in members.tellOfRenewal(of: $0) }
         members.add(store)
         return store
@@ -108,7 +113,7 @@ public final class SharedTier: Sendable {
     /// Whether memory may answer now: the server is connected, and has told of all changes.
     public var isVerified: Bool { members.isVerified(at: .now, settings.window) }
 
-    /// The keys whose save or removal the server has not acknowledged, and that it is still to remove.
+    /// The number of keys that the server is still to remove, because it did not acknowledge a save or removal.
     public var owedKeyCount: Int { members.all.reduce(0) { $0 + $1.debts.count } }
 
     /// Ends the connection: later calls of caches on this tier throw ``CacheError`` with code `.closed`. Blocks while

@@ -4,7 +4,7 @@ import Foundation
 import RedisWire
 import Synchronization
 
-/// Work of a tier in the background, after heartbeats: what is owed to the engine, and the engine's clock.
+/// Work of a tier in the background, after heartbeats: it pays debts to the engine, and reads the engine's clock.
 final class TierUpkeep: Sendable {
     private struct State {
         weak var client: TrackedConnection?
@@ -36,7 +36,7 @@ final class TierUpkeep: Sendable {
         guard begins else { return }
         queue.async { [self] in
             readClock()
-            // What fails is due again after the next heartbeat.
+            // A failed payment is due again after the next heartbeat.
             for store in members.all where !store.debts.isEmpty { try? store.payDebts() }
             state.withLock { $0.isRunning = false }
         }
@@ -51,10 +51,11 @@ final class TierUpkeep: Sendable {
         guard let parts = try? client.sendAndWait([["TIME"]]).first?.elements, parts.count == 2,
             let seconds = parts[0].integer, let microseconds = parts[1].integer
         else { return }
-        let here = before.timeIntervalSince1970 + Date.now.timeIntervalSince(before) / 2
+        let halfWay = Date.now.timeIntervalSince(before) / 2
+        let here = before.timeIntervalSince1970 + halfWay
         let there = Double(seconds) + Double(microseconds) / 1e6
-        // Less than the answer's way is no difference that could be known.
-        offset.set(abs(there - here) < 0.005 ? 0 : there - here)
+        // Less than half of the way is no difference that could be known.
+        offset.set(abs(there - here) <= halfWay + 0.001 ? 0 : there - here)
         state.withLock { $0.readAt = .now }
     }
 }

@@ -26,7 +26,7 @@ enum WriteRule: Sendable {
     /// Any entry, or none.
     case always
     /// The entry that was there when a load began, or none: a write or removal since then stands.
-    case ifUnchanged(since: MemoryTier.Start)
+    case ifUnchanged(since: MemoryTier.Start, lease: (any LoadLease)? = nil)
     /// The very entry that was read, or none.
     case ifStill(EntryInformation?)
 }
@@ -84,7 +84,12 @@ extension CacheCore {
         under rule: WriteRule
     ) throws(StoreError) -> EntryInformation? {
         let condition = condition(new.key, since: start, under: rule)
-        let saved = try put(new, if: condition)
+        let saved: EntryInformation?
+        if case .ifUnchanged(_, let lease?) = rule {
+            saved = try lease.save(new.archive, attributes: new.attributes) { condition?(nil) ?? true }
+        } else {
+            saved = try put(new, if: condition)
+        }
         guard case .ifUnchanged = rule, let saved, !memory.withLock({ $0.isOfThisEpoch(start) }) else {
             return saved
         }
@@ -169,7 +174,7 @@ extension CacheCore {
     ///
     /// - Returns: `nil` if the loaded value is not wanted any more.
     private func beginWrite(_ key: EntryKey, _ rule: WriteRule) -> WriteTicket? {
-        guard case .ifUnchanged(let load) = rule else { return beginWrite(key) }
+        guard case .ifUnchanged(let load, _) = rule else { return beginWrite(key) }
         guard let begun = memory.withLock({ $0.beginWrite(key, after: load) }) else { return nil }
         prepareWrite(key)
         return WriteTicket(key, begun, core: self)

@@ -12,6 +12,8 @@ final class CacheCore: Sendable {
     /// The store of a cache in memory alone: it chooses the entries that are given up, and memory has all of its
     /// entries.
     let archives: MemoryStore?
+    /// The store, if loads are joined among machines.
+    let leasing: (any LeasingStore)?
     let memory: SharedMemory
     let clock: any CacheClock
     let listeners: Listeners
@@ -57,6 +59,7 @@ final class CacheCore: Sendable {
         self.store = store
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
+        leasing = store as? any LeasingStore
         // The same place for all paths to the directory, which exists by now, if at all.
         place = directory.map(CacheDirectory.place)
         queues = DiskQueues(label: name, usage: usage)

@@ -83,8 +83,13 @@ public struct LoadOptions: Sendable, Hashable {
         return now - loadTime * earlyRefresh * log(chance) >= deadline
     }
 
-    /// Whether an entry that cannot be decoded counts as missing.
+    /// Whether an entry that cannot be read counts as missing: its type refuses it, or the server that has it does not
+    /// answer.
     func loadsAnew(_ error: CacheError) -> Bool {
-        error.code == .decodingFailed || (error.code == .typeMismatch && replacesOtherTypes)
+        switch error.code {
+        case .decodingFailed, .unreachable: true
+        case .typeMismatch: replacesOtherTypes
+        default: false
+        }
     }
 }

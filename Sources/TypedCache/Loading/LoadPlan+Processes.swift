@@ -29,7 +29,7 @@ extension LoadPlan {
                 let lock = LoadGraph.Lock(place: place, offset: offset)
                 var pause = Self.pauses.first
                 while try !opened.tryLock(offset) {
-                    try await wait(pause, first.runNumber, for: lock, of: key)
+                    try await waiting(first.runNumber, for: lock, of: key) { try await Task.sleep(for: pause) }
                     pause = min(pause * 2, Self.pauses.longest)
                 }
                 LoadGraph.hold(lock, by: first.runNumber)
@@ -47,12 +47,12 @@ extension LoadPlan {
         }
     }
 
-    /// Waits a little for another load to give a lock back.
-    private func wait(
-        _ pause: Duration,
+    /// Has a load wait a little for another one to give a lock back.
+    func waiting(
         _ load: Int,
         for lock: LoadGraph.Lock,
-        of key: EntryKey
+        of key: EntryKey,
+        _ pause: () async throws -> Void
     ) async throws {
         let holder: Int?
         do throws(LoadGraph.Circle) {
@@ -61,7 +61,7 @@ extension LoadPlan {
             throw CacheError.recursiveLoad.named(cache: core.name, key: key.text)
         }
         defer { if let holder { LoadGraph.endWaiting(load, for: holder) } }
-        try await Task.sleep(for: pause)
+        try await pause()
     }
 
     /// Gives the locks of a load back.

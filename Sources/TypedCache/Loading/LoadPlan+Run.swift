@@ -9,7 +9,27 @@ extension LoadPlan {
     /// - Parameter known: the deadlines of entries that led to a load in the background.
     func run(_ all: [KeyLoad], isBackground: Bool, known: [EntryKey: Date]) async {
         let began = core.clock.now
-        var loads = isBackground ? all : finishingKnown(all)
+        let loads = isBackground ? all : finishingKnown(all)
+        do {
+            let leases = try await lease(loads)
+            await run(loads, leases, isBackground: isBackground, since: began, known: known)
+            if let leases, let first = loads.first { await giveBack(leases, of: first.runNumber) }
+        } catch {
+            for load in loads { end(load, .failed(error)) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - leases: by key; `nil` where loads need none.
+    ///   - began: when the load began.
+    private func run(
+        _ all: [KeyLoad],
+        _ leases: [String: any LoadLease]?,
+        isBackground: Bool,
+        since began: Date,
+        known: [EntryKey: Date]
+    ) async {
+        var loads = all
         var formers: [String: StoredArchive] = [:]
         var locks: KeyLocks?
         // The locks are given back when everything is saved.
@@ -22,8 +42,13 @@ extension LoadPlan {
                 return
             }
         }
-        if revalidates || locks != nil {
-            (loads, formers) = await lookAgain(loads, isBackground: isBackground, since: began, known)
+        if revalidates || locks != nil || leases != nil {
+            // No entry of a key can have been saved since its lease was taken.
+            let isSeen = revalidates || locks != nil
+            let seen = loads.filter { leases?[$0.key.text]?.foundEntry ?? isSeen }
+            let others = loads.filter { !(leases?[$0.key.text]?.foundEntry ?? isSeen) }
+            (loads, formers) = await lookAgain(seen, isBackground: isBackground, since: began, known)
+            loads += others
         }
         guard let first = loads.first else { return }
         let former = formers
@@ -58,6 +83,7 @@ extension LoadPlan {
                     try await save(
                         value,
                         endingLoad: load,
+                        lease: leases.map { $0[load.key.text] },
                         expiration: answer.expiration ?? expiration,
                         tags: tags,
                         loadTime: loadTime
@@ -144,9 +170,12 @@ extension LoadPlan {
     }
 
     /// Ends a load with a new value.
+    ///
+    /// - Parameter lease: `.some(nil)` where the load needs one and has none: then the value is not saved.
     private func save(
         _ value: Value,
         endingLoad load: KeyLoad,
+        lease: (any LoadLease)??,
         expiration: Expiration,
         tags: Set<String>?,
         loadTime: TimeInterval
@@ -157,10 +186,12 @@ extension LoadPlan {
         if attributes.expiresAt != nil { attributes.loadTime = loadTime }
         let new = try Cache<Value>.newEntry(value, forKey: load.key, attributes, as: form)
         core.recorder.record(.loaded, load.key)
+        if case .some(nil) = lease { return end(load, .loaded(new.entry)) }
         let (core, keepsUnsaved) = (core, options.keepsUnsaved)
+        let rule = WriteRule.ifUnchanged(since: load.start, lease: lease ?? nil)
         await core.queues.run(load.key) {
             do throws(CacheError) {
-                try core.write(new, .ifUnchanged(since: load.start), keepsUnsaved: keepsUnsaved)
+                try core.write(new, rule, keepsUnsaved: keepsUnsaved)
             } catch {
                 // The value is good all the same.
                 core.recorder.record(.failed, load.key, cause: error)

@@ -14,7 +14,7 @@ final class SharedMemory: Sendable {
     private let tier: RankedMutex<MemoryTier>
     /// The process and the directory, by which the caches of one directory find each other. A cache in memory alone
     /// has a name of its own here: it shares its entries with no other.
-    private let directory: String
+    let directory: String
     /// The store that the entries come from.
     private let store: any ArchiveStore
     /// The keys that are being loaded.

@@ -20,17 +20,18 @@ struct Fleet {
         through port: UInt16? = nil,
         timeout: Int = 20_000,
         heartbeat: Duration = .milliseconds(20),
-        deadline: Duration = .seconds(20)
+        deadline: Duration = .seconds(20),
+        lease: Duration = .seconds(3_600)
     ) throws -> SharedTier {
         try SharedTier(
             "redis://127.0.0.1:\(port ?? server.port)/?prefix=\(prefix)&soft_timeout=\(timeout)ms&timeout=\(2 * timeout)ms",
-            SharedSettings(heartbeatInterval: heartbeat, heartbeatDeadline: deadline)
+            SharedSettings(heartbeatInterval: heartbeat, heartbeatDeadline: deadline, leaseDuration: lease)
         )
     }
 
     /// A machine whose memory may answer.
-    func verifiedMachine() async throws -> SharedTier {
-        let tier = try machine()
+    func verifiedMachine(lease: Duration = .seconds(3_600)) async throws -> SharedTier {
+        let tier = try machine(lease: lease)
         await tier.verified()
         return tier
     }

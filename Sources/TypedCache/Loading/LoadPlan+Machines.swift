@@ -1,0 +1,64 @@
+import ArchiveStore
+
+// Loads that are joined among machines.
+
+extension LoadPlan {
+    /// How long to wait at first, and at most, before asking again for a lease that another load has.
+    private static var pauses: (first: Duration, longest: Duration) { (.milliseconds(5), .milliseconds(100)) }
+
+    /// Takes the leases of keys, and waits for those that other loads have, as long as a lease lasts.
+    ///
+    /// - Returns: the leases by key. A key has none if its time was over, or if the server did not answer: then it is
+    ///   loaded, but not saved. `nil` if the cache's store has no leases.
+    /// - Throws: `CancellationError` if the task is cancelled; ``CacheError`` with code `.recursiveLoad` if another
+    ///   object's load has a lease and waits for this load, `.closed` if the cache is closed meanwhile.
+    func lease(_ loads: [KeyLoad]) async throws -> [String: any LoadLease]? {
+        guard let store = core.leasing else { return nil }
+        guard let first = loads.first else { return [:] }
+        let keys = Dictionary(loads.map { ($0.key.text, $0.key) }) { first, _ in first }
+        // In one order for all loads, so that none has a lease that another one waits for while it waits itself.
+        var missing = keys.keys.sorted()[...]
+        var leases: [String: any LoadLease] = [:]
+        let end = ContinuousClock.now + store.leaseDuration
+        var pause = Self.pauses.first
+        do {
+            while let next = missing.first {
+                let taken = try await store.takeLeases(ofKeys: Array(missing))
+                for lease in taken {
+                    leases[lease.key] = lease
+                    LoadGraph.hold(lock(lease.key), by: first.runNumber)
+                }
+                missing = missing.dropFirst(taken.count)
+                guard taken.isEmpty else {
+                    pause = Self.pauses.first
+                    continue
+                }
+                let left = ContinuousClock.now.duration(to: end)
+                guard left > .zero, let key = keys[next] else { break }
+                try await waiting(first.runNumber, for: lock(next), of: key) {
+                    await store.waitForLease(ofKey: next, atMost: min(pause, left))
+                    try Task.checkCancellation()
+                }
+                pause = min(pause * 2, Self.pauses.longest)
+            }
+        } catch {
+            guard let error = error as? StoreError else {
+                await giveBack(leases, of: first.runNumber)
+                throw error
+            }
+            if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
+            core.report(error, as: .failed, of: first.key)
+        }
+        return leases
+    }
+
+    private func lock(_ key: String) -> LoadGraph.Lock {
+        LoadGraph.Lock(place: core.memory.directory, offset: KeyLocks.Offset(key: key))
+    }
+
+    /// Gives leases back, so that the next load need not wait.
+    func giveBack(_ leases: [String: any LoadLease], of load: Int) async {
+        LoadGraph.release(leases.keys.map(lock), by: load)
+        for lease in leases.values { await lease.giveBack() }
+    }
+}

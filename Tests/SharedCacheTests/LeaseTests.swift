@@ -1,0 +1,226 @@
+import RedisServers
+import Synchronization
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import SharedCache
+
+/// Loads of several machines. Leases last an hour unless a test says otherwise, so that waiting for one to expire fails.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct LeaseTests {
+    @Test func oneProducerRunsForAllMachines() async throws {
+        let fleet = try await Fleet()
+        var caches: [Cache<String>] = []
+        for _ in 0..<8 { caches.append(try await fleet.verifiedMachine().cache()) }
+        let produced = Produced()
+        for round in 0..<5 {
+            let key = "key \(round)"
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for cache in caches {
+                    for _ in 0..<32 {
+                        group.addTask {
+                            try await cache.fetch(forKey: key) {
+                                produced.add([key])
+                                for _ in 0..<20 { await pause() }
+                                return "value \(round)"
+                            }
+                        }
+                    }
+                }
+                for try await value in group { #expect(value == "value \(round)") }
+            }
+            #expect(produced.keys.count == round + 1)
+        }
+    }
+
+    @Test func severalKeysAreLoadedOnceEach() async throws {
+        let fleet = try await Fleet()
+        let keys = (0..<60).map { "key \($0)" }
+        let produced = Produced()
+        try await withThrowingTaskGroup(of: [String: String].self) { group in
+            for machine in 0..<4 {
+                let cache = try await fleet.verifiedMachine().cache()
+                let wanted = keys.shuffled().prefix(40)
+                group.addTask {
+                    try await cache.fetch(forKeys: Array(wanted)) { (missing: [String]) in
+                        produced.add(missing)
+                        for _ in 0...machine { await pause() }
+                        return Dictionary(uniqueKeysWithValues: missing.map { ($0, "value of \($0)") })
+                    }
+                }
+            }
+            for try await values in group {
+                #expect(values.count == 40)
+                for (key, value) in values { #expect(value == "value of \(key)") }
+            }
+        }
+        let all = produced.keys
+        #expect(Set(all).count == all.count)
+    }
+
+    /// Each change by another machine that a load must not undo.
+    enum Change: CaseIterable {
+        case removal, removalOfAll, save, removalByTag, change
+    }
+
+    @Test(arguments: Change.allCases, [true, false])
+    func aChangeDuringALoadWins(change: Change, hasFormer: Bool) async throws {
+        let fleet = try await Fleet()
+        let (here, there) = (try await fleet.verifiedMachine().cache(), try await fleet.verifiedMachine().cache())
+        if hasFormer {
+            try await here.save("former", forKey: "key", expiration: .after(.milliseconds(1)), tags: ["tag"])
+        }
+        let (begun, changed) = (Gate(), Gate())
+        async let load = here.fetch(forKey: "key", tags: ["tag"]) {
+            begun.open()
+            await changed.opened()
+            return "loaded"
+        }
+        await begun.opened()
+        switch change {
+        case .removal: try await there.remove(forKey: "key")
+        case .removalOfAll: try await there.removeAll()
+        case .removalByTag: try await there.removeAll(tagged: "tag")
+        case .save: try await there.save("saved", forKey: "key")
+        case .change: try await there.modify(forKey: "key") { $0 = "saved" }
+        }
+        changed.open()
+        let loaded = try await load
+        #expect(loaded == "loaded")
+        let left = change == .save || change == .change ? "saved" : nil
+        for cache in [here, there] { try await fetch(left, from: cache) }
+        let seen = try await fleet.verifiedMachine().cache().fetch(forKey: "key")
+        #expect(seen == left)
+    }
+
+    @Test func aMachineThatDiesHoldsOthersUpForTheLeaseAlone() async throws {
+        let fleet = try await Fleet()
+        let dead = try await fleet.verifiedMachine(lease: .milliseconds(300))
+        let leases = try await dead.store(cache: "cities", schema: 0).takeLeases(ofKeys: ["key"])
+        #expect(leases.count == 1 && leases[0].foundEntry == false)
+        dead.close()
+        let cache = try await fleet.verifiedMachine().cache()
+        #expect(try await cache.fetch(forKey: "key", producer: { "value" }) == "value")
+        #expect(try await cache.fetch(forKey: "key") == "value")
+    }
+
+    @Test func aLeaseIsExtendedWhileItsProducerRuns() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine(lease: .milliseconds(300))
+        let cache = try tier.cache()
+        let begun = Gate()
+        let done = Gate()
+        async let load = cache.fetch(forKey: "key") {
+            begun.open()
+            await done.opened()
+            return "value"
+        }
+        await begun.opened()
+        try await Task.sleep(for: .milliseconds(900))
+        let left = try await tier.ask(["KEYS", .text("tcl:\(fleet.prefix)*")]).elements?.count
+        #expect(left == 1)
+        done.open()
+        #expect(try await load == "value")
+        #expect(try await fleet.verifiedMachine().cache().fetch(forKey: "key") == "value")
+        let after = try await tier.ask(["KEYS", .text("tcl:\(fleet.prefix)*")]).elements?.count
+        #expect(after == 0)
+    }
+
+    @Test func aFailedLoadGivesItsLeaseBack() async throws {
+        struct Refused: Error {}
+        let fleet = try await Fleet()
+        let (here, there) = (try await fleet.verifiedMachine().cache(), try await fleet.verifiedMachine().cache())
+        await #expect(throws: Refused.self) {
+            try await here.fetch(forKey: "key") { () async throws -> String in throw Refused() }
+        }
+        #expect(try await there.fetch(forKey: "key", producer: { "value" }) == "value")
+        try await fetch("value", from: here)
+    }
+
+    @Test func loadsThatWaitForEachOtherOnTwoMachinesEnd() async throws {
+        let fleet = try await Fleet()
+        let one = try await fleet.verifiedMachine(lease: .milliseconds(300)).cache()
+        let other = try await fleet.verifiedMachine(lease: .milliseconds(300)).cache()
+        let (first, second) = (Gate(), Gate())
+        async let a = one.fetch(forKey: "a") {
+            first.open()
+            await second.opened()
+            return try await one.fetch(forKey: "b") { "b of one" }
+        }
+        async let b = other.fetch(forKey: "b") {
+            second.open()
+            await first.opened()
+            return try await other.fetch(forKey: "a") { "a of other" }
+        }
+        let values = try await [a, b]
+        #expect(values[0] == "b of one" || values[1] == "a of other")
+    }
+
+    @Test func aLoadThatWaitsForItselfIsRefused() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let (one, other) = (try tier.cache(), try tier.cache())
+        let refused = await code {
+            _ = try await one.fetch(forKey: "key") {
+                try await other.fetch(forKey: "key") { "value" }
+            }
+        }
+        #expect(refused == .recursiveLoad)
+    }
+
+    @Test func aWaitingLoadCanBeCancelled() async throws {
+        let fleet = try await Fleet()
+        let (here, there) = (try await fleet.verifiedMachine().cache(), try await fleet.verifiedMachine().cache())
+        let (begun, done) = (Gate(), Gate())
+        async let load = here.fetch(forKey: "key") {
+            begun.open()
+            await done.opened()
+            return "value"
+        }
+        await begun.opened()
+        let waiting = Task { try await there.fetch(forKey: "key") { "other" } }
+        await pause()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        done.open()
+        #expect(try await load == "value")
+    }
+
+    @Test func withoutTheServerValuesAreLoadedAndNotSaved() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100)
+        await tier.verified()
+        let cache = try tier.cache()
+        try await cache.save("other", forKey: "other")
+        await fleet.server.stopped {
+            for round in 0..<20 {
+                let value = try? await cache.fetch(forKey: "key") { "loaded \(round)" }
+                #expect(value == "loaded \(round)")
+            }
+        }
+        #expect(try await insist { try await cache.fetch(forKey: "key") } == nil)
+        #expect(try await insist { try await cache.fetch(forKey: "other") } == "other")
+        #expect(tier.owedKeyCount == 0)
+    }
+}
+
+/// The keys that producers were run for.
+private final class Produced: Sendable {
+    private let state = Mutex<[String]>([])
+
+    var keys: [String] { state.withLock { $0 } }
+
+    func add(_ keys: [String]) { state.withLock { $0 += keys } }
+}
+
+/// Opens once.
+private final class Gate: Sendable {
+    private let isOpen = Atomic<Bool>(false)
+
+    func open() { isOpen.store(true, ordering: .releasing) }
+
+    func opened() async {
+        while !isOpen.load(ordering: .acquiring) { await pause() }
+    }
+}
