@@ -28,11 +28,8 @@ extension Cache {
         let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
-        let (core, expired) = (core, found != nil)
-        let read = try await core.queues.runThrowing(key) { () throws(CacheError) in
-            try core.read(key, expired: expired)
-        }
-        return try finish(read, key)
+        let reads = await core.read([(key, found != nil)], allowsStale: false)
+        return try finish(reads[0].get(), key)
     }
 
     /// - Throws: `.closed` and `.forked`.

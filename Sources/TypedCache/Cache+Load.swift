@@ -154,14 +154,7 @@ extension Cache {
             }
         }
         if !unknown.isEmpty {
-            let (core, wanted) = (core, unknown)
-            let reads = await core.queues.run(wanted.count == 1 ? wanted[0].key : nil) {
-                wanted.map { key, expired in
-                    Result { () throws(CacheError) in
-                        try core.read(key, expired: expired, allowsStale: allowsStale)
-                    }
-                }
-            }
+            let reads = await core.read(unknown, allowsStale: allowsStale)
             try take(reads, of: unknown.map(\.key), into: &found, due: &due, for: plan)
         }
         if !due.isEmpty { plan?.startAhead(due) }

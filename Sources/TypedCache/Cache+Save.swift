@@ -55,7 +55,7 @@ extension Cache {
             await core.queues.run(key) { core.failWrite(key) }
             throw error.named(cache: name, key: key.text)
         }
-        try await core.queues.runThrowing(key) { () throws(CacheError) in _ = try core.write(new) }
+        try await core.save(new)
     }
 
     /// Saves the object of a cache of one object: an entry under ``objectKey``.

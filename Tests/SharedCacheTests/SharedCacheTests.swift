@@ -1,4 +1,6 @@
 import RedisServers
+import RedisWire
+import Synchronization
 import TestSupport
 import Testing
 import TypedCache
@@ -164,6 +166,49 @@ struct SharedCacheTests {
         #expect(abs(seen.timeIntervalSince(saved) - 3_600) < 0.001)
     }
 
+    /// Calls that suspend wait for no thread.
+    @Test func manyCallsAreUnderWayTogether() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let saved = try tier.cache()
+        for number in 0..<200 { try await saved.save("value \(number)", forKey: "key \(number)") }
+        let client = CrowdClient(tier.client, size: 200)
+        let store = SharedStore(client, prefix: tier.prefix, cache: "cities", schema: 0)
+        let cache = try Cache<String>(
+            name: "cities",
+            store: store,
+            place: "elsewhere",
+            memory: .none,
+            values: .automatic,
+            isSendable: true,
+            cost: nil,
+            expiration: .never,
+            clock: SystemClock(),
+            observer: nil
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    let value = try await cache.fetch(forKey: "key \(number)")
+                    #expect(value == "value \(number)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        let keys = (0..<300).map { "key \($0)" }
+        let values = try await cache.fetch(forKeys: keys)
+        #expect(values.count == 200)
+        for number in 0..<200 { #expect(values["key \(number)"] == "value \(number)") }
+        client.gather()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask { try await cache.save("new \(number)", forKey: "key \(number)") }
+            }
+            try await group.waitForAll()
+        }
+        for number in 0..<200 { try await fetch("new \(number)", from: saved, key: "key \(number)") }
+    }
+
     @Test func aClosedTierRefuses() async throws {
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()
@@ -183,5 +228,30 @@ struct SharedCacheTests {
     )
     func urlsThatCannotBeUsedAreRefused(url: String) async {
         #expect(await code { _ = try SharedTier(url) } == .invalidServer)
+    }
+}
+
+/// Sends nothing until so many calls are under way.
+private final class CrowdClient: RedisClient {
+    private let base: any RedisClient
+    private let size: Int
+    private let count = Atomic<Int>(0)
+
+    init(_ base: any RedisClient, size: Int) {
+        self.base = base
+        self.size = size
+    }
+
+    /// Begins to count anew.
+    func gather() { count.store(0, ordering: .relaxed) }
+
+    func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
+        count.add(1, ordering: .relaxed)
+        while count.load(ordering: .relaxed) < size { await pause() }
+        return try await base.send(commands)
+    }
+
+    func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
+        try base.sendAndWait(commands)
     }
 }

@@ -72,8 +72,31 @@ struct SharedFaultTests {
         try await fetch(nil, from: there)
         #expect(try await here.fetch(forKey: "key") == nil)
         #expect(try await insist { try await here.fetch(forKey: "other") } == "kept")
+        // Nothing hides a later save of another machine.
+        try await there.save("newer", forKey: "key")
+        try await fetch("newer", from: here)
         try await here.save("again", forKey: "key")
         try await fetch("again", from: there)
+    }
+
+    @Test func aRemovalThatWasNotAcknowledgedIsMadeLater() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 200)
+        await tier.verified()
+        let here = try tier.cache()
+        let there = try await fleet.verifiedMachine().cache()
+        try await here.save("old", forKey: "key")
+        try await here.save("short", forKey: "short", expiration: .after(.milliseconds(1)))
+        await fleet.server.stopped {
+            #expect(await code { try await here.remove(forKey: "key") } == .unreachable)
+            _ = await code { _ = try await here.fetch(forKey: "short") }
+        }
+        while tier.owedKeyCount > 0 { await pause() }
+        try await fetch(nil, from: there)
+        for key in ["key", "short"] {
+            try await there.save("newer", forKey: key)
+            try await fetch("newer", from: here, key: key)
+        }
     }
 
     @Test func aServerThatWasEmptiedOrStartedAnewHasNothing() async throws {

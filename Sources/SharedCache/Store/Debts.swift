@@ -53,7 +53,7 @@ final class Debts: Sendable {
         }
     }
 
-    private func owe(_ key: StoreKey) {
+    func owe(_ key: StoreKey) {
         change { state in
             if state.keys.count >= Self.mostKeys { state = State(owesGeneration: true) }
             if !state.owesGeneration { state.keys[key.bytes] = key }

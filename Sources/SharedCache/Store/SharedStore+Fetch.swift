@@ -20,6 +20,66 @@ extension SharedStore {
         }
     }
 
+    package func fetch(forKeys keys: [String]) async -> [Result<StoredArchive?, StoreError>] {
+        var results: [Result<StoredArchive?, StoreError>] = []
+        results.reserveCapacity(keys.count)
+        // Answers of no more at once are in memory before they are read.
+        for start in stride(from: 0, to: keys.count, by: Self.fetchedAtOnce) {
+            let some = Array(keys[start..<min(start + Self.fetchedAtOnce, keys.count)])
+            do throws(StoreError) {
+                results += try await fetchAtOnce(some)
+            } catch {
+                results += some.map { _ in .failure(error) }
+            }
+        }
+        return results
+    }
+
+    private static let fetchedAtOnce = 128
+
+    private func fetchAtOnce(_ keys: [String]) async throws(StoreError) -> [Result<StoredArchive?, StoreError>] {
+        let keys = try keys.map { key throws(StoreError) in try StoreKey(key) }
+        let isOwed = keys.map { debts.isOwed($0) }
+        if isOwed.allSatisfy({ $0 }) { return keys.map { _ in .success(nil) } }
+        let (generation, values) = try await insistSuspending(Self.reading) {
+            generation throws(StoreError) -> Attempt<(Generation, [RedisValue])> in
+            let commands = keys.map { RedisCommand(["GET", .text(names.entry($0.string, generation))]) }
+            let values = try await request(commands, in: generation, action: Self.reading)
+            return values.map { .done((generation, $0)) } ?? .repeated
+        }
+        var results: [Result<StoredArchive?, StoreError>] = []
+        for (index, key) in keys.enumerated() {
+            let value = values[index]
+            let name = names.entry(key.string, generation)
+            do throws(StoreError) {
+                let bytes = isOwed[index] || debts.isOwed(key) ? nil : try bytes(value, Self.reading)
+                results.append(
+                    .success(
+                        try bytes.map { bytes throws(StoreError) in
+                            try archive(in: bytes, of: key, named: name)
+                        }
+                    )
+                )
+            } catch {
+                if error.code == .corrupted, let bytes = value.bytes {
+                    await takeAway(name, ending: bytes.suffix(EntryEnd.byteCount))
+                }
+                results.append(.failure(error))
+            }
+        }
+        return results
+    }
+
+    /// Removes a damaged entry, if it is still the same.
+    private func takeAway(_ name: String, ending end: ArraySlice<UInt8>) async {
+        let removal = EntryScript(name: name).remove(ifEnding: Array(end))
+        do throws(StoreError) {
+            _ = try await engine.request([removal], action: Self.reading)
+        } catch {
+            // The next fetch finds it again.
+        }
+    }
+
     package func peek(
         forKey key: String,
         pieces body: ([UInt8]) -> Bool

@@ -51,15 +51,44 @@ extension SharedStore {
         }
     }
 
+    package var isSettled: Bool { debts.isEmpty }
+
+    package func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes
+    ) async throws(StoreError) -> EntryInformation {
+        let new = try NewEntry(archive, of: try StoreKey(key), attributes, offset: offset)
+        do throws(StoreError) {
+            return try await insistSuspending(Self.saving) {
+                generation throws(StoreError) -> Attempt<EntryInformation> in
+                let commands = saving(new, in: generation)
+                guard let values = try await request(commands, in: generation, action: Self.saving) else {
+                    return .repeated
+                }
+                for value in values { try Engine.check(value, doing: Self.saving) }
+                return .done(new.information)
+            }
+        } catch {
+            if error.code == .unreachable { debts.owe(new.key) }
+            throw error
+        }
+    }
+
     private func save(_ new: NewEntry, in generation: Generation) throws(StoreError) -> Attempt<EntryInformation?> {
+        let commands = saving(new, in: generation)
+        guard let values = try ask(commands, in: generation, action: Self.saving) else { return .repeated }
+        for value in values { try Engine.check(value, doing: Self.saving) }
+        return .done(new.information)
+    }
+
+    /// The commands that save an entry, whatever is there.
+    private func saving(_ new: NewEntry, in generation: Generation) -> [RedisCommand] {
         let name = names.entry(new.key.string, generation)
         var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
         if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
         // A load that takes the lease between the two sees that its entry was replaced.
-        let commands: [RedisCommand] = [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)]
-        guard let values = try ask(commands, in: generation, action: Self.saving) else { return .repeated }
-        for value in values { try Engine.check(value, doing: Self.saving) }
-        return .done(new.information)
+        return [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)]
     }
 
     private func save(

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// Laws of stores that this one does not keep: it has no limits, the engine has; `information` and listings check an
 /// entry's footer, not its checksum; damaged entries are found by fetches alone.
-package final class SharedStore: LeasingStore {
+package final class SharedStore: RemoteStore {
     /// The largest archive, in bytes; one entry holds up all others of its connection.
     static let archiveByteLimit = 8 << 20
 
@@ -86,11 +86,58 @@ package final class SharedStore: LeasingStore {
         _ body: (Generation) throws(StoreError) -> Attempt<Result>
     ) throws(StoreError) -> Result {
         try checkUsable()
-        for _ in 0..<100 {
+        for _ in 0..<Self.mostAttempts {
             if case .done(let result) = try body(try generation(action)) { return result }
         }
-        let reason = "others changed it, or removed all entries, a hundred times meanwhile"
-        throw StoreError(.unreachable, action: action, reason: reason)
+        throw Self.disturbed(action)
+    }
+
+    /// As ``insist(_:_:)``, but suspends.
+    func insistSuspending<Result>(
+        _ action: String,
+        _ body: (Generation) async throws(StoreError) -> Attempt<Result>
+    ) async throws(StoreError) -> Result {
+        try checkUsable()
+        for _ in 0..<Self.mostAttempts {
+            if case .done(let result) = try await body(try await requestedGeneration(action)) { return result }
+        }
+        throw Self.disturbed(action)
+    }
+
+    private static let mostAttempts = 100
+
+    private static func disturbed(_ action: String) -> StoreError {
+        let reason = "others changed it, or removed all entries, \(mostAttempts) times meanwhile"
+        return StoreError(.unreachable, action: action, reason: reason)
+    }
+
+    /// As ``ask(_:in:action:)``, but suspends.
+    func request(
+        _ commands: [RedisCommand],
+        in generation: Generation,
+        action: String
+    ) async throws(StoreError) -> [RedisValue]? {
+        try answers(
+            try await engine.request(commands + [askGeneration], action: action),
+            in: generation,
+            action: action
+        )
+    }
+
+    /// Asked behind commands: if the generation is still the same then, they were about entries that count.
+    private var askGeneration: RedisCommand { ["GET", .text(names.generation)] }
+
+    private func answers(
+        _ values: [RedisValue],
+        in generation: Generation,
+        action: String
+    ) throws(StoreError) -> [RedisValue]? {
+        var values = values
+        let last = values.removeLast()
+        try Engine.check(last, doing: action)
+        if Generation(last) == generation { return values }
+        forget(generation)
+        return nil
     }
 
     /// Sends commands that name entries of a generation.
@@ -101,13 +148,7 @@ package final class SharedStore: LeasingStore {
         in generation: Generation,
         action: String
     ) throws(StoreError) -> [RedisValue]? {
-        // Behind the commands: if it is still the same then, they were about entries that count.
-        var values = try engine.ask(commands + [["GET", .text(names.generation)]], action: action)
-        let last = values.removeLast()
-        try Engine.check(last, doing: action)
-        if Generation(last) == generation { return values }
-        forget(generation)
-        return nil
+        try answers(try engine.ask(commands + [askGeneration], action: action), in: generation, action: action)
     }
 
     /// The current generation as far as this process knows.

@@ -139,14 +139,15 @@ extension CacheCore {
         failures: inout [CacheError?]
     ) {
         for ((key, place), answer) in zip(members, store.remove(forKeys: members.map(\.key.text))) {
+            var tombstone = MemoryTier.Tombstone.remove
+            if case .failure(let error) = answer { tombstone = self.tombstone(after: error) }
+            batch.end(key, tombstone)
             switch answer {
             case .success(let wasThere):
                 if wasThere { recorder.record(.removed, key) }
             case .failure(let error) where failures[place] == nil: failures[place] = failure(error, key)
             case .failure(let error): report(error, as: .failed, of: key)
             }
-            let tombstone: MemoryTier.Tombstone = if case .success = answer { .remove } else { .add }
-            batch.end(key, tombstone)
         }
     }
 
@@ -172,7 +173,7 @@ extension CacheCore {
                 count += 1
                 recorder.record(.removed, key)
             case .failure(let error):
-                batch.end(key, .add)
+                batch.end(key, tombstone(after: error))
                 failures.append(failure(error, key))
             }
         }

@@ -13,6 +13,66 @@ extension CacheCore {
         expired: Bool = false,
         allowsStale: Bool = false
     ) throws(CacheError) -> DiskRead? {
+        guard let begun = try beginRead(key, expired: expired) else { return nil }
+        let stored = Result { () throws(StoreError) in
+            try listeners.observing(.read) { () throws(StoreError) in try store.fetch(forKey: key.text) }
+        }
+        return try finish(begun, stored, allowsStale: allowsStale)
+    }
+
+    /// Reads entries as ``read(_:expired:allowsStale:)`` does, and suspends meanwhile.
+    nonisolated(nonsending) func read(
+        _ keys: [(key: EntryKey, expired: Bool)],
+        allowsStale: Bool
+    ) async -> [Result<DiskRead?, CacheError>] {
+        guard let remote else {
+            return await queues.run(keys.count == 1 ? keys[0].key : nil) { [self] in
+                keys.map { key, expired in
+                    Result { () throws(CacheError) in try read(key, expired: expired, allowsStale: allowsStale) }
+                }
+            }
+        }
+        let begun = keys.map { key, expired in
+            Result { () throws(CacheError) in try beginRead(key, expired: expired) }
+        }
+        let wanted = begun.compactMap { try? $0.get()?.key.text }
+        var stored: [Result<StoredArchive?, StoreError>] = []
+        if !wanted.isEmpty {
+            stored = await listeners.observing(.read) { await remote.fetch(forKeys: wanted) }
+        }
+        var results: [Result<DiskRead?, CacheError>] = []
+        var found = stored.makeIterator()
+        for begun in begun {
+            guard case .success(let begun?) = begun, let stored = found.next() else {
+                results.append(begun.map { _ in nil })
+                continue
+            }
+            if case .success(let entry?) = stored, freshness(of: entry.information) == .useless {
+                // It is removed, which blocks.
+                results.append(
+                    await queues.run(begun.key) { [self] in
+                        Result { () throws(CacheError) in try finish(begun, stored, allowsStale: allowsStale) }
+                    }
+                )
+            } else {
+                results.append(
+                    Result { () throws(CacheError) in try finish(begun, stored, allowsStale: allowsStale) }
+                )
+            }
+        }
+        return results
+    }
+
+    /// A reading that has begun, and that must be finished.
+    private struct BegunRead: Sendable {
+        let key: EntryKey
+        let start: MemoryTier.Start
+        /// The timings of idle deadlines that are being moved.
+        let moving: [EntryTiming]
+    }
+
+    /// - Returns: `nil` if the key has no entry that may be read.
+    private func beginRead(_ key: EntryKey, expired: Bool) throws(CacheError) -> BegunRead? {
         try checkUsable()
         // First, because a deferred save that fails may leave a tombstone.
         memory.drainSiblings(key)
@@ -23,10 +83,18 @@ extension CacheCore {
         _ = consume dropped
         guard let start else { return nil }
         foreignChanges?.expect(key)
-        let moving = memory.movingTimings(key)
+        return BegunRead(key: key, start: start, moving: memory.movingTimings(key))
+    }
+
+    private func finish(
+        _ begun: BegunRead,
+        _ result: Result<StoredArchive?, StoreError>,
+        allowsStale: Bool
+    ) throws(CacheError) -> DiskRead? {
+        let (key, start, moving) = (begun.key, begun.start, begun.moving)
         let stored: StoredArchive?
         do throws(StoreError) {
-            stored = try listeners.observing(.read) { () throws(StoreError) in try store.fetch(forKey: key.text) }
+            stored = try result.get()
         } catch {
             endRead(key, start)
             try ignoreDamage(error, key)
@@ -101,7 +169,7 @@ extension CacheCore {
                 recorder.record(.expired, key)
             }
         } catch {
-            invalidate(key, tombstone: .add)
+            invalidate(key, tombstone: tombstone(after: error))
             report(error, as: .failed, of: key)
         }
     }

@@ -54,7 +54,7 @@ extension CacheCore {
             if isRemoved { recorder.record(.removed, key) }
             return isRemoved
         } catch {
-            ticket.end(.add)
+            ticket.end(tombstone(after: error))
             throw failure(error, key)
         }
     }

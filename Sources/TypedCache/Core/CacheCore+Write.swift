@@ -58,7 +58,7 @@ extension CacheCore {
                 try save(new, since: start, under: rule)
             }
         } catch {
-            let tombstone = removeAfterFailure(key, rule)
+            let tombstone = isOwed(error) ? .keep : removeAfterFailure(key, rule)
             if keepsUnsaved, keepsWithoutStore {
                 ticket.end(tombstone, keeping: new.entry, unsaved: new.information)
             } else {
@@ -70,12 +70,36 @@ extension CacheCore {
             ticket.end(.keep)
             return false
         }
+        finish(ticket, new, as: saved)
+        return true
+    }
+
+    private func finish(_ ticket: consuming WriteTicket, _ new: NewEntry, as saved: EntryInformation) {
         new.entry.timing?.saved(saved)
         let hadFormer = ticket.hadFormer
         ticket.end(.remove, keeping: new.entry)
-        if hadFormer { recorder.record(.replaced, key) }
+        if hadFormer { recorder.record(.replaced, new.key) }
         recorder.save(new)
-        return true
+    }
+
+    /// Saves an entry whatever is there, as ``write(_:_:keepsUnsaved:)`` does, and suspends meanwhile.
+    nonisolated(nonsending) func save(_ new: NewEntry) async throws(CacheError) {
+        let key = new.key
+        guard let remote, remote.isSettled, new.attributes.freshness(at: clock.now) != .useless else {
+            return try await queues.runThrowing(key) { [self] () throws(CacheError) in _ = try write(new) }
+        }
+        try checkUsable()
+        let ticket = beginWrite(key)
+        do throws(StoreError) {
+            let saved = try await listeners.observing(.write) { () async throws(StoreError) in
+                try await remote.save(new.archive, forKey: key.text, attributes: new.attributes)
+            }
+            finish(ticket, new, as: saved)
+        } catch {
+            let isOwed = isOwed(error)
+            ticket.end(isOwed ? .keep : await queues.run(key) { [self] in removeAfterFailure(key, .always) })
+            throw failure(error, key)
+        }
     }
 
     private func save(
@@ -158,9 +182,16 @@ extension CacheCore {
             }
         } catch {
             report(error, as: .failed, of: key)
-            return .add
+            return tombstone(after: error)
         }
     }
+
+    /// Whether a store on a server has not acknowledged a change: it gives no entry of that key until it is undone.
+    private func isOwed(_ error: StoreError) -> Bool { remote != nil && error.code == .unreachable }
+
+    /// Whether an entry that could not be removed is hidden by a tombstone. The store of a server hides it by itself,
+    /// and not for longer than needed: another machine may save the key meanwhile.
+    func tombstone(after error: StoreError) -> MemoryTier.Tombstone { isOwed(error) ? .keep : .add }
 
     /// Removes the entry that was to be replaced by a save that failed early. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {

@@ -12,8 +12,8 @@ final class CacheCore: Sendable {
     /// The store of a cache in memory alone: it chooses the entries that are given up, and memory has all of its
     /// entries.
     let archives: MemoryStore?
-    /// The store, if loads are joined among machines.
-    let leasing: (any LeasingStore)?
+    /// The store, if it is on a server.
+    let remote: (any RemoteStore)?
     let memory: SharedMemory
     let clock: any CacheClock
     let listeners: Listeners
@@ -59,7 +59,7 @@ final class CacheCore: Sendable {
         self.store = store
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
-        leasing = store as? any LeasingStore
+        remote = store as? any RemoteStore
         // The same place for all paths to the directory, which exists by now, if at all.
         place = directory.map(CacheDirectory.place)
         queues = DiskQueues(label: name, usage: usage)

@@ -1,5 +1,25 @@
-/// A store of several machines, which join their loads: only the machine that has a key's lease saves a loaded value.
-package protocol LeasingStore: ArchiveStore {
+/// A store on a server, which several machines use.
+package protocol RemoteStore: ArchiveStore {
+    /// As ``ArchiveStore/fetch(forKey:)`` for several keys, but asks for all of them at once, and suspends until the
+    /// answers are there.
+    ///
+    /// - Returns: the result for each key, in their order.
+    func fetch(forKeys keys: [String]) async -> [Result<StoredArchive?, StoreError>]
+
+    /// Whether no failed change is to be undone yet. While one is, calls that change entries have to block.
+    var isSettled: Bool { get }
+
+    /// As ``ArchiveStore/save(_:forKey:attributes:if:)`` without a condition, but suspends.
+    func save(
+        _ archive: [UInt8],
+        forKey key: String,
+        attributes: EntryAttributes
+    ) async throws(StoreError) -> EntryInformation
+
+    // MARK: Leases
+
+    // Machines join their loads: only the one that has a key's lease saves a loaded value.
+
     /// How long a lease lasts unless it is extended, and how long a load waits for one at most.
     var leaseDuration: Duration { get }
 
