@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "SequentialArchive", targets: ["SequentialArchive"]),
         .library(name: "TypedCache", targets: ["TypedCache"]),
+        .library(name: "SharedCache", targets: ["SharedCache"]),
         .library(name: "TypedCacheTesting", targets: ["TypedCacheTesting"]),
         .library(name: "ModelCache", targets: ["ModelCache"]),
         .library(name: "ModelCacheHTTP", targets: ["ModelCacheHTTP"]),

@@ -63,6 +63,7 @@ let package = Package(
                 "Workloads",
                 .product(name: "KeyedArchive", package: "typed-cache"),
                 .product(name: "PropertyLists", package: "typed-cache"),
+                .product(name: "SharedCache", package: "typed-cache"),
                 .product(name: "TypedCache", package: "typed-cache"),
                 .product(name: "ModelCache", package: "typed-cache"),
                 .product(name: "_StoreMeasuring", package: "typed-cache"),

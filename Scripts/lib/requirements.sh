@@ -94,6 +94,10 @@ want_python_packages() {
         wcwidth) packages+=(wcwidth==0.9.4) ;;
         # Draws the benchmarks' charts.
         matplotlib) packages+=(matplotlib==3.10.8) ;;
+        # Clients of Redis to measure beside the package's.
+        redis) packages+=(redis==8.1.0) ;;
+        hiredis) packages+=(hiredis==3.5.0) ;;
+        cashews) packages+=(cashews==7.6.0) ;;
         *)
             echo "want_python_packages knows no version of $name." >&2
             return 2

@@ -7,6 +7,10 @@ import Foundation
     )
     exit(2)
 #else
+    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == SharedWorker.argument {
+        exit(SharedWorker.run(CommandLine.arguments[2]))
+    }
+
     /// All suites, in the order in which they run.
     let suites: [any Suite.Type] = [
         ArchiveSuite.self,
@@ -23,6 +27,7 @@ import Foundation
         ModelsSuite.self,
         TransferSuite.self,
         PropertyListSuite.self,
+        SharedSuite.self,
     ]
     exit(BenchmarkCommand(suites: suites).run(Array(CommandLine.arguments.dropFirst())))
 #endif

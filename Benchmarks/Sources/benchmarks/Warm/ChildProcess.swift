@@ -6,6 +6,8 @@ struct ChildProcess {
 
     let status: Int32
     let duration: Duration
+    /// The time that processors worked for it.
+    let processorTime: Duration
     /// The most memory that it had in use at once, in bytes.
     ///
     /// On Linux as of a few milliseconds before its end: there `wait4` says no less than the memory that this process
@@ -33,6 +35,7 @@ struct ChildProcess {
             usleep(Self.pollingMicroseconds)
         }
         duration = clock.now - start
+        processorTime = ProcessorTime.of(usage)
         // The exit code, or, as shells say it, 128 and the signal.
         status = waitStatus & 0x7F == 0 ? waitStatus >> 8 & 0xFF : 128 + waitStatus & 0x7F
         #if canImport(Darwin)
