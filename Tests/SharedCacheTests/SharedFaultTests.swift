@@ -114,28 +114,6 @@ struct SharedFaultTests {
         try await fetch("value", from: cache)
     }
 
-    @Test func anotherListOfDebtsBecomesANewGeneration() throws {
-        let debts = Debts()
-        let failure = StoreError(.unreachable, action: "", reason: "")
-        func fail(_ number: Int) {
-            #expect(throws: StoreError.self) {
-                try debts.owing(try StoreKey("\(number)")) { () throws(StoreError) in throw failure }
-            }
-        }
-        for number in 0..<Debts.mostKeys { fail(number) }
-        let (last, next) = (try StoreKey("\(Debts.mostKeys - 1)"), try StoreKey("\(Debts.mostKeys)"))
-        #expect(!debts.owesGeneration && debts.isOwed(last) && !debts.isOwed(next))
-        fail(Debts.mostKeys)
-        let other = try StoreKey("anything")
-        #expect(debts.owesGeneration && debts.isOwed(other))
-        #expect(throws: StoreError.self) { try debts.pay { _ throws(StoreError) in throw failure } }
-        var paid = 0
-        try debts.pay { owed throws(StoreError) in
-            if case .generation = owed { paid += 1 }
-        }
-        #expect(paid == 1 && debts.isEmpty)
-    }
-
     enum Foreign: CaseIterable { case list, text, changedByte, otherKey, newerVersion, noSerial }
 
     @Test(arguments: Foreign.allCases)

@@ -75,79 +75,39 @@ package enum TrackingEvent: Sendable {
     case verified(since: ContinuousClock.Instant)
 }
 
-/// Whether the server tells of changes.
+/// The state of tracking, for the thread of the connections and the task that sends heartbeats.
 private final class Tracker: Sendable {
-    private struct State {
-        /// The server's number of the channel; `nil` while there is none.
-        var channel: Int64?
-        var hasCalls = false
-        var isTracking = false
-        /// Grows with each connection and each loss of one: what was begun before is void.
-        var epoch = 0
-    }
-
     private let prefixes: [String]
+    /// Called under the lock, so that news come in order.
     private let observer: @Sendable (TrackingEvent) -> Void
-    private let state = Mutex(State())
+    private let state = Mutex(Tracking())
 
     init(prefixes: [String], observer: @escaping @Sendable (TrackingEvent) -> Void) {
         self.prefixes = prefixes
         self.observer = observer
     }
 
-    var isTracking: Bool { state.withLock { $0.isTracking } }
+    var isTracking: Bool { state.withLock { $0.isOn } }
 
-    func callsDid(_ event: RedisEvent) {
-        change(after: event) { $0.hasCalls = $1 != nil }
-    }
+    func callsDid(_ event: RedisEvent) { tell { $0.callsDid(event) } }
+    func channelDid(_ event: RedisEvent) { tell { $0.channelDid(event) } }
 
-    func channelDid(_ event: RedisEvent) {
-        if case .push(let elements) = event { return take(elements) }
-        change(after: event) { $0.channel = $1?.field("id")?.integer }
-    }
-
-    /// - Parameter body: is given the server's greeting, or `nil` for a loss.
-    private func change(after event: RedisEvent, _ body: (inout State, RedisValue?) -> Void) {
+    private func tell(_ body: (inout Tracking) -> TrackingEvent?) {
         state.withLock { state in
-            switch event {
-            case .push: return
-            case .connected(let server): body(&state, server)
-            case .disconnected(let error):
-                body(&state, nil)
-                observer(.lost(error))
-            }
-            state.epoch += 1
-            state.isTracking = false
+            if let news = body(&state) { observer(news) }
         }
-    }
-
-    private func take(_ elements: [RedisValue]) {
-        guard elements.count == 2, elements[0].text == "invalidate" else { return }
-        let keys = elements[1].elements.map { $0.compactMap(\.bytes) }
-        state.withLock { _ in observer(keys.map { .changed($0) } ?? .changedAll) }
     }
 
     /// Asks the server to tell of changes, unless it does, and then for a sign of life.
     func beat(_ heartbeat: RedisCommand, calls: RedisConnection, channel: RedisConnection) async {
-        let begun = state.withLock { $0 }
-        guard begun.hasCalls, let number = begun.channel else { return }
-        if !begun.isTracking {
-            let on: [RedisCommand.Argument] = ["CLIENT", "TRACKING", "ON", "REDIRECT", .integer(Int(number))]
-            let words = on + ["BCAST", "NOLOOP"] + prefixes.flatMap { ["PREFIX", .text($0)] }
-            // A second time the server would refuse its own prefixes.
-            let commands: [RedisCommand] = [["CLIENT", "TRACKING", "OFF"], RedisCommand(words)]
-            guard let answers = try? await calls.send(commands), answers.last?.text == "OK" else { return }
-            let isCurrent = state.withLock { state in
-                if state.epoch == begun.epoch { state.isTracking = true }
-                return state.isTracking
-            }
-            guard isCurrent else { return }
+        guard let beat = state.withLock({ $0.beginBeat(prefixes: prefixes) }) else { return }
+        if !beat.preparation.isEmpty {
+            guard let answers = try? await calls.send(beat.preparation),
+                state.withLock({ $0.prepared(beat, answers) })
+            else { return }
         }
         let start = ContinuousClock.now
         guard let answer = try? await channel.send([heartbeat]).first else { return }
-        if case .error = answer { return }
-        state.withLock { state in
-            if state.isTracking, state.epoch == begun.epoch { observer(.verified(since: start)) }
-        }
+        tell { $0.answered(beat, answer, sentAt: start) }
     }
 }

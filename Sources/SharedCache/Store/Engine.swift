@@ -38,6 +38,40 @@ struct Engine: Sendable {
         return try values(answer, of: commands, action: action)
     }
 
+    /// Makes a call, and blocks until it is done.
+    func make<Call: EngineCall>(_ call: Call, _ view: SharedView) throws(StoreError) -> Call.Outcome {
+        var call = call
+        var answers: [RedisValue] = []
+        do throws(StoreError) {
+            while true {
+                switch try call.next(answers, view) {
+                case .send(let commands): answers = try ask(commands, action: call.action)
+                case .done(let outcome): return outcome
+                }
+            }
+        } catch {
+            call.failed(error, view)
+            throw error
+        }
+    }
+
+    /// As ``make(_:_:)``, but suspends.
+    func request<Call: EngineCall>(_ call: inout Call, _ view: SharedView) async throws(StoreError) -> Call.Outcome
+    {
+        var answers: [RedisValue] = []
+        do throws(StoreError) {
+            while true {
+                switch try call.next(answers, view) {
+                case .send(let commands): answers = try await request(commands, action: call.action)
+                case .done(let outcome): return outcome
+                }
+            }
+        } catch {
+            call.failed(error, view)
+            throw error
+        }
+    }
+
     private func values(
         _ answer: Result<[RedisValue], RedisError>,
         of commands: [RedisCommand],

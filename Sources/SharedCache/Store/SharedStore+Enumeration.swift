@@ -9,8 +9,8 @@ extension SharedStore {
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
         let action = "listing entries"
-        try checkUsable()
-        let generation = try generation(action)
+        let generation = try ask(FindGeneration(action: action))
+        let (names, clock) = (view.names, offset.clock)
         var seen: Set<KeyDigest> = []
         try scan(names.start(generation)) { found throws(StoreError) in
             let keys = found.compactMap { name in
@@ -24,8 +24,10 @@ extension SharedStore {
             if commands.isEmpty { return true }
             let values = try engine.ask(commands, action: action)
             for (index, (name, key)) in keys.enumerated() {
-                guard let entry = entry(values[2 * index], length: values[2 * index + 1], of: key, named: name)
-                else { continue }
+                let place = EngineEntry(key: key, name: name, clock: clock)
+                guard let entry = entry(at: place, values[2 * index], length: values[2 * index + 1]) else {
+                    continue
+                }
                 if !body(entry) { return false }
             }
             return true
@@ -34,14 +36,15 @@ extension SharedStore {
 
     /// `nil` for one that is gone, or is none.
     private func entry(
+        at place: EngineEntry,
         _ tail: RedisValue,
-        length: RedisValue,
-        of key: StoreKey,
-        named name: String
+        length: RedisValue
     ) -> Result<EntryInformation, StoreError>? {
         do throws(StoreError) {
-            guard let tail = try bytes(tail, "listing entries"), let length = length.integer else { return nil }
-            return .success(try information(tail, byteCount: Int(length), of: key, named: name))
+            guard let tail = try EngineEntry.bytes(tail, "listing entries"), let length = length.integer else {
+                return nil
+            }
+            return .success(try place.information(ofTail: tail, byteCount: Int(length)))
         } catch {
             return error.code == .foreign ? nil : .failure(error)
         }

@@ -4,45 +4,18 @@ import RedisWire
 extension SharedStore {
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         let key = try StoreKey(key)
-        return try owing(key) { () throws(StoreError) in
-            try insist(Self.removing) { generation throws(StoreError) -> Attempt<Bool> in
-                let name = names.entry(key.string, generation)
-                let command = EntryScript(name: name).remove()
-                guard let values = try ask([command], in: generation, action: Self.removing) else {
-                    return .repeated
-                }
-                try Engine.check(values[0], doing: Self.removing)
-                return .done(values[0].integer == 1)
-            }
-        }
+        return try change(key, Insisting(RemoveKeys([key])))[0]
     }
 
-    static let removing = "removing an entry"
-
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
-        let key = try StoreKey(entry.key)
-        return try insist(Self.removing) { generation throws(StoreError) -> Attempt<Bool> in
-            guard let seen = try look(at: key, in: generation, Self.removing) else { return .repeated }
-            guard seen.information?.identity == entry.identity else { return .done(false) }
-            let command = EntryScript(name: seen.name).remove(ifEnding: seen.end)
-            guard let values = try ask([command], in: generation, action: Self.removing) else { return .repeated }
-            try Engine.check(values[0], doing: Self.removing)
-            // Otherwise others have changed it meanwhile, and maybe only its deadline.
-            return values[0].integer == 1 ? .done(true) : .repeated
-        }
+        try ask(Insisting(ChangeSeen.remove(entry, offset.clock)))
     }
 
     /// Begins a new generation, which takes one command, and then removes the entries of the former ones.
     package func removeAll() throws(StoreError) {
-        let action = "removing all entries"
         try checkUsable()
-        do throws(StoreError) {
-            try renewGeneration(action)
-        } catch {
-            debts.oweGeneration()
-            throw error
-        }
-        debts.settleAll()
+        try ask(BeginGeneration(action: "removing all entries"))
+        tellOfRenewal(self)
         // No reader finds these any more: the engine gets its memory back now, and if not, by their ends.
         try? removeFormerGenerations()
     }
@@ -50,6 +23,7 @@ extension SharedStore {
     /// Removes the entries that no reader finds any more.
     private func removeFormerGenerations() throws(StoreError) {
         let action = "removing all entries"
+        let names = view.names
         try scan(names.cache) { found throws(StoreError) in
             // Asked for after the names: if one of them is of a later generation than the one that this finds, then it
             // is a former one all the same, for no generation comes back.
@@ -71,32 +45,34 @@ extension SharedStore {
 
     // MARK: Debts
 
-    /// Has `body` change a key's entry; if the engine does not acknowledge that, the entry is owed, and not
-    /// read here.
-    func owing<Result>(_ key: StoreKey, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    /// Changes a key's entry; if the engine does not acknowledge that, the entry is owed, and not read here.
+    func change<Call: EngineCall>(_ key: StoreKey, _ call: Call) throws(StoreError) -> Call.Outcome {
+        try changing(key) { settles throws(StoreError) in try ask(Owing(key, settling: settles, call)) }
+    }
+
+    /// Has `body` change a key's entry.
+    ///
+    /// - Parameter body: is told whether a success settles the key's debt.
+    func changing<Result>(
+        _ key: StoreKey,
+        _ body: (_ settles: Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try checkUsable()
         // Paid later, it would remove this save, too.
-        if debts.owesGeneration { try payDebts() }
-        return try debts.owing(key, body)
+        if view.withView({ $0.debts.owesGeneration }) { try payDebts() }
+        if isSettled { return try body(false) }
+        return try payment.withLock { _ throws(StoreError) in try body(true) }
     }
 
     /// Has the engine remove the entries whose save or removal it did not acknowledge.
     ///
     /// - Throws: `.unreachable`: the rest is still owed.
     package func payDebts() throws(StoreError) {
-        let action = "removing entries whose change failed"
-        try debts.pay { owed throws(StoreError) in
-            switch owed {
-            case .generation: try renewGeneration(action)
-            case .keys(let keys):
-                while true {
-                    let generation = try generation(action)
-                    let commands = keys.map { EntryScript(name: names.entry($0.string, generation)).remove() }
-                    guard let values = try ask(commands, in: generation, action: action) else { continue }
-                    for value in values { try Engine.check(value, doing: action) }
-                    return
-                }
-            }
+        let owesAll = try payment.withLock { _ throws(StoreError) in
+            let owesAll = view.withView { $0.debts.owesGeneration }
+            try ask(PayDebts())
+            return owesAll
         }
+        if owesAll { tellOfRenewal(self) }
     }
 }

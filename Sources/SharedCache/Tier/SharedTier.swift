@@ -101,7 +101,7 @@ public final class SharedTier: Sendable {
             offset: offset,
             window: settings.window,
             leaseDuration: settings.leaseDuration
-        ) { [members] in members.tellOfRenewal(of: $0) }
+        ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
     }
@@ -114,7 +114,7 @@ public final class SharedTier: Sendable {
     public var isVerified: Bool { members.isVerified(at: .now, settings.window) }
 
     /// The number of keys that the server is still to remove, because it did not acknowledge a save or removal.
-    public var owedKeyCount: Int { members.all.reduce(0) { $0 + $1.debts.count } }
+    public var owedKeyCount: Int { members.all.reduce(0) { $0 + $1.view.withView { $0.debts.count } } }
 
     /// Ends the connection: later calls of caches on this tier throw ``CacheError`` with code `.closed`. Blocks while
     /// owed removals are sent, at most for a few timeouts.

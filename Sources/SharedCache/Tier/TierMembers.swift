@@ -4,7 +4,6 @@ import Synchronization
 /// The stores of a tier's caches, which are told of changes in the engine.
 final class TierMembers: Sendable {
     private struct Member {
-        let names: EntryNames
         weak var store: SharedStore?
     }
 
@@ -28,15 +27,17 @@ final class TierMembers: Sendable {
     func add(_ store: SharedStore) {
         state.withLock { state in
             state.members.removeAll { $0.store == nil }
-            state.members.append(Member(names: store.names, store: store))
+            state.members.append(Member(store: store))
             // Not only from the next heartbeat on.
-            if let start = state.verifiedSince { store.news.verified(since: start) }
+            if let start = state.verifiedSince { store.take(.verified(since: start)) }
         }
     }
 
-    /// This process removed all entries of a cache, whose names begin so.
-    func tellOfRenewal(of cache: String) {
-        for store in all where store.names.cache == cache { store.heardOfEverything() }
+    /// A store of this process removed all entries of its cache, which other stores have, too.
+    func tellOfRenewal(by renewed: SharedStore) {
+        for store in all where store !== renewed && store.view.names.cache == renewed.view.names.cache {
+            store.heardOfRenewal()
+        }
     }
 
     /// Called in the order in which things happen.

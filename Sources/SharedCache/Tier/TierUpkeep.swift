@@ -37,7 +37,7 @@ final class TierUpkeep: Sendable {
         queue.async { [self] in
             readClock()
             // A failed payment is due again after the next heartbeat.
-            for store in members.all where !store.debts.isEmpty { try? store.payDebts() }
+            for store in members.all where !store.isSettled { try? store.payDebts() }
             state.withLock { $0.isRunning = false }
         }
     }

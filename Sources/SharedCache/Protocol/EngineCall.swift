@@ -1,0 +1,192 @@
+import ArchiveStore
+import RedisWire
+
+/// A call to the engine as a value without I/O, clock or locks: it says which commands to send, and is given their
+/// answers. One caller waits for them in its thread, another one suspends, a test has a made-up engine answer.
+protocol EngineCall<Outcome> {
+    associatedtype Outcome
+
+    /// The call's part in messages of errors: “reading an entry”.
+    var action: String { get }
+
+    /// The next step.
+    ///
+    /// - Parameters:
+    ///   - answers: to the commands of the last step, refusals among them; none at first.
+    ///   - view: the process's view of the engine.
+    mutating func next(
+        _ answers: [RedisValue],
+        _ view: SharedView
+    ) throws(StoreError) -> EngineStep<Outcome>
+
+    /// Takes the error that ends the call: of a step, or of an engine that did not answer.
+    func failed(_ error: StoreError, _ view: SharedView)
+}
+
+extension EngineCall {
+    func failed(_ error: StoreError, _ view: SharedView) {}
+}
+
+enum EngineStep<Outcome> {
+    /// Commands to send one behind another, with no other command in between; never none.
+    case send([RedisCommand])
+    case done(Outcome)
+}
+
+extension EngineStep {
+    /// The commands to send, or a step that follows from the outcome.
+    func then<Other>(_ body: (Outcome) throws(StoreError) -> EngineStep<Other>) throws(StoreError) -> EngineStep<
+        Other
+    > {
+        switch self {
+        case .send(let commands): .send(commands)
+        case .done(let outcome): try body(outcome)
+        }
+    }
+}
+
+// MARK: Calls about entries
+
+/// A call about entries of one generation.
+protocol EntryCall<Outcome> {
+    associatedtype Outcome
+
+    var action: String { get }
+
+    /// Begins anew, and says which commands to send first.
+    mutating func begin(_ names: EntryNames, in generation: Generation) throws(StoreError) -> [RedisCommand]
+
+    /// Takes the answers to the last commands, all of which were executed while the generation was current.
+    mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome>
+}
+
+enum EntryStep<Outcome> {
+    case send([RedisCommand])
+    case done(Outcome)
+    /// Others have changed the entry meanwhile: the call begins anew.
+    case again
+}
+
+/// Makes a call about entries until its generation was the current one behind each of its commands.
+struct Insisting<Call: EntryCall>: EngineCall {
+    private enum Stage {
+        case beginning
+        case seeking(FindGeneration)
+        case calling(Generation)
+    }
+
+    private(set) var call: Call
+    private var stage = Stage.beginning
+    private var attempts = 0
+
+    /// How often a call is made at most.
+    static var mostAttempts: Int { 100 }
+
+    init(_ call: Call) { self.call = call }
+
+    var action: String { call.action }
+
+    mutating func next(
+        _ answers: [RedisValue],
+        _ view: SharedView
+    ) throws(StoreError) -> EngineStep<Call.Outcome> {
+        switch stage {
+        case .beginning: return try begin(view)
+        case .seeking(var search):
+            let step = try search.next(answers, view)
+            stage = .seeking(search)
+            switch step {
+            case .send(let commands): return .send(commands)
+            case .done(let generation): return try begin(view, in: generation)
+            }
+        case .calling(let generation):
+            guard let answers = try view.confirmed(answers, in: generation, action) else { return try begin(view) }
+            switch try call.take(answers) {
+            case .send(let commands): return .send(commands + [view.askGeneration])
+            case .done(let outcome): return .done(outcome)
+            case .again: return try begin(view)
+            }
+        }
+    }
+
+    private mutating func begin(_ view: SharedView) throws(StoreError) -> EngineStep<Call.Outcome> {
+        attempts += 1
+        if attempts > Self.mostAttempts {
+            let reason = "others changed it, or removed all entries, \(Self.mostAttempts) times meanwhile"
+            throw StoreError(.unreachable, action: action, reason: reason)
+        }
+        if let known = view.generation { return try begin(view, in: known) }
+        var search = FindGeneration(action: action)
+        let step = try search.next([], view)
+        stage = .seeking(search)
+        return try step.then { generation throws(StoreError) in try begin(view, in: generation) }
+    }
+
+    private mutating func begin(
+        _ view: SharedView,
+        in generation: Generation
+    ) throws(StoreError) -> EngineStep<Call.Outcome> {
+        stage = .calling(generation)
+        return .send(try call.begin(view.names, in: generation) + [view.askGeneration])
+    }
+}
+
+/// Makes a call about entries of one generation; its outcome is `nil` if that is not current any more: then the commands
+/// have changed no entry that counts.
+struct Once<Call: EntryCall>: EngineCall {
+    private var call: Call
+    private let generation: Generation
+    private var isBegun = false
+
+    init(_ call: Call, in generation: Generation) {
+        self.call = call
+        self.generation = generation
+    }
+
+    var action: String { call.action }
+
+    mutating func next(
+        _ answers: [RedisValue],
+        _ view: SharedView
+    ) throws(StoreError) -> EngineStep<Call.Outcome?> {
+        if !isBegun {
+            isBegun = true
+            return .send(try call.begin(view.names, in: generation) + [view.askGeneration])
+        }
+        guard let answers = try view.confirmed(answers, in: generation, action) else { return .done(nil) }
+        switch try call.take(answers) {
+        case .send(let commands): return .send(commands + [view.askGeneration])
+        case .done(let outcome): return .done(outcome)
+        case .again: return .done(nil)
+        }
+    }
+}
+
+/// Changes a key's entry: if the engine does not acknowledge that, the entry is owed, see ``DebtList``.
+struct Owing<Call: EngineCall>: EngineCall {
+    private let key: StoreKey
+    /// Whether a success settles the key's debt: only while no debt is being paid, or the payment could come after it.
+    private let settles: Bool
+    private var call: Call
+
+    init(_ key: StoreKey, settling settles: Bool, _ call: Call) {
+        self.key = key
+        self.settles = settles
+        self.call = call
+    }
+
+    var action: String { call.action }
+
+    mutating func next(
+        _ answers: [RedisValue],
+        _ view: SharedView
+    ) throws(StoreError) -> EngineStep<Call.Outcome> {
+        let step = try call.next(answers, view)
+        if case .done = step, settles { view.withView { $0.debts.settle([key]) } }
+        return step
+    }
+
+    func failed(_ error: StoreError, _ view: SharedView) {
+        if error.code == .unreachable { view.withView { $0.debts.owe(key) } }
+    }
+}

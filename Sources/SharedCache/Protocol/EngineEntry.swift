@@ -1,0 +1,108 @@
+import ArchiveStore
+import Foundation
+import RedisWire
+
+/// The place of a key's entry in the engine, and the reading of the bytes that are there.
+struct EngineEntry {
+    /// The largest archive, in bytes; one entry holds up all others of its connection.
+    static let archiveByteLimit = 8 << 20
+    static let reading = "reading an entry"
+
+    let key: StoreKey
+    let name: String
+    let clock: EngineClock
+
+    /// The bytes of an answer; `nil` if there is nothing, which `GETRANGE` answers by no bytes.
+    static func bytes(_ value: RedisValue, _ action: String) throws(StoreError) -> [UInt8]? {
+        try Engine.check(value, doing: action)
+        guard let bytes = value.bytes, !bytes.isEmpty else { return nil }
+        return bytes
+    }
+
+    func archive(in bytes: [UInt8]) throws(StoreError) -> StoredArchive {
+        let limit = Self.archiveByteLimit
+        let file = try checked(bytes) { () throws(EntryFault) in try EntryFile(verifying: bytes) }
+        let information = try information(file, byteCount: bytes.count)
+        let archive = try checked(bytes) { () throws(EntryFault) in try file.archive(limit: limit) }
+        return StoredArchive(archive: archive, information: information)
+    }
+
+    /// The information of an entry, of which only the last bytes are known.
+    func information(ofTail tail: [UInt8], byteCount: Int) throws(StoreError) -> EntryInformation {
+        let file = try checked(tail) { () throws(EntryFault) in
+            try EntryFile(tail: tail, fileByteCount: byteCount, checksum: nil)
+        }
+        return try information(file, byteCount: byteCount)
+    }
+
+    private func information(_ file: EntryFile, byteCount: Int) throws(StoreError) -> EntryInformation {
+        guard file.holds(key), let identity = EntryIdentity(file.attributes) else {
+            let reason = "the entry is another key's, or was not saved for a server"
+            throw StoreError(.foreign, path: name, action: Self.reading, reason: reason)
+        }
+        return EntryInformation(
+            key: key.string,
+            attributes: clock.here(file.attributes),
+            archiveByteCount: file.archiveByteCount,
+            storedByteCount: byteCount,
+            identity: identity
+        )
+    }
+
+    /// Removes a damaged entry, if it still ends with the same bytes.
+    func removal(of bytes: [UInt8]) -> RedisCommand {
+        EntryScript(name: name).remove(ifEnding: bytes.suffix(EntryEnd.byteCount))
+    }
+
+    /// - Throws: `.foreign` for bytes that do not end as an entry does.
+    private func checked<Result>(
+        _ bytes: [UInt8],
+        _ body: () throws(EntryFault) -> Result
+    ) throws(StoreError) -> Result {
+        guard EntryFile.isEntry(bytes) else {
+            let reason = "it does not end as an entry does"
+            throw StoreError(.foreign, path: name, action: Self.reading, reason: reason)
+        }
+        do throws(EntryFault) {
+            return try body()
+        } catch {
+            throw error.error(path: name, limit: Self.archiveByteLimit)
+        }
+    }
+}
+
+/// An entry as it is sent.
+struct NewEntry {
+    let key: StoreKey
+    let bytes: [UInt8]
+    let information: EntryInformation
+    let lifetime: Lifetime
+
+    /// - Parameters:
+    ///   - now: by this machine's clock.
+    ///   - serial: tells this save from every other one.
+    init(
+        _ archive: [UInt8],
+        of key: StoreKey,
+        _ attributes: EntryAttributes,
+        clock: EngineClock,
+        now: Date = .now,
+        serial: UInt64 = .random(in: 0 ... .max)
+    ) throws(StoreError) {
+        let limit = EngineEntry.archiveByteLimit
+        guard archive.count <= limit else { throw StoreError.tooLarge(archive.count, limit: limit) }
+        var attributes = attributes
+        attributes.serial = serial
+        let there = clock.there(attributes)
+        self.key = key
+        bytes = try EntryFile.bytes(archive: archive, key: key, attributes: there, compression: .automatic)
+        lifetime = Lifetime(attributes, now: now)
+        information = EntryInformation(
+            key: key.string,
+            attributes: attributes,
+            archiveByteCount: archive.count,
+            storedByteCount: bytes.count,
+            identity: EntryIdentity(there) ?? EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+    }
+}

@@ -1,0 +1,244 @@
+import ArchiveStore
+import Foundation
+import RedisWire
+
+/// Reads whole entries.
+struct ReadEntries: EntryCall {
+    /// The answer for a key, which may be a refusal, and the place of its entry.
+    struct Found {
+        let name: String
+        let value: RedisValue
+    }
+
+    let keys: [StoreKey]
+    let action = EngineEntry.reading
+    private var names: [String] = []
+
+    init(_ keys: [StoreKey]) { self.keys = keys }
+
+    mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        self.names = keys.map { names.entry($0.string, generation) }
+        return self.names.map { ["GET", .text($0)] }
+    }
+
+    func take(_ answers: [RedisValue]) -> EntryStep<[Found]> {
+        .done(zip(names, answers).map { Found(name: $0, value: $1) })
+    }
+}
+
+/// A look at an entry, without its archive.
+struct Look {
+    let entry: EngineEntry
+    /// The last 59 bytes of what is there; fewer of something shorter, none if nothing is there.
+    private(set) var end: [UInt8] = []
+    /// `nil` if there is nothing, or something else, or a damaged entry.
+    private(set) var information: EntryInformation?
+
+    init(at key: StoreKey, _ names: EntryNames, in generation: Generation, _ clock: EngineClock) {
+        entry = EngineEntry(key: key, name: names.entry(key.string, generation), clock: clock)
+    }
+
+    var commands: [RedisCommand] {
+        let name = RedisCommand.Argument.text(entry.name)
+        return [["GETRANGE", name, .integer(-EntryFile.largestTailByteCount), -1], ["STRLEN", name]]
+    }
+
+    mutating func take(_ answers: [RedisValue], _ action: String) throws(StoreError) {
+        do throws(StoreError) {
+            guard let tail = try EngineEntry.bytes(answers[0], action), let length = answers[1].integer else {
+                return
+            }
+            end = [UInt8](tail.suffix(EntryEnd.byteCount))
+            information = try? entry.information(ofTail: tail, byteCount: Int(length))
+        } catch {
+            guard error.code == .foreign else { throw error }
+        }
+    }
+
+    var script: EntryScript { EntryScript(name: entry.name) }
+}
+
+/// Looks at an entry.
+struct LookAtEntry: EntryCall {
+    let key: StoreKey
+    let clock: EngineClock
+    let action = EngineEntry.reading
+    private var look: Look?
+
+    init(_ key: StoreKey, _ clock: EngineClock) {
+        self.key = key
+        self.clock = clock
+    }
+
+    mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        let look = Look(at: key, names, in: generation, clock)
+        self.look = look
+        return look.commands
+    }
+
+    mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<EntryInformation?> {
+        try look?.take(answers, action)
+        return .done(look?.information)
+    }
+}
+
+// MARK: Conditions
+
+/// Looks at an entry, and then changes it by a script if it is still the one that was seen; otherwise begins anew.
+struct ChangeSeen<Outcome>: EntryCall {
+    /// The action on an entry that was seen.
+    enum Decision {
+        case change(RedisCommand, Outcome)
+        case leave(Outcome)
+    }
+
+    let key: StoreKey
+    let clock: EngineClock
+    let action: String
+    private let decide: (Look) throws(StoreError) -> Decision
+    private var look: Look?
+    private var outcome: Outcome?
+
+    init(
+        _ key: StoreKey,
+        _ clock: EngineClock,
+        action: String,
+        decide: @escaping (Look) throws(StoreError) -> Decision
+    ) {
+        self.key = key
+        self.clock = clock
+        self.action = action
+        self.decide = decide
+    }
+
+    mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        let look = Look(at: key, names, in: generation, clock)
+        self.look = look
+        outcome = nil
+        return look.commands
+    }
+
+    mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {
+        if let outcome {
+            try Engine.check(answers[0], doing: action)
+            // Otherwise others have changed it meanwhile, and maybe only its deadline.
+            return answers[0].integer == 1 ? .done(outcome) : .again
+        }
+        guard var look else { return .again }
+        try look.take(answers, action)
+        switch try decide(look) {
+        case .leave(let outcome): return .done(outcome)
+        case .change(let command, let outcome):
+            self.outcome = outcome
+            return .send([command])
+        }
+    }
+}
+
+// MARK: Saves
+
+/// Saves an entry, whatever is there.
+struct SaveEntry: EntryCall {
+    static let saving = "saving an archive"
+
+    let new: NewEntry
+    let action = Self.saving
+
+    init(_ new: NewEntry) { self.new = new }
+
+    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        let name = names.entry(new.key.string, generation)
+        var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
+        if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
+        // A load that takes the lease between the two sees that its entry was replaced.
+        return [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)]
+    }
+
+    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<EntryInformation> {
+        for value in answers { try Engine.check(value, doing: action) }
+        return .done(new.information)
+    }
+}
+
+extension ChangeSeen<EntryInformation?> {
+    /// Saves an entry if a condition holds for the one that is there.
+    static func save(
+        _ new: NewEntry,
+        _ clock: EngineClock,
+        if condition: @escaping (EntryInformation?) -> Bool
+    ) -> Self {
+        ChangeSeen(new.key, clock, action: SaveEntry.saving) { look in
+            guard condition(look.information) else { return .leave(nil) }
+            return .change(look.script.save(new.bytes, ifEnding: look.end, new.lifetime), new.information)
+        }
+    }
+
+    /// Moves the deadline of this very entry.
+    ///
+    /// - Parameter date: `nil` means never.
+    static func moveDeadline(
+        of entry: EntryInformation,
+        to date: Date?,
+        _ clock: EngineClock,
+        now: Date
+    ) throws(StoreError) -> Self {
+        let action = "moving a deadline"
+        var attributes = entry.attributes
+        attributes.expiresAt = date
+        let there = clock.there(attributes)
+        let seconds = there.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
+        if seconds.isNaN {
+            throw StoreError(.invalidArgument, action: action, reason: "a date is not a number")
+        }
+        let lifetime = Lifetime(attributes, now: now)
+        return ChangeSeen(try StoreKey(entry.key), clock, action: action) { look in
+            guard let found = look.information, found.identity == entry.identity,
+                let identity = EntryIdentity(there)
+            else { return .leave(nil) }
+            let end = EntryEnd.moving(deadlineTo: seconds, of: look.end)
+            let moved = EntryInformation(
+                key: found.key,
+                attributes: attributes,
+                archiveByteCount: found.archiveByteCount,
+                storedByteCount: found.storedByteCount,
+                identity: identity
+            )
+            return .change(look.script.replaceEnd(look.end, by: end, lifetime), moved)
+        }
+    }
+}
+
+// MARK: Removals
+
+/// Removes the entries of keys, of any kind, and ends the keys' leases.
+struct RemoveKeys: EntryCall {
+    static let removing = "removing an entry"
+
+    let keys: [StoreKey]
+    let action: String
+
+    init(_ keys: [StoreKey], action: String = Self.removing) {
+        self.keys = keys
+        self.action = action
+    }
+
+    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        keys.map { EntryScript(name: names.entry($0.string, generation)).remove() }
+    }
+
+    /// The outcome says for each key whether it had an entry.
+    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<[Bool]> {
+        for value in answers { try Engine.check(value, doing: action) }
+        return .done(answers.map { $0.integer == 1 })
+    }
+}
+
+extension ChangeSeen<Bool> {
+    /// Removes this very entry.
+    static func remove(_ entry: EntryInformation, _ clock: EngineClock) throws(StoreError) -> Self {
+        ChangeSeen(try StoreKey(entry.key), clock, action: RemoveKeys.removing) { look in
+            guard look.information?.identity == entry.identity else { return .leave(false) }
+            return .change(look.script.remove(ifEnding: look.end), true)
+        }
+    }
+}

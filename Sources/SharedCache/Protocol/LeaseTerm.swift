@@ -1,0 +1,154 @@
+import ArchiveStore
+import RedisWire
+
+/// A key of the engine that one load has, while it is there: it expires by itself, removals and saves delete it. A value
+/// without I/O, clock or locks.
+struct LeaseTerm: Sendable {
+    let key: StoreKey
+    let generation: Generation
+    private let token: String
+    private let milliseconds: Int
+    private let script: EntryScript
+    /// The last bytes of the entry that the engine had when the lease was taken.
+    private var seen: [UInt8] = []
+    /// The value that removals by tag change.
+    fileprivate var tagRemovals: [UInt8]?
+
+    fileprivate init(of key: StoreKey, _ names: EntryNames, _ generation: Generation, milliseconds: Int) {
+        self.key = key
+        self.generation = generation
+        self.milliseconds = milliseconds
+        token = String(UInt64.random(in: 0 ... .max), radix: 16)
+        script = EntryScript(name: names.entry(key.string, generation))
+    }
+
+    var foundEntry: Bool { !seen.isEmpty }
+
+    /// The commands that take the lease, if no other load has it, and then look at the entry.
+    fileprivate var taking: [RedisCommand] {
+        let name = RedisCommand.Argument.text(EntryNames.lease(ofEntry: script.name))
+        return [
+            ["SET", name, .text(token), "NX", "PX", .integer(milliseconds)],
+            ["GETRANGE", .text(script.name), .integer(-EntryEnd.byteCount), -1],
+        ]
+    }
+
+    fileprivate mutating func begin(found entry: RedisValue, tagRemovals: RedisValue) {
+        seen = entry.bytes ?? []
+        self.tagRemovals = tagRemovals.bytes
+    }
+
+    /// Lets the lease last as long as at first; 0 is the answer for one that has ended.
+    var extending: RedisCommand { script.extendLease(token, to: milliseconds) }
+    var ending: RedisCommand { script.endLease(token) }
+
+    /// Saves the loaded value and ends the lease.
+    fileprivate func saving(_ new: NewEntry) -> RedisCommand {
+        script.save(new.bytes, lease: token, replacing: seen, new.lifetime)
+    }
+}
+
+/// Takes the leases of keys, up to the first one that another load has.
+struct TakeLeases: EntryCall {
+    struct Taken {
+        /// The leases of the first keys.
+        let leases: [LeaseTerm]
+        /// Leases behind one that another load has, to be given back: kept while waiting for that one, they could make
+        /// others wait for this load.
+        let surplus: [LeaseTerm]
+    }
+
+    let keys: [StoreKey]
+    let milliseconds: Int
+    let action = "joining loads among machines"
+    /// The leases that were asked for. The engine may take them even if its answer is lost.
+    private(set) var requested: [LeaseTerm] = []
+
+    init(_ keys: [StoreKey], milliseconds: Int) {
+        self.keys = keys
+        self.milliseconds = milliseconds
+    }
+
+    mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        requested = keys.map { LeaseTerm(of: $0, names, generation, milliseconds: milliseconds) }
+        return requested.flatMap(\.taking) + [["GET", .text(names.tagRemovals)]]
+    }
+
+    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Taken> {
+        let areTaken = requested.indices.map { answers[2 * $0].text == "OK" }
+        let count = areTaken.firstIndex(of: false) ?? requested.count
+        if count == 0 { try Engine.check(answers[0], doing: action) }
+        let leases = requested.indices.prefix(count).map { index in
+            var lease = requested[index]
+            lease.begin(found: answers[2 * index + 1], tagRemovals: answers[answers.count - 1])
+            return lease
+        }
+        let surplus = requested.indices.filter { $0 > count && areTaken[$0] }.map { requested[$0] }
+        return .done(Taken(leases: leases, surplus: surplus))
+    }
+}
+
+/// Saves a loaded value, unless its lease has ended, or all entries, or those with one of its tags, were removed
+/// meanwhile: then the outcome is `nil`.
+struct SaveLoaded: EngineCall {
+    private enum Stage {
+        case saving(Once<SaveUnderLease>)
+        case removing(Insisting<ChangeSeen<Bool>>)
+    }
+
+    private let new: NewEntry
+    private let clock: EngineClock
+    private var stage: Stage
+    let action = SaveEntry.saving
+
+    init(_ new: NewEntry, under lease: LeaseTerm, _ clock: EngineClock) {
+        self.new = new
+        self.clock = clock
+        stage = .saving(Once(SaveUnderLease(new: new, lease: lease), in: lease.generation))
+    }
+
+    mutating func next(
+        _ answers: [RedisValue],
+        _ view: SharedView
+    ) throws(StoreError) -> EngineStep<EntryInformation?> {
+        switch stage {
+        case .saving(var call):
+            let step = try call.next(answers, view)
+            stage = .saving(call)
+            return try step.then { outcome throws(StoreError) in
+                switch outcome {
+                case .saved?: return .done(new.information)
+                case .refused?, nil: return .done(nil)
+                case .removedByTag?:
+                    // Perhaps before this entry was there.
+                    stage = .removing(Insisting(try .remove(new.information, clock)))
+                    return try next([], view)
+                }
+            }
+        case .removing(var call):
+            let step = try call.next(answers, view)
+            stage = .removing(call)
+            return try step.then { _ throws(StoreError) in .done(nil) }
+        }
+    }
+}
+
+/// The first part of ``SaveLoaded``.
+private struct SaveUnderLease: EntryCall {
+    enum Outcome { case saved, refused, removedByTag }
+
+    let new: NewEntry
+    let lease: LeaseTerm
+    let action = SaveEntry.saving
+
+    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        [lease.saving(new), ["GET", .text(names.tagRemovals)]]
+    }
+
+    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {
+        for value in answers { try Engine.check(value, doing: action) }
+        guard answers[0].integer == 1 else { return .done(.refused) }
+        let isCurrent = new.information.attributes.tags.isEmpty || answers[1].bytes == lease.tagRemovals
+        return .done(isCurrent ? .saved : .removedByTag)
+    }
+}
