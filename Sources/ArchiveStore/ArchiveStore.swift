@@ -151,6 +151,10 @@ package protocol ArchiveStore: Sendable {
     /// has changed.
     func changesByOthers() throws(StoreError) -> ChangesByOthers
 
+    /// Grows with each change that ``changesByOthers()`` has to tell of: while it is as it was before that call, there
+    /// is nothing to ask for. `nil`: ask each time.
+    var changeMark: UInt64? { get }
+
     /// Gives each entry to `body`, or why it cannot be read, until `body` returns `false`.
     ///
     /// In no order. An entry that is saved or removed meanwhile may or may not be given; every other entry is given
@@ -279,6 +283,8 @@ extension ArchiveStore {
 
     /// Nothing: for stores of one process.
     package func changesByOthers() throws(StoreError) -> ChangesByOthers { .keys([]) }
+
+    package var changeMark: UInt64? { nil }
 
     /// Removes the entries that are there when the call starts and are chosen.
     package func removeEntries(

@@ -107,6 +107,11 @@ package struct KeyDigest: Hashable, Sendable {
 package enum ChangesByOthers: Sendable {
     /// The digests of the keys of entries that were saved or removed; empty if there are none.
     case keys([KeyDigest])
+    /// As `keys`, and the digests of some keys whose entries may have been changed, by calls of this process perhaps:
+    /// memory's entries may be compared with the store's, see ``RemoteStore``.
+    case keysAndDoubts(changed: [KeyDigest], doubtful: [KeyDigest])
+    /// Anything may have changed, and memory's entries may be compared with the store's.
+    case doubts
     /// Anything may have changed.
     case everything
 }

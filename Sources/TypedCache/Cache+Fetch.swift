@@ -16,7 +16,35 @@ extension Cache {
         let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
-        return try finish(core.read(key, expired: found != nil), key)
+        return try fetch(key, expired: found != nil)
+    }
+
+    /// Reads the store, or compares memory's entry with it.
+    ///
+    /// - Parameter expired: whether memory has an entry that has expired.
+    private func fetch(_ key: EntryKey, expired: Bool) throws(CacheError) -> Value? {
+        if followsOthers, let entry = try core.compare(key) { return try hit(entry) }
+        return try finish(core.read(key, expired: expired), key)
+    }
+
+    /// As its blocking twin, but suspends.
+    private nonisolated(nonsending) func fetch(
+        suspending key: EntryKey,
+        expired: Bool
+    ) async throws(CacheError) -> Value? {
+        if followsOthers, let entry = try await core.compare([key], isUrgent: false)[0].get() {
+            return try hit(entry)
+        }
+        let reads = await core.read([(key, expired)], allowsStale: false)
+        return try finish(reads[0].get(), key)
+    }
+
+    /// The value of an entry of memory that was compared with the store's.
+    func hit(_ entry: MemoryEntry) throws(CacheError) -> Value {
+        let value = try value(of: entry)
+        entry.use()
+        recorder.comparedHit(entry)
+        return value
     }
 
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired.
@@ -28,8 +56,47 @@ extension Cache {
         let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
-        let reads = await core.read([(key, found != nil)], allowsStale: false)
-        return try finish(reads[0].get(), key)
+        return try await fetch(suspending: key, expired: found != nil)
+    }
+
+    // MARK: The latest value
+
+    /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
+    /// that the server has now.
+    ///
+    /// Memory alone may answer other fetches with a value that another machine has replaced not long ago, see
+    /// `SharedTier`, or another process, see ``DiskSettings/followsOtherProcesses``. This one asks the server, which
+    /// sends 59 bytes if the entry in memory is still the same; a cache on disk reads the disk. Blocks meanwhile.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 1,024 UTF-8 bytes.
+    ///   - freshness: ``FetchFreshness/bounded`` is as without it.
+    /// - Throws: as ``fetch(forKey:)``.
+    public func fetch(forKey key: some CacheKey, freshness: FetchFreshness) throws(CacheError) -> Value? {
+        guard freshness == .latest else { return try fetch(forKey: key) }
+        let key = try entryKey(key)
+        try beginLatest(key)
+        return try fetch(key, expired: false)
+    }
+
+    /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
+    /// that the server has now.
+    ///
+    /// Suspends meanwhile. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func fetch(
+        forKey key: some CacheKey,
+        freshness: FetchFreshness
+    ) async throws(CacheError) -> Value? {
+        guard freshness == .latest else { return try await fetch(forKey: key) }
+        let key = try entryKey(key)
+        try beginLatest(key)
+        return try await fetch(suspending: key, expired: false)
+    }
+
+    private func beginLatest(_ key: EntryKey) throws(CacheError) {
+        try checkUsable()
+        if followsOthers { try core.followOthers() }
+        core.makeDoubtful(key)
     }
 
     /// - Throws: `.closed` and `.forked`.

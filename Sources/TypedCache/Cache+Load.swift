@@ -153,12 +153,43 @@ extension Cache {
                 unknown.append((key, known != nil))
             }
         }
+        if followsOthers, !unknown.isEmpty {
+            unknown = try await compareAll(unknown, isUrgent: allowsStale, into: &found, due: &due, for: plan)
+        }
         if !unknown.isEmpty {
             let reads = await core.read(unknown, allowsStale: allowsStale)
             try take(reads, of: unknown.map(\.key), into: &found, due: &due, for: plan)
         }
         if !due.isEmpty { plan?.startAhead(due) }
         return found
+    }
+
+    /// Compares those entries of memory that are doubtful with the store's.
+    ///
+    /// - Returns: the keys to be read.
+    private nonisolated(nonsending) func compareAll(
+        _ keys: [(key: EntryKey, expired: Bool)],
+        isUrgent: Bool,
+        into found: inout Found,
+        due: inout [LoadPlan<Value>.Due],
+        for plan: LoadPlan<Value>?
+    ) async throws(CacheError) -> [(key: EntryKey, expired: Bool)] {
+        var left: [(key: EntryKey, expired: Bool)] = []
+        for (key, result) in zip(keys, await core.compare(keys.map(\.key), isUrgent: isUrgent)) {
+            do throws(CacheError) {
+                guard let entry = try result.get() else {
+                    left.append(key)
+                    continue
+                }
+                found.values[key.key.text] = try hit(entry)
+                if plan?.isDue(entry) == true { due.append(.init(key: key.key, deadline: entry.freshUntil)) }
+            } catch {
+                guard let plan, plan.options.loadsAnew(error) else { throw error }
+                if error.code == .unreachable { recorder.record(.failed, key.key, cause: error) }
+                found.missing.append(key.key)
+            }
+        }
+        return left
     }
 
     private func take(

@@ -36,6 +36,12 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var clearances = 0
     /// Entries found damaged, and taken out of the way.
     public internal(set) var corruptions = 0
+    /// Entries in memory that another process or machine was found to have changed; and how often all entries may have
+    /// been changed.
+    public internal(set) var invalidations = 0
+    /// Entries in memory that another machine may have changed unheard, and that were compared with the server's and
+    /// found to be the same.
+    public internal(set) var verifications = 0
     /// Failures that no call could throw.
     public internal(set) var failures = 0
 
@@ -70,6 +76,8 @@ public struct CacheStatistics: Sendable, Hashable {
         case .replaced: replacements += times
         case .removedAll: clearances += times
         case .corrupted: corruptions += times
+        case .invalidated: invalidations += times
+        case .verified: verifications += times
         case .failed: failures += times
         }
     }
@@ -102,6 +110,8 @@ extension CacheStatistics {
         difference.replacements -= earlier.replacements
         difference.clearances -= earlier.clearances
         difference.corruptions -= earlier.corruptions
+        difference.invalidations -= earlier.invalidations
+        difference.verifications -= earlier.verifications
         difference.failures -= earlier.failures
         return difference
     }
@@ -124,7 +134,7 @@ extension CacheStatistics: CustomStringConvertible {
             ("saves", saves), ("expirations", expirations),
             ("memory evictions", memoryEvictions), ("disk evictions", diskEvictions), ("removals", removals),
             ("replacements", replacements), ("clearances", clearances), ("corruptions", corruptions),
-            ("failures", failures),
+            ("invalidations", invalidations), ("verifications", verifications), ("failures", failures),
         ]
         let parts = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         let percent = Int((hitRatio * 1_000).rounded())

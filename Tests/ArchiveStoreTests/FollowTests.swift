@@ -17,7 +17,7 @@ import Testing
         func value(_ key: String) throws -> [UInt8]? {
             switch try store.changesByOthers() {
             case .keys(let digests): kept.withLock { kept in for digest in digests { kept[digest] = nil } }
-            case .everything: kept.withLock { $0 = [:] }
+            case .everything, .doubts, .keysAndDoubts: kept.withLock { $0 = [:] }
             }
             let digest = store.digest(of: key)
             if let found = kept.withLock({ $0[digest] }) { return found }

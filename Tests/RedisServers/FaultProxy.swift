@@ -14,18 +14,34 @@ package final class FaultProxy: Sendable {
         case cut(after: Int)
         /// These bytes come instead of the next ones of the server. The next connection has no fault.
         case replace([UInt8])
+        /// All bytes of the server come so much later.
+        case delay(milliseconds: UInt32)
+    }
+
+    /// The connections that faults are for.
+    package enum Scope: Sendable {
+        case all
+        /// Those on which the client has sent such bytes.
+        case with(String)
+        /// Those on which it has not.
+        case without(String)
+    }
+
+    private struct State {
+        var fault: Fault
+        var scope = Scope.all
     }
 
     package let port: UInt16
     private let listener: LoopbackSocket
     private let server: UInt16
-    private let current: Mutex<Fault>
+    private let current: Mutex<State>
     private let sockets = Mutex<[LoopbackSocket]>([])
 
     package init(to server: UInt16, _ fault: Fault = .none) throws {
         (listener, port) = try LoopbackSocket.listen()
         self.server = server
-        current = Mutex(fault)
+        current = Mutex(State(fault: fault))
         Thread { [self] in
             while let client = listener.accept() { serve(client) }
         }.start()
@@ -34,8 +50,38 @@ package final class FaultProxy: Sendable {
     package var endpoint: RedisEndpoint { .tcp(host: "127.0.0.1", port: port) }
 
     package var fault: Fault {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
+        get { current.withLock { $0.fault } }
+        set { current.withLock { $0.fault = newValue } }
+    }
+
+    /// All by default. A text is found only if the client sent it in one piece.
+    package var scope: Scope {
+        get { current.withLock { $0.scope } }
+        set { current.withLock { $0.scope = newValue } }
+    }
+
+    /// The texts of scopes that a client has sent.
+    private final class Sent: Sendable {
+        private let bytes = Mutex<[UInt8]>([])
+
+        /// Remembers the first bytes, among which those of a connection's preparation are.
+        func add(_ more: [UInt8]) {
+            bytes.withLock { bytes in
+                if bytes.count < 1 << 16 { bytes += more }
+            }
+        }
+
+        func contains(_ text: String) -> Bool {
+            bytes.withLock { String(decoding: $0, as: UTF8.self) }.contains(text)
+        }
+    }
+
+    private func isSpoilt(_ sent: Sent) -> Bool {
+        switch scope {
+        case .all: true
+        case .with(let text): sent.contains(text)
+        case .without(let text): !sent.contains(text)
+        }
     }
 
     /// Ends the proxy and its connections.
@@ -47,25 +93,35 @@ package final class FaultProxy: Sendable {
     private func serve(_ client: LoopbackSocket) {
         guard let server = try? LoopbackSocket(connectingTo: server) else { return client.shutDown() }
         sockets.withLock { $0 += [client, server] }
+        let sent = Sent()
         Thread {
-            while case let bytes = client.read(), !bytes.isEmpty, server.write(bytes) {}
+            while case let bytes = client.read(), !bytes.isEmpty {
+                sent.add(bytes)
+                if !server.write(bytes) { break }
+            }
             server.shutDown()
         }.start()
         Thread { [self] in
             var passed = 0
-            while case let bytes = server.read(), !bytes.isEmpty, pass(bytes, to: client, &passed) {}
+            while case let bytes = server.read(), !bytes.isEmpty, pass(bytes, to: client, passed: &passed, of: sent)
+            {}
             client.shutDown()
             server.shutDown()
         }.start()
     }
 
     /// Returns whether to go on.
-    private func pass(_ bytes: [UInt8], to client: LoopbackSocket, _ passed: inout Int) -> Bool {
-        switch fault {
+    private func pass(
+        _ bytes: [UInt8],
+        to client: LoopbackSocket,
+        passed: inout Int,
+        of sent: Sent
+    ) -> Bool {
+        switch isSpoilt(sent) ? fault : .none {
         case .none: return client.write(bytes)
         case .split: return bytes.allSatisfy { client.write([$0]) }
         case .stall:
-            while case .stall = fault { usleep(1_000) }
+            while case .stall = fault, isSpoilt(sent) { usleep(1_000) }
             return client.write(bytes)
         case .cut(let count):
             let rest = bytes.prefix(count - passed)
@@ -78,6 +134,9 @@ package final class FaultProxy: Sendable {
             fault = .none
             _ = client.write(other)
             return true
+        case .delay(let milliseconds):
+            usleep(milliseconds * 1_000)
+            return client.write(bytes)
         }
     }
 }

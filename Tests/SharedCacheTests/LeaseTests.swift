@@ -99,7 +99,7 @@ struct LeaseTests {
         let dead = try await fleet.verifiedMachine(lease: .milliseconds(300))
         let leases = try await dead.store(cache: "cities", schema: 0).takeLeases(ofKeys: ["key"])
         #expect(leases.count == 1 && leases[0].foundEntry == false)
-        dead.close()
+        await dead.close()
         let cache = try await fleet.verifiedMachine().cache()
         #expect(try await cache.fetch(forKey: "key", producer: { "value" }) == "value")
         #expect(try await cache.fetch(forKey: "key") == "value")
@@ -193,7 +193,7 @@ struct LeaseTests {
 
     @Test func withoutTheServerValuesAreLoadedAndNotSaved() async throws {
         let fleet = try await Fleet()
-        let tier = try fleet.machine(timeout: 100)
+        let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.keep = .zero }
         await tier.verified()
         let cache = try tier.cache()
         try await cache.save("other", forKey: "other")

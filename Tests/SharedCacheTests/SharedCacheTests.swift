@@ -214,7 +214,7 @@ struct SharedCacheTests {
         let tier = try await fleet.verifiedMachine()
         let cache = try tier.cache()
         try await cache.save("value", forKey: "key")
-        tier.close()
+        await tier.close()
         #expect(await code { _ = try await cache.fetch(forKey: "other") } == .closed)
         #expect(await code { try await cache.save("value", forKey: "other") } == .closed)
     }

@@ -38,7 +38,7 @@ import Testing
             \.saves,
             \.expirations, \.memoryEvictions, \.diskEvictions, \.removals, \.replacements, \.clearances,
             \.corruptions,
-            \.failures,
+            \.failures, \.invalidations, \.verifications,
         ]
     }
 
@@ -133,14 +133,14 @@ import Testing
         ).bytes
         #expect(
             bytes.prefix(32) == [
-                0x54, 0x43, 0x4C, 0x53, 0, 1, 0, 26, 0, 0, 0, 0, 0, 0, 0x12, 0x67,
+                0x54, 0x43, 0x4C, 0x53, 0, 1, 0, 28, 0, 0, 0, 0, 0, 0, 0x12, 0x67,
                 0x41, 0xC4, 0xDC, 0x93, 0x80, 0, 0, 0, 0x41, 0xC4, 0xDC, 0x93, 0x80, 0x80, 0, 0,
             ]
         )
         #expect(bytes[32..<40] == [0, 0, 0, 0, 0, 0, 1, 2])
         #expect(bytes[(32 + 8 * 18)..<(32 + 8 * 19)] == [255, 255, 255, 255, 255, 255, 255, 255])
         #expect(bytes[(32 + 8 * 25)..<(32 + 8 * 26)] == [0, 0, 0, 0, 0x40, 0, 0, 0])
-        #expect(bytes[240..<247] == [0, 5, 0x61, 0x74, 0x6C, 0x61, 0x73])
-        #expect(bytes.count == 251)
+        #expect(bytes[256..<263] == [0, 5, 0x61, 0x74, 0x6C, 0x61, 0x73])
+        #expect(bytes.count == 267)
     }
 }

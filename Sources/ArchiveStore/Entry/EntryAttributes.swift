@@ -121,6 +121,13 @@ extension EntryAttributes {
         }
     }
 
+    /// The serial in the bytes of this one attribute; `nil` if they are another one's.
+    static func serial(in bytes: ArraySlice<UInt8>) -> UInt64? {
+        var fields = ByteReader(bytes)
+        guard fields.next(UInt8.self) == Kind.serial.rawValue, fields.next(UInt16.self) == 8 else { return nil }
+        return fields.next(UInt64.self)
+    }
+
     private static func word(_ bytes: ArraySlice<UInt8>) throws(EntryFault) -> UInt64 {
         guard bytes.count == 8 else { throw .damaged("an attribute has another length than its own") }
         return ByteReader(bytes).number(at: 0)

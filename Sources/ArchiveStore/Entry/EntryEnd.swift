@@ -4,6 +4,16 @@ package enum EntryEnd {
     /// Kind, length and value of the serial; footer.
     package static let byteCount = 1 + 2 + 8 + EntryFooter.byteCount
 
+    /// The serial of an entry and the end of its freshness in seconds since 2001-01-01 UTC, by its last bytes; `nil` for
+    /// bytes that no entry with a serial ends with. The checksum cannot be checked.
+    static func serial(of bytes: [UInt8]) -> (serial: UInt64, expiresAt: Double)? {
+        guard bytes.count == byteCount, EntryFooter.ends(bytes),
+            let serial = EntryAttributes.serial(in: bytes.prefix(byteCount - EntryFooter.byteCount))
+        else { return nil }
+        let expiresAt = Double(bitPattern: ByteReader(bytes.suffix(EntryFooter.byteCount)).number(at: 8))
+        return expiresAt.isNaN ? nil : (serial, expiresAt)
+    }
+
     /// The bytes with another end of the entry's freshness, and the checksum that the whole entry has then.
     ///
     /// - Parameters:

@@ -15,6 +15,20 @@ package struct EntryIdentity: Sendable, Hashable {
         self.checksum = checksum
     }
 
+    /// The identity of the entry with this end, by its serial and its deadline; `nil` if an entry with a serial does not
+    /// end so.
+    package init?(end: [UInt8]) {
+        guard let (serial, expiresAt) = EntryEnd.serial(of: end) else { return nil }
+        var attributes = EntryAttributes(storedAt: Date(timeIntervalSinceReferenceDate: 0))
+        attributes.serial = serial
+        if expiresAt != .infinity { attributes.expiresAt = Date(timeIntervalSinceReferenceDate: expiresAt) }
+        self.init(attributes)
+    }
+
+    /// Of one key's entries that brought their own identities, no two have the same version, but by a chance of 2⁻³² for
+    /// each move of a deadline.
+    package var version: UInt64 { file &+ UInt64(checksum) &* 0x9E37_79B9_7F4A_7C15 }
+
     /// Whether this one was given later than another, by a store that counts.
     func isLater(than other: EntryIdentity?) -> Bool { other.map { file > $0.file } ?? true }
 

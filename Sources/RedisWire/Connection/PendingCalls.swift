@@ -3,6 +3,7 @@
 struct PendingCalls {
     private var sent = CallQueue()
     private var unsent = CallQueue()
+    private var urgent = UrgentCalls()
     /// Answers that have come for the first of the sent calls.
     private var values: [RedisValue] = []
 
@@ -11,7 +12,10 @@ struct PendingCalls {
     /// Whether answers are due.
     var hasSent: Bool { !sent.isEmpty }
 
-    mutating func append(_ call: RedisCall) { unsent.append(call) }
+    mutating func append(_ call: RedisCall) {
+        unsent.append(call)
+        urgent.append(call)
+    }
 
     /// The next unsent call that has a caller, which counts as sent from now on; `nil` if there is none.
     ///
@@ -41,16 +45,23 @@ struct PendingCalls {
 
     /// The next deadline of a call; `nil` if there is none.
     var deadline: ContinuousClock.Instant? {
-        guard let first = sent.deadline, let second = unsent.deadline else {
-            return sent.deadline ?? unsent.deadline
-        }
-        return min(first, second)
+        Self.earlier(Self.earlier(sent.deadline, unsent.deadline), urgent.deadline)
+    }
+
+    private static func earlier(
+        _ one: ContinuousClock.Instant?,
+        _ other: ContinuousClock.Instant?
+    ) -> ContinuousClock.Instant? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     /// Tells the callers of late calls. Due answers stay due.
     mutating func failLate(at now: ContinuousClock.Instant, _ error: (_ isSent: Bool) -> RedisError) {
         sent.failLate(at: now) { error(true) }
         unsent.failLate(at: now) { error(false) }
+        // They may have been sent or not.
+        urgent.failLate(at: now) { error(true) }
     }
 
     /// Tells all callers, and forgets them.
@@ -91,6 +102,35 @@ private struct CallQueue {
         while let deadline, now.map({ deadline <= $0 }) ?? true {
             calls[firstInTime].answer.fail(error())
             firstInTime += 1
+        }
+    }
+}
+
+/// The callers that stop waiting before their calls' deadlines, in the order of their own deadlines but for calls
+/// submitted at the same time.
+private struct UrgentCalls {
+    private var callers: [(deadline: ContinuousClock.Instant, answer: RedisAnswer)] = []
+    /// Callers at the front that wait no longer.
+    private var start = 0
+
+    mutating func append(_ call: RedisCall) {
+        if let deadline = call.callerDeadline { callers.append((deadline, call.answer)) }
+    }
+
+    /// The next deadline, or that of a caller who has been told meanwhile.
+    var deadline: ContinuousClock.Instant? { start < callers.count ? callers[start].deadline : nil }
+
+    /// Tells the callers that are late.
+    mutating func failLate(at now: ContinuousClock.Instant, _ error: () -> RedisError) {
+        while start < callers.count {
+            let (deadline, answer) = callers[start]
+            guard deadline <= now || answer.isTold else { break }
+            answer.fail(error())
+            start += 1
+        }
+        if start == callers.count || start >= 1024 && start * 2 > callers.count {
+            callers.removeFirst(start)
+            start = 0
         }
     }
 }

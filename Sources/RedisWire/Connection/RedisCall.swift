@@ -7,6 +7,8 @@ struct RedisCall: Sendable {
     /// How many answers they have.
     let answerCount: Int
     let deadline: ContinuousClock.Instant
+    /// When the caller stops waiting, if that is before the deadline.
+    var callerDeadline: ContinuousClock.Instant?
     let answer: RedisAnswer
 
     /// Asks for a sign of life.

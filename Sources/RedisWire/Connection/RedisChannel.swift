@@ -86,7 +86,7 @@ final class RedisChannel {
         calls.failLate(at: now) { isSent in
             let message =
                 isSent
-                ? "\(endpoint) gave no answer within \(timeouts.soft)." : "\(endpoint) was not reached in time."
+                ? "\(endpoint) gave no answer in time." : "\(endpoint) was not reached in time."
             return RedisError(.timeout, mayHaveRun: isSent, message)
         }
         switch phase {
@@ -127,6 +127,7 @@ final class RedisChannel {
             guard let call = calls.nextToSend(room: settings.limits.commands) else { break }
             if owedNothing { lastSign = .now }
             output.append(call.bytes)
+            parts.inbox.sentByteCount.add(call.bytes.count, ordering: .relaxed)
         }
         _ = write(to: socket)
     }
@@ -173,6 +174,7 @@ final class RedisChannel {
                 case .end: return lose("the server has closed the connection")
                 case .bytes(let count):
                     lastSign = .now
+                    parts.inbox.receivedByteCount.add(count, ordering: .relaxed)
                     decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                     guard take(from: socket) else { return }
                     if count < buffer.count { return }

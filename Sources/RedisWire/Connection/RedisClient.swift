@@ -6,12 +6,19 @@ public protocol RedisClient: Sendable {
     /// - Throws: ``RedisError`` if answers are missing: for all of the commands, though some may have been executed.
     func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue]
 
+    /// As ``send(_:)``, but waits no longer than for a time. As ``send(_:)`` by default, with the client's own timeout.
+    func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue]
+
     /// As ``send(_:)``, but blocks the calling thread. Must not need a thread of Swift's pool: all of them may be
     /// blocked in this.
     func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue]
 }
 
 extension RedisClient {
+    public func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue] {
+        try await send(commands)
+    }
+
     /// Sends one command. All else is as for several.
     ///
     /// - Throws: ``RedisError``, ``RedisReplyError`` if the server refuses the command.

@@ -42,7 +42,17 @@ package final class RedisConnection: RedisClient {
     ///
     /// - Precondition: No command is answered by messages alone, as `SUBSCRIBE` is: see ``RedisSettings/preparation``.
     package func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
-        guard let call = try call(of: commands) else { return [] }
+        try await outcome(of: try call(of: commands))
+    }
+
+    package func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue] {
+        var call = try call(of: commands)
+        if time < settings.timeouts.soft { call?.callerDeadline = .now + time }
+        return try await outcome(of: call)
+    }
+
+    private func outcome(of call: RedisCall?) async throws(RedisError) -> [RedisValue] {
+        guard let call else { return [] }
         let outcome = await withTaskCancellationHandler {
             inbox.add(call)
             return await call.answer.outcome()
@@ -71,6 +81,11 @@ package final class RedisConnection: RedisClient {
             deadline: .now + settings.timeouts.soft,
             answer: RedisAnswer()
         )
+    }
+
+    /// The bytes of commands that were sent, and of all that came.
+    package var byteCounts: (sent: Int, received: Int) {
+        (inbox.sentByteCount.load(ordering: .relaxed), inbox.receivedByteCount.load(ordering: .relaxed))
     }
 
     /// Ends the connection: calls that wait, and later ones, fail with `.closed`. Does not block.

@@ -15,6 +15,9 @@ final class RedisInbox: Sendable {
     let number: Int
     /// In a forked process, no thread serves the connection.
     private let process = getpid()
+    /// The bytes that went to the server and came from it, of all of the connection's sockets. Changed by the thread.
+    let sentByteCount = Atomic<Int>(0)
+    let receivedByteCount = Atomic<Int>(0)
 
     init(thread: RedisThread) {
         self.thread = thread

@@ -17,7 +17,7 @@ package final class TrackedConnection: RedisClient {
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - prefixes: of the keys to hear of; none may be a prefix of another one.
+    ///   - prefixes: of the keys to hear of; none may be a prefix of another one. Without any, no change is told.
     ///   - heartbeat: a command that only the server that has the keys can answer, such as a `GET` of one of them.
     ///   - interval: between two heartbeats.
     ///   - observer: is told in the order in which things happen, on any thread, under a lock: it must neither block
@@ -51,8 +51,18 @@ package final class TrackedConnection: RedisClient {
         try await calls.send(commands)
     }
 
+    package func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue] {
+        try await calls.send(commands, within: time)
+    }
+
     package func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
         try calls.sendAndWait(commands)
+    }
+
+    /// The bytes of both connections together.
+    package var byteCounts: (sent: Int, received: Int) {
+        let (calls, channel) = (calls.byteCounts, channel.byteCounts)
+        return (calls.sent + channel.sent, calls.received + channel.received)
     }
 
     /// Ends both connections, as ``RedisConnection/close()`` does.

@@ -63,10 +63,12 @@ package struct Tracking: Sendable {
     package func beginBeat(prefixes: [String]) -> Beat? {
         guard hasCalls, let channel else { return nil }
         if isOn { return Beat(epoch: epoch, preparation: []) }
+        let off: RedisCommand = ["CLIENT", "TRACKING", "OFF"]
+        if prefixes.isEmpty { return Beat(epoch: epoch, preparation: [off]) }
         let on: [RedisCommand.Argument] = ["CLIENT", "TRACKING", "ON", "REDIRECT", .integer(Int(channel))]
         let words = on + ["BCAST", "NOLOOP"] + prefixes.flatMap { ["PREFIX", .text($0)] }
         // A second time the server would refuse its own prefixes.
-        return Beat(epoch: epoch, preparation: [["CLIENT", "TRACKING", "OFF"], RedisCommand(words)])
+        return Beat(epoch: epoch, preparation: [off, RedisCommand(words)])
     }
 
     /// Takes the answers to a heartbeat's preparation, and says whether tracking is on: then the channel has to send

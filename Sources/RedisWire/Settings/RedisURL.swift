@@ -10,9 +10,15 @@
 /// (such as `500ms` or `2s`), and those that the caller names.
 package struct RedisURL {
     private let allowed: Set<String>
+    private let timeouts: RedisTimeouts
 
-    /// - Parameter parameters: the caller's own parameters, which are put into ``RedisSettings/extras``.
-    package init(parameters: Set<String> = []) { allowed = parameters }
+    /// - Parameters:
+    ///   - parameters: the caller's own parameters, which are put into ``RedisSettings/extras``.
+    ///   - timeouts: those that hold where a URL has no others.
+    package init(parameters: Set<String> = [], timeouts: RedisTimeouts = RedisTimeouts()) {
+        allowed = parameters
+        self.timeouts = timeouts
+    }
 
     /// - Throws: ``RedisURLError``, which never has the password in it.
     package func settings(of url: String) throws(RedisURLError) -> RedisSettings {
@@ -41,6 +47,7 @@ package struct RedisURL {
         }
 
         var settings = RedisSettings(endpoints: [])
+        settings.timeouts = timeouts
         settings.usesTLS = scheme.usesTLS
         settings.isCluster = scheme.isCluster
         var hosts = authority

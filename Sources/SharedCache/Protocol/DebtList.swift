@@ -73,7 +73,7 @@ struct PayDebts: EngineCall {
         if owesGeneration {
             payment = .generation(BeginGeneration(action: action))
         } else if !keys.isEmpty {
-            payment = .keys(keys, Insisting(RemoveKeys(keys, action: action)))
+            payment = .keys(keys, Insisting(RemoveKeys(keys, action: action, isReplicated: false)))
         } else {
             return .done(())
         }

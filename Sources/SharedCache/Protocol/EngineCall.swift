@@ -53,11 +53,32 @@ protocol EntryCall<Outcome> {
 
     var action: String { get }
 
+    /// The changes of entries by the commands of the last step.
+    var changes: EntryChanges { get }
+
     /// Begins anew, and says which commands to send first.
     mutating func begin(_ names: EntryNames, in generation: Generation) throws(StoreError) -> [RedisCommand]
 
     /// Takes the answers to the last commands, all of which were executed while the generation was current.
     mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome>
+}
+
+extension EntryCall {
+    var changes: EntryChanges { EntryChanges() }
+}
+
+/// The changes that commands make.
+struct EntryChanges {
+    /// The keys that scripts change, whose messages come back to this process.
+    var byScripts: [StoreKey] = []
+    /// Whether replicas are waited for.
+    var areReplicated = false
+
+    /// The commands to send, with those that follow changes.
+    func followed(_ commands: [RedisCommand], _ view: SharedView) -> [RedisCommand] {
+        if !byScripts.isEmpty { view.withView { $0.expectEchoes(of: byScripts) } }
+        return commands + (areReplicated ? view.waiting : []) + [view.askGeneration]
+    }
 }
 
 enum EntryStep<Outcome> {
@@ -100,9 +121,10 @@ struct Insisting<Call: EntryCall>: EngineCall {
             case .done(let generation): return try begin(view, in: generation)
             }
         case .calling(let generation):
-            guard let answers = try view.confirmed(answers, in: generation, action) else { return try begin(view) }
+            guard var answers = try view.confirmed(answers, in: generation, action) else { return try begin(view) }
+            if call.changes.areReplicated { try view.checkReplicas(&answers, action) }
             switch try call.take(answers) {
-            case .send(let commands): return .send(commands + [view.askGeneration])
+            case .send(let commands): return .send(call.changes.followed(commands, view))
             case .done(let outcome): return .done(outcome)
             case .again: return try begin(view)
             }
@@ -127,7 +149,8 @@ struct Insisting<Call: EntryCall>: EngineCall {
         in generation: Generation
     ) throws(StoreError) -> EngineStep<Call.Outcome> {
         stage = .calling(generation)
-        return .send(try call.begin(view.names, in: generation) + [view.askGeneration])
+        let commands = try call.begin(view.names, in: generation)
+        return .send(call.changes.followed(commands, view))
     }
 }
 
@@ -151,11 +174,13 @@ struct Once<Call: EntryCall>: EngineCall {
     ) throws(StoreError) -> EngineStep<Call.Outcome?> {
         if !isBegun {
             isBegun = true
-            return .send(try call.begin(view.names, in: generation) + [view.askGeneration])
+            let commands = try call.begin(view.names, in: generation)
+            return .send(call.changes.followed(commands, view))
         }
-        guard let answers = try view.confirmed(answers, in: generation, action) else { return .done(nil) }
+        guard var answers = try view.confirmed(answers, in: generation, action) else { return .done(nil) }
+        if call.changes.areReplicated { try view.checkReplicas(&answers, action) }
         switch try call.take(answers) {
-        case .send(let commands): return .send(commands + [view.askGeneration])
+        case .send(let commands): return .send(call.changes.followed(commands, view))
         case .done(let outcome): return .done(outcome)
         case .again: return .done(nil)
         }
@@ -187,6 +212,8 @@ struct Owing<Call: EngineCall>: EngineCall {
     }
 
     func failed(_ error: StoreError, _ view: SharedView) {
-        if error.code == .unreachable { view.withView { $0.debts.owe(key) } }
+        guard error.code == .unreachable else { return }
+        view.withView { $0.debts.owe(key) }
+        view.counters.count { $0.debts += 1 }
     }
 }

@@ -10,10 +10,18 @@ struct EngineView: Sendable {
     private(set) var generation: Generation?
     var near: NearValidity
     var debts = DebtList()
+    /// The copies of a change that are waited for.
+    let replicas: SharedSettings.Replicas
+    private var echoes = OwnEchoes()
+    /// Messages about entries that others have changed, and about those that scripts of this process have changed.
+    private(set) var heardCounts = (changes: 0, echoes: 0)
 
-    init(_ names: EntryNames, window: Duration) {
+    init(_ names: EntryNames, window: Duration) { self.init(names, .heard(window: window)) }
+
+    init(_ names: EntryNames, _ rule: NearValidity.Rule, replicas: SharedSettings.Replicas = .none) {
         self.names = names
-        near = NearValidity(window: window)
+        self.replicas = replicas
+        near = NearValidity(rule)
     }
 
     // MARK: Generations
@@ -60,23 +68,97 @@ struct EngineView: Sendable {
         }
         // Without a generation, nothing that was read of it is near.
         guard let generation, let key = names.key(ofEntry: name, generation) else { return nil }
-        near.change(digest(key))
+        if echoes.take(key) {
+            heardCounts.echoes += 1
+            near.doubt(digest(key))
+        } else {
+            heardCounts.changes += 1
+            near.change(digest(key))
+        }
         return key
     }
+
+    /// Scripts are about to be sent that change the entries of keys.
+    mutating func expectEchoes(of keys: [StoreKey]) {
+        for key in keys { echoes.expect(key.string) }
+    }
+}
+
+/// The keys that scripts of this process have changed, or are about to: the engine tells a client of its own scripts'
+/// changes, not of its plain commands'. Such a message makes the near entry doubtful, and does not remove it.
+///
+/// A message too many or too few is no harm: a doubtful entry is compared before it is used.
+private struct OwnEchoes {
+    private static let mostKeys = 4_096
+
+    private var keys: Set<String> = []
+
+    mutating func expect(_ key: String) {
+        if keys.count >= Self.mostKeys { keys = [] }
+        keys.insert(key)
+    }
+
+    /// Whether a message may be the echo of a script; the next one is not.
+    mutating func take(_ key: String) -> Bool { keys.remove(key) != nil }
 }
 
 /// The view of the engine that all threads of a process share.
 final class SharedView: Sendable {
     let names: EntryNames
+    let counters: TierCounters
+    private let replicas: SharedSettings.Replicas
     private let view: Mutex<EngineView>
+    // Each hit in memory looks at these two alone. They change under the lock: the end after the changes before it.
+    private let revision = Atomic<UInt64>(0)
+    private let end = Atomic<Int64>(.min)
 
-    init(_ view: EngineView) {
+    init(_ view: EngineView, _ counters: TierCounters = TierCounters()) {
         names = view.names
+        replicas = view.replicas
+        self.counters = counters
         self.view = Mutex(view)
     }
 
     func withView<Result>(_ body: (inout sending EngineView) -> sending Result) -> sending Result {
-        view.withLock(body)
+        view.withLock { view in
+            defer {
+                revision.store(view.near.revision, ordering: .releasing)
+                end.store(view.near.end.map(Self.ticks) ?? .min, ordering: .releasing)
+            }
+            return body(&view)
+        }
+    }
+
+    /// The revision of the near entries' validity; `nil` while none may be used unasked. Takes no lock.
+    func nearRevision(at now: ContinuousClock.Instant) -> UInt64? {
+        Self.ticks(now) < end.load(ordering: .acquiring) ? revision.load(ordering: .acquiring) : nil
+    }
+
+    private static let origin = ContinuousClock.now
+
+    /// An instant in units of 2³⁰ attoseconds, 1.07 ns: a shift costs less than a division.
+    private static func ticks(_ instant: ContinuousClock.Instant) -> Int64 {
+        Int64(truncatingIfNeeded: origin.duration(to: instant).attoseconds >> 30)
+    }
+
+    // MARK: Replicas
+
+    /// The command that waits until replicas have the changes before it; none if they are not waited for.
+    var waiting: [RedisCommand] {
+        if replicas.count == 0 { return [] }
+        return [["WAIT", .integer(replicas.count), .integer(max(Int(replicas.timeout / .milliseconds(1)), 1))]]
+    }
+
+    /// Takes the answer to ``waiting`` from the end of answers.
+    ///
+    /// - Throws: `.unreachable` if too few replicas have the changes.
+    func checkReplicas(_ answers: inout [RedisValue], _ action: String) throws(StoreError) {
+        guard replicas.count > 0, let last = answers.popLast() else { return }
+        try Engine.check(last, doing: action)
+        let count = Int(last.integer ?? 0)
+        if count >= replicas.count { return }
+        let reason = "\(count) replicas have the change, and \(replicas.count) are to have it"
+        throw StoreError(.unreachable, action: action, reason: reason)
     }
 
     var generation: Generation? { withView { $0.generation } }

@@ -82,6 +82,21 @@ struct LookAtEntry: EntryCall {
     }
 }
 
+/// Compares near entries with the engine's by their last 59 bytes.
+struct CompareEnds: EntryCall {
+    let keys: [StoreKey]
+    let action = EngineEntry.reading
+
+    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        keys.map { ["GETRANGE", .text(names.entry($0.string, generation)), .integer(-EntryEnd.byteCount), -1] }
+    }
+
+    /// The outcome has the version of each key's entry, `nil` if there is none that a cache has saved.
+    func take(_ answers: [RedisValue]) -> EntryStep<[UInt64?]> {
+        .done(answers.map { $0.bytes.flatMap { EntryIdentity(end: $0)?.version } })
+    }
+}
+
 // MARK: Conditions
 
 /// Looks at an entry, and then changes it by a script if it is still the one that was seen; otherwise begins anew.
@@ -98,6 +113,12 @@ struct ChangeSeen<Outcome>: EntryCall {
     private let decide: (Look) throws(StoreError) -> Decision
     private var look: Look?
     private var outcome: Outcome?
+    /// Removes the key's entries of older forms.
+    private var removingOlder: [RedisCommand] = []
+
+    var changes: EntryChanges {
+        outcome == nil ? EntryChanges() : EntryChanges(byScripts: [key], areReplicated: true)
+    }
 
     init(
         _ key: StoreKey,
@@ -115,6 +136,7 @@ struct ChangeSeen<Outcome>: EntryCall {
         let look = Look(at: key, names, in: generation, clock)
         self.look = look
         outcome = nil
+        removingOlder = names.removingOlder(key, generation)
         return look.commands
     }
 
@@ -130,7 +152,7 @@ struct ChangeSeen<Outcome>: EntryCall {
         case .leave(let outcome): return .done(outcome)
         case .change(let command, let outcome):
             self.outcome = outcome
-            return .send([command])
+            return .send([command] + removingOlder)
         }
     }
 }
@@ -146,12 +168,15 @@ struct SaveEntry: EntryCall {
 
     init(_ new: NewEntry) { self.new = new }
 
+    var changes: EntryChanges { EntryChanges(areReplicated: true) }
+
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         let name = names.entry(new.key.string, generation)
         var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
         if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
         // A load that takes the lease between the two sees that its entry was replaced.
-        return [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)]
+        let older = names.removingOlder(new.key, generation)
+        return [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)] + older
     }
 
     func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<EntryInformation> {
@@ -216,20 +241,24 @@ struct RemoveKeys: EntryCall {
 
     let keys: [StoreKey]
     let action: String
+    let changes: EntryChanges
 
-    init(_ keys: [StoreKey], action: String = Self.removing) {
+    /// - Parameter isReplicated: whether replicas are waited for, if they are for other changes.
+    init(_ keys: [StoreKey], action: String = Self.removing, isReplicated: Bool = true) {
         self.keys = keys
         self.action = action
+        changes = EntryChanges(byScripts: keys, areReplicated: isReplicated)
     }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         keys.map { EntryScript(name: names.entry($0.string, generation)).remove() }
+            + keys.flatMap { names.removingOlder($0, generation) }
     }
 
     /// The outcome says for each key whether it had an entry.
     func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<[Bool]> {
         for value in answers { try Engine.check(value, doing: action) }
-        return .done(answers.map { $0.integer == 1 })
+        return .done(answers.prefix(keys.count).map { $0.integer == 1 })
     }
 }
 

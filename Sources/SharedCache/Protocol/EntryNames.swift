@@ -1,3 +1,4 @@
+import ArchiveStore
 import RedisWire
 
 /// The names that the engine knows a cache's entries by.
@@ -12,12 +13,15 @@ import RedisWire
 struct EntryNames: Sendable {
     let cache: String
     let schema: UInt32
+    /// The numbers of forms whose entries of a key go whenever the key's entry is changed.
+    let olderSchemas: [UInt32]
 
     /// - Parameters:
     ///   - prefix: the beginning of all names of a tier: see ``prefix(_:)``.
-    init(prefix: String, cache: String, schema: UInt32) {
+    init(prefix: String, cache: String, schema: UInt32, olderSchemas: [UInt32] = []) {
         self.cache = prefix + Self.encoded(cache) + ":"
         self.schema = schema
+        self.olderSchemas = Set(olderSchemas).subtracting([schema]).sorted()
     }
 
     static func prefix(_ name: String) -> String { "tc:\(name):" }
@@ -25,10 +29,21 @@ struct EntryNames: Sendable {
     var generation: String { cache + "gen" }
 
     /// The beginning of the names of a generation's entries.
-    func start(_ generation: Generation) -> String { "\(cache)\(schema).\(generation):{" }
+    func start(_ generation: Generation) -> String { start(generation, schema) }
+
+    private func start(_ generation: Generation, _ schema: UInt32) -> String { "\(cache)\(schema).\(generation):{" }
 
     func entry(_ key: String, _ generation: Generation) -> String {
         start(generation) + Self.encoded(key) + "}"
+    }
+
+    /// The commands that remove a key's entries of older forms, and end their leases; none if there are no such forms.
+    func removingOlder(_ key: StoreKey, _ generation: Generation) -> [RedisCommand] {
+        let names = olderSchemas.flatMap { schema in
+            let name = start(generation, schema) + Self.encoded(key.string) + "}"
+            return [name, Self.lease(ofEntry: name)]
+        }
+        return names.isEmpty ? [] : [RedisCommand(["DEL"] + names.map { .text($0) })]
     }
 
     /// The name of a random value that each removal by tag changes: a load that began before saves nothing tagged.

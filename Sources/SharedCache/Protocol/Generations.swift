@@ -51,9 +51,11 @@ struct BeginGeneration: EngineCall {
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
         guard isSent else {
             isSent = true
-            return .send([["SET", .text(view.names.generation), .text(new.description)]])
+            return .send([["SET", .text(view.names.generation), .text(new.description)]] + view.waiting)
         }
         try Engine.check(answers[0], doing: action)
+        var answers = answers
+        try view.checkReplicas(&answers, action)
         view.withView { view in
             view.forgetAll()
             view.learn(new)
@@ -62,5 +64,8 @@ struct BeginGeneration: EngineCall {
         return .done(())
     }
 
-    func failed(_ error: StoreError, _ view: SharedView) { view.withView { $0.debts.oweGeneration() } }
+    func failed(_ error: StoreError, _ view: SharedView) {
+        view.withView { $0.debts.oweGeneration() }
+        view.counters.count { $0.debts += 1 }
+    }
 }

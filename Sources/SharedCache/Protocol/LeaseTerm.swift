@@ -141,8 +141,10 @@ private struct SaveUnderLease: EntryCall {
     let lease: LeaseTerm
     let action = SaveEntry.saving
 
+    var changes: EntryChanges { EntryChanges(byScripts: [new.key], areReplicated: true) }
+
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        [lease.saving(new), ["GET", .text(names.tagRemovals)]]
+        [lease.saving(new), ["GET", .text(names.tagRemovals)]] + names.removingOlder(new.key, generation)
     }
 
     func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {

@@ -5,52 +5,107 @@ import ArchiveStore
 struct NearValidity: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// How long after a heartbeat was sent entries may be used without another one: the bound of staleness.
-    let window: Duration
+    /// How near entries come to be doubted.
+    enum Rule: Sendable {
+        /// The engine tells of changes: entries may be used for so long after a heartbeat was sent.
+        case heard(window: Duration)
+        /// Nothing is told: entries may be used for so long.
+        case age(Duration)
+    }
 
+    private enum All {
+        case known
+        /// Anything may have been changed, and may be compared.
+        case doubtful
+        /// Anything may have been changed, and nothing is still the same.
+        case changed
+    }
+
+    private let rule: Rule
+    /// Grows with each change that there is to tell of.
+    private(set) var revision: UInt64 = 1
     private var changed: Set<KeyDigest> = []
-    private var isEverythingChanged = true
-    private var verifiedUntil: Instant?
+    /// Those that this process may have changed itself.
+    private var doubtful: Set<KeyDigest> = []
+    private var all = All.doubtful
+    /// Until when entries may be used.
+    private(set) var end: Instant?
 
-    /// Above so many changed keys, everything counts as changed.
+    /// Above so many changed keys, everything is doubtful.
     static let mostKeys = 10_000
 
-    init(window: Duration) { self.window = window }
+    init(_ rule: Rule) { self.rule = rule }
+
+    init(window: Duration) { self.init(.heard(window: window)) }
 
     mutating func change(_ key: KeyDigest) {
-        if isEverythingChanged { return }
+        revision += 1
+        guard case .known = all else { return }
         changed.insert(key)
-        if changed.count > Self.mostKeys { changeAll() }
+        limit()
+    }
+
+    /// A key that a call of this process may have changed, which knows the new entry.
+    mutating func doubt(_ key: KeyDigest) {
+        revision += 1
+        guard case .known = all else { return }
+        doubtful.insert(key)
+        limit()
+    }
+
+    private mutating func limit() {
+        if changed.count + doubtful.count > Self.mostKeys { doubtAll() }
     }
 
     mutating func changeAll() {
-        isEverythingChanged = true
+        revision += 1
+        all = .changed
         changed = []
+        doubtful = []
+    }
+
+    mutating func doubtAll() {
+        revision += 1
+        if case .changed = all { return }
+        all = .doubtful
+        changed = []
+        doubtful = []
     }
 
     /// Changes may be missed from now on.
     mutating func lose() {
-        verifiedUntil = nil
-        changeAll()
+        guard case .heard = rule else { return }
+        end = nil
+        doubtAll()
     }
 
     /// No change that was acknowledged before `start` was missed.
-    mutating func verify(since start: Instant) { verifiedUntil = start + window }
+    mutating func verify(since start: Instant) {
+        if case .heard(let window) = rule { end = start + window }
+    }
 
     /// Whether entries near may be used.
-    func isVerified(at now: Instant) -> Bool { verifiedUntil.map { now < $0 } ?? false }
+    func isVerified(at now: Instant) -> Bool { end.map { now < $0 } ?? false }
 
-    /// The changes since this was last called. While nothing is verified, that is everything, each time: what is read
-    /// meanwhile may change unheard, and is not kept.
+    /// The changes since this was last called. While nothing is verified, everything is doubtful, each time: what is
+    /// read meanwhile may change unheard.
     mutating func take(at now: Instant) -> ChangesByOthers {
-        guard isVerified(at: now) else {
-            changeAll()
-            return .everything
-        }
         defer {
-            isEverythingChanged = false
+            all = .known
             changed = []
+            doubtful = []
         }
-        return isEverythingChanged ? .everything : .keys(Array(changed))
+        if !isVerified(at: now) {
+            // Entries that are read from now on are younger.
+            if case .age(let age) = rule { end = now + age }
+            if case .known = all { all = .doubtful }
+        }
+        switch all {
+        case .changed: return .everything
+        case .doubtful: return .doubts
+        case .known where doubtful.isEmpty: return .keys(Array(changed))
+        case .known:
+            return .keysAndDoubts(changed: Array(changed), doubtful: Array(doubtful.subtracting(changed)))
+        }
     }
 }

@@ -5,10 +5,12 @@ import RedisWire
 struct Engine: Sendable {
     private let client: any RedisClient
     let breaker: Breaker
+    let counters: TierCounters
 
-    init(_ client: any RedisClient, _ breaker: Breaker) {
+    init(_ client: any RedisClient, _ breaker: Breaker, counters: TierCounters = TierCounters()) {
         self.client = client
         self.breaker = breaker
+        self.counters = counters
     }
 
     /// Sends commands one behind another, and blocks until all are answered.
@@ -27,11 +29,21 @@ struct Engine: Sendable {
     }
 
     /// As ``ask(_:action:)``, but suspends.
-    func request(_ commands: [RedisCommand], action: String) async throws(StoreError) -> [RedisValue] {
+    ///
+    /// - Parameter time: how long to wait at most; `nil` for the client's own timeout.
+    func request(
+        _ commands: [RedisCommand],
+        within time: Duration? = nil,
+        action: String
+    ) async throws(StoreError) -> [RedisValue] {
         try breaker.check(action)
         let answer: Result<[RedisValue], RedisError>
         do throws(RedisError) {
-            answer = .success(try await client.send(commands))
+            let values =
+                if let time { try await client.send(commands, within: time) } else {
+                    try await client.send(commands)
+                }
+            answer = .success(values)
         } catch {
             answer = .failure(error)
         }
@@ -56,13 +68,18 @@ struct Engine: Sendable {
     }
 
     /// As ``make(_:_:)``, but suspends.
-    func request<Call: EngineCall>(_ call: inout Call, _ view: SharedView) async throws(StoreError) -> Call.Outcome
-    {
+    ///
+    /// - Parameter time: how long each step waits at most; `nil` for the client's own timeout.
+    func request<Call: EngineCall>(
+        _ call: inout Call,
+        _ view: SharedView,
+        within time: Duration? = nil
+    ) async throws(StoreError) -> Call.Outcome {
         var answers: [RedisValue] = []
         do throws(StoreError) {
             while true {
                 switch try call.next(answers, view) {
-                case .send(let commands): answers = try await request(commands, action: call.action)
+                case .send(let commands): answers = try await request(commands, within: time, action: call.action)
                 case .done(let outcome): return outcome
                 }
             }
@@ -93,6 +110,7 @@ struct Engine: Sendable {
                 default: .unreachable
                 }
             if code == .unreachable { breaker.failed() }
+            if error.code == .timeout { counters.count { $0.timeouts += 1 } }
             throw StoreError(code, action: action, reason: error.message)
         }
     }

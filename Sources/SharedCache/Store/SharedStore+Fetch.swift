@@ -15,14 +15,17 @@ extension SharedStore {
         }
     }
 
-    package func fetch(forKeys keys: [String]) async -> [Result<StoredArchive?, StoreError>] {
+    package func fetch(
+        forKeys keys: [String],
+        isUrgent: Bool
+    ) async -> [Result<StoredArchive?, StoreError>] {
         var results: [Result<StoredArchive?, StoreError>] = []
         results.reserveCapacity(keys.count)
         // Answers of no more at once are in memory before they are read.
         for start in stride(from: 0, to: keys.count, by: Self.fetchedAtOnce) {
             let some = Array(keys[start..<min(start + Self.fetchedAtOnce, keys.count)])
             do throws(StoreError) {
-                results += try await fetchAtOnce(some)
+                results += try await fetchAtOnce(some, isUrgent: isUrgent)
             } catch {
                 results += some.map { _ in .failure(error) }
             }
@@ -32,11 +35,14 @@ extension SharedStore {
 
     private static let fetchedAtOnce = 128
 
-    private func fetchAtOnce(_ keys: [String]) async throws(StoreError) -> [Result<StoredArchive?, StoreError>] {
+    private func fetchAtOnce(
+        _ keys: [String],
+        isUrgent: Bool
+    ) async throws(StoreError) -> [Result<StoredArchive?, StoreError>] {
         let keys = try keys.map { key throws(StoreError) in try StoreKey(key) }
         let isOwed = keys.map { view.isOwed($0) }
         if isOwed.allSatisfy({ $0 }) { return keys.map { _ in .success(nil) } }
-        let found = try await request(Insisting(ReadEntries(keys)))
+        let found = try await request(Insisting(ReadEntries(keys)), isUrgent: isUrgent)
         let clock = offset.clock
         var results: [Result<StoredArchive?, StoreError>] = []
         for (index, key) in keys.enumerated() {
@@ -45,6 +51,7 @@ extension SharedStore {
             do throws(StoreError) {
                 let bytes =
                     isOwed[index] || view.isOwed(key) ? nil : try EngineEntry.bytes(value, EngineEntry.reading)
+                count(found: bytes != nil)
                 results.append(
                     .success(try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) })
                 )
@@ -80,7 +87,15 @@ extension SharedStore {
         if view.isOwed(key) { return nil }
         let found = try ask(Insisting(ReadEntries([key])))[0]
         let entry = EngineEntry(key: key, name: found.name, clock: offset.clock)
-        return try EngineEntry.bytes(found.value, EngineEntry.reading).map { (entry, $0) }
+        let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)
+        count(found: bytes != nil)
+        return bytes.map { (entry, $0) }
+    }
+
+    private func count(found: Bool) {
+        engine.counters.count { statistics in
+            if found { statistics.hits += 1 } else { statistics.misses += 1 }
+        }
     }
 
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {

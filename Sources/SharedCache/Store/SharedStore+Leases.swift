@@ -13,7 +13,11 @@ extension SharedStore {
             throw StoreError(.unreachable, action: call.action, reason: "the server did not answer a moment ago")
         }
         do throws(StoreError) {
-            let taken = try await request(&call)
+            let taken = try await request(&call, isUrgent: true)
+            engine.counters.count { statistics in
+                statistics.leasesWon += taken.leases.count
+                if taken.leases.isEmpty { statistics.leasesWaited += 1 }
+            }
             await release(taken.surplus)
             return taken.leases.map { SharedLease($0, self) }
         } catch {
@@ -60,7 +64,10 @@ extension SharedStore {
     ) throws(StoreError) -> EntryInformation? {
         try changing(new.key) { settles throws(StoreError) in
             guard condition() else { return nil }
-            return try ask(Owing(new.key, settling: settles, SaveLoaded(new, under: lease, offset.clock)))
+            let call = SaveLoaded(new, under: lease, offset.clock)
+            let saved = try ask(Owing(new.key, settling: settles, call))
+            if saved == nil { engine.counters.count { $0.leasesLost += 1 } }
+            return saved
         }
     }
 }

@@ -20,33 +20,34 @@ package final class SharedStore: RemoteStore {
     let engine: Engine
     let view: SharedView
     let offset: ClockOffset
-    package let leaseDuration: Duration
+    let settings: SharedSettings
     let waiters = LeaseWaiters()
     /// Held while debts are paid, and while an owed key is changed: otherwise a removal could come after the save that
     /// made it needless.
     let payment = Mutex<Void>(())
     private let usage = StoreUsage()
+    /// When the last answered heartbeat was sent.
+    private let lastHeartbeat = Mutex<ContinuousClock.Instant?>(nil)
     /// Tells the other stores of the process, of any schema: the engine does not tell a client of its own changes.
     let tellOfRenewal: @Sendable (SharedStore) -> Void
 
     /// - Parameters:
     ///   - offset: by how much the server's clock is ahead of this machine's.
-    ///   - window: how long after a heartbeat was sent near entries may be used without another one.
-    ///   - leaseDuration: how long a lease lasts unless it is extended.
     ///   - tellOfRenewal: is called once a store has begun a new generation.
     init(
         _ engine: Engine,
         _ names: EntryNames,
         offset: ClockOffset,
-        window: Duration,
-        leaseDuration: Duration,
+        settings: SharedSettings,
         tellOfRenewal: @escaping @Sendable (SharedStore) -> Void
     ) {
         self.engine = engine
         self.offset = offset
-        self.leaseDuration = leaseDuration
+        self.settings = settings
         self.tellOfRenewal = tellOfRenewal
-        view = SharedView(EngineView(names, window: window))
+        let rule: NearValidity.Rule =
+            settings.coherence.age.map { .age($0) } ?? .heard(window: settings.heartbeat.window)
+        view = SharedView(EngineView(names, rule, replicas: settings.replicas), engine.counters)
     }
 
     /// A store that hears of no changes.
@@ -57,8 +58,7 @@ package final class SharedStore: RemoteStore {
             Engine(client, Breaker()),
             EntryNames(prefix: prefix, cache: cache, schema: schema),
             offset: ClockOffset(),
-            window: .seconds(2),
-            leaseDuration: .seconds(10),
+            settings: SharedSettings(),
             tellOfRenewal: { _ in }
         )
     }
@@ -80,21 +80,43 @@ package final class SharedStore: RemoteStore {
     }
 
     /// Makes a call, and suspends until it is done.
-    func request<Call: EngineCall>(_ call: Call) async throws(StoreError) -> Call.Outcome {
+    ///
+    /// - Parameter isUrgent: whether the caller has something else than the outcome, and waits for a shorter time.
+    func request<Call: EngineCall>(
+        _ call: Call,
+        isUrgent: Bool = false
+    ) async throws(StoreError) -> Call.Outcome {
         var call = call
-        return try await request(&call)
+        return try await request(&call, isUrgent: isUrgent)
     }
 
-    /// As ``request(_:)``; leaves the call as it ended.
-    func request<Call: EngineCall>(_ call: inout Call) async throws(StoreError) -> Call.Outcome {
+    /// As ``request(_:isUrgent:)``; leaves the call as it ended.
+    func request<Call: EngineCall>(
+        _ call: inout Call,
+        isUrgent: Bool = false
+    ) async throws(StoreError) -> Call.Outcome {
         try checkUsable()
-        return try await engine.request(&call, view)
+        return try await engine.request(&call, view, within: isUrgent ? settings.timeouts.soft : nil)
     }
 
     // MARK: News
 
     func take(_ event: TrackingEvent) {
-        let changed = view.withView { $0.take(event) { digest(of: $0) } }
+        let (changed, heard) = view.withView { view in
+            let former = view.heardCounts
+            let changed = view.take(event) { digest(of: $0) }
+            let heard = view.heardCounts
+            return (changed, (changes: heard.changes - former.changes, echoes: heard.echoes - former.echoes))
+        }
+        switch event {
+        case .verified(let start): lastHeartbeat.withLock { $0 = start }
+        case .changed:
+            engine.counters.count { statistics in
+                statistics.invalidations += heard.changes
+                statistics.ownEchoes += heard.echoes
+            }
+        case .changedAll, .lost: break
+        }
         for key in changed { waiters.wake(key) }
     }
 
@@ -105,4 +127,22 @@ package final class SharedStore: RemoteStore {
         try checkUsable()
         return view.withView { $0.near.take(at: .now) }
     }
+
+    package var changeMark: UInt64? { usage.isUsable ? view.nearRevision(at: .now) : nil }
+
+    // MARK: Outages
+
+    package var servesUnverified: Bool {
+        let serve = settings.whenUnreachable.serve
+        guard serve > .zero, let last = lastHeartbeat.withLock({ $0 }) else { return false }
+        return .now < last + serve
+    }
+
+    package var keepingTime: Duration? {
+        engine.breaker.isSuspect || !isSettled ? settings.whenUnreachable.keep : nil
+    }
+
+    package var joinsLoads: Bool { settings.loads.lease != nil }
+
+    package var leaseDuration: Duration { settings.loads.lease ?? .zero }
 }

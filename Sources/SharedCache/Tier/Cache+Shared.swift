@@ -14,6 +14,8 @@ extension Cache {
     ///   - schema: the number of the form of `Value`. Entries of another number are not seen, so that programs of two
     ///     versions can share a server while one replaces the other; a removal of all entries removes those of every
     ///     number.
+    ///   - olderSchemas: numbers of older forms: whenever an entry is saved or removed, those of its key of these forms
+    ///     go, too, so that programs that still use them load the value anew.
     ///   - memory: how much is kept in memory; 64 MiB by default.
     ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
     ///   - cost: the bytes that a value counts for in the limit of `memory`; by default as many as its archive has.
@@ -25,6 +27,7 @@ extension Cache {
         name: String,
         shared tier: SharedTier,
         schema: UInt32 = 0,
+        alsoRemoves olderSchemas: [UInt32] = [],
         memory: MemorySettings = MemorySettings(),
         values: ValueSharing = .automatic,
         cost: (@Sendable (Value) -> ByteCount)? = nil,
@@ -34,7 +37,7 @@ extension Cache {
     ) throws(CacheError) {
         try self.init(
             name: name,
-            store: tier.store(cache: name, schema: schema),
+            store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas),
             place: tier.place(cache: name, schema: schema),
             memory: memory,
             values: values,
@@ -53,6 +56,7 @@ extension Cache where Value: Sendable {
         name: String,
         shared tier: SharedTier,
         schema: UInt32 = 0,
+        alsoRemoves olderSchemas: [UInt32] = [],
         memory: MemorySettings = MemorySettings(),
         values: ValueSharing = .automatic,
         cost: (@Sendable (Value) -> ByteCount)? = nil,
@@ -62,7 +66,7 @@ extension Cache where Value: Sendable {
     ) throws(CacheError) {
         try self.init(
             name: name,
-            store: tier.store(cache: name, schema: schema),
+            store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas),
             place: tier.place(cache: name, schema: schema),
             memory: memory,
             values: values,

@@ -12,12 +12,12 @@ import TypedCache
 /// ```
 ///
 /// Caches keep the entries that they use in memory. The server tells of each change by others, and a heartbeat of each
-/// second tells that no such message was missed; without one, memory answers nothing any more, and each fetch asks the
-/// server. So no fetch gives a value that another machine has replaced or removed more than two seconds ago, see
-/// ``SharedSettings/heartbeatDeadline``; usually it is one network delay.
+/// second tells that no such message was missed; without one, each entry in memory is compared with the server's before
+/// it is used, which takes 59 bytes. So no fetch gives a value that another machine has replaced or removed more than two seconds ago, see
+/// ``SharedSettings/Heartbeat``; usually it is one network delay.
 ///
-/// Calls for all keys share one connection. A call that gets no answer within the soft timeout throws
-/// ``CacheError`` with code `.unreachable`; a save or removal that was not acknowledged leaves nothing to be read in this
+/// Calls for all keys share one connection. A call that gets no answer in time throws ``CacheError`` with code
+/// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or removal that was not acknowledged leaves nothing to be read in this
 /// process, and the server is told to remove the entry as soon as it answers again.
 ///
 /// The server needs Redis 6.2 or Valkey 7.2, or later. The tier connects by itself, and again whenever it lost the
@@ -32,6 +32,8 @@ public final class SharedTier: Sendable {
     private let members: TierMembers
     private let upkeep: TierUpkeep
     private let engine: Engine
+    private let node: String
+    private let feed: StateFeed
 
     /// Begins to connect.
     ///
@@ -43,23 +45,25 @@ public final class SharedTier: Sendable {
     ///   without the password; `.unreachable` if the process has no descriptors left. A server that is down is no error
     ///   here.
     public init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
-        let wire = try Self.wire(url)
+        let (wire, settings) = try Self.wire(url, settings)
         prefix = EntryNames.prefix(wire.extras["prefix"] ?? "default")
         self.settings = settings
-        let members = TierMembers(prefix: prefix)
+        node = "\(wire.endpoints[0])"
+        let counters = TierCounters()
+        let members = TierMembers(prefix: prefix, counters)
         let upkeep = TierUpkeep(members: members, offset: offset)
-        let breaker = Breaker()
+        let breaker = Breaker(settings.breaker, hasHeartbeats: true)
         do throws(RedisError) {
             client = try TrackedConnection(
                 to: wire.endpoints[0],
                 settings: wire,
-                prefixes: [prefix],
+                prefixes: settings.coherence == .invalidated ? [prefix] : [],
                 heartbeat: ["GET", .text(prefix + "heartbeat")],
-                interval: settings.heartbeatInterval
+                interval: settings.heartbeat.interval
             ) { event in
                 members.tell(event)
                 if case .verified = event {
-                    breaker.answered()
+                    breaker.beat()
                     upkeep.start()
                 }
             }
@@ -68,13 +72,35 @@ public final class SharedTier: Sendable {
         }
         self.members = members
         self.upkeep = upkeep
-        engine = Engine(client, breaker)
+        engine = Engine(client, breaker, counters: counters)
+        feed = StateFeed(pause: min(settings.heartbeat.window / 8, .milliseconds(250)))
         upkeep.setClient(client)
     }
 
-    private static func wire(_ url: String) throws(CacheError) -> RedisSettings {
+    deinit { feed.end() }
+
+    /// The settings of connections, and this tier's with the timeouts of the URL.
+    private static func wire(
+        _ url: String,
+        _ settings: SharedSettings
+    ) throws(CacheError) -> (RedisSettings, SharedSettings) {
+        var timeouts = RedisTimeouts()
+        timeouts.connect = settings.timeouts.connect
+        timeouts.soft = settings.timeouts.soft
+        timeouts.hard = settings.timeouts.hard
+        var wire = try wire(url, timeouts)
+        timeouts = wire.timeouts
+        var settings = settings
+        settings.timeouts = .init(connect: timeouts.connect, soft: timeouts.soft, hard: timeouts.hard)
+        // A connection that owes an answer for much longer is of no use; replicas are waited for besides.
+        wire.timeouts.soft = timeouts.hard + settings.replicas.timeout
+        wire.timeouts.hard = wire.timeouts.soft * 4
+        return (wire, settings)
+    }
+
+    private static func wire(_ url: String, _ timeouts: RedisTimeouts) throws(CacheError) -> RedisSettings {
         do throws(RedisURLError) {
-            let wire = try RedisURL(parameters: ["prefix"]).settings(of: url)
+            let wire = try RedisURL(parameters: ["prefix"], timeouts: timeouts).settings(of: url)
             if let prefix = wire.extras["prefix"] {
                 let isPlain = prefix.utf8.allSatisfy {
                     (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
@@ -94,13 +120,14 @@ public final class SharedTier: Sendable {
     }
 
     /// The store of one cache.
-    func store(cache: String, schema: UInt32) -> SharedStore {
+    ///
+    /// - Parameter olderSchemas: the forms whose entries go whenever an entry is changed.
+    func store(cache: String, schema: UInt32, olderSchemas: [UInt32] = []) -> SharedStore {
         let store = SharedStore(
             engine,
-            EntryNames(prefix: prefix, cache: cache, schema: schema),
+            EntryNames(prefix: prefix, cache: cache, schema: schema, olderSchemas: olderSchemas),
             offset: offset,
-            window: settings.window,
-            leaseDuration: settings.leaseDuration
+            settings: settings
         ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
@@ -111,15 +138,65 @@ public final class SharedTier: Sendable {
     func place(cache: String, schema: UInt32) -> String { "\(identity) \(schema) \(cache)" }
 
     /// Whether memory may answer now: the server is connected, and has told of all changes.
-    public var isVerified: Bool { members.isVerified(at: .now, settings.window) }
+    public var isVerified: Bool { members.isVerified(at: .now, settings.heartbeat.window) }
 
     /// The number of keys that the server is still to remove, because it did not acknowledge a save or removal.
     public var owedKeyCount: Int { members.all.reduce(0) { $0 + $1.view.withView { $0.debts.count } } }
+
+    // MARK: State
+
+    /// The servers of this tier, and whether they can be relied on.
+    public var state: [SharedNodeState] {
+        let now = ContinuousClock.now
+        let window = settings.heartbeat.window
+        if let end = engine.breaker.openUntil {
+            return [SharedNodeState(node: node, condition: .open(until: Date(end, now)))]
+        }
+        if members.isVerified(at: now, window) { return [SharedNodeState(node: node, condition: .connected)] }
+        let since = members.unverifiedSince(at: now, window).map { Date($0, now) }
+        return [SharedNodeState(node: node, condition: .unverified(since: since))]
+    }
+
+    /// The changes of ``state`` from now on, for each server that changes: a new stream each time this is read, which
+    /// ends with the tier.
+    ///
+    /// Looks a few times in a second; a state that lasts for a shorter time may be missed.
+    public var states: AsyncStream<SharedNodeState> {
+        feed.stream(from: state) { [weak self] in self?.state }
+    }
+
+    /// The number of events of each kind since this tier was opened.
+    public var statistics: SharedStatistics {
+        var statistics = engine.counters.current
+        (statistics.bytesSent, statistics.bytesReceived) = client.byteCounts
+        return statistics
+    }
+
+    // MARK: The end
 
     /// Ends the connection: later calls of caches on this tier throw ``CacheError`` with code `.closed`. Blocks while
     /// owed removals are sent, at most for a few timeouts.
     public func close() {
         for store in members.all { try? store.payDebts() }
         client.close()
+        feed.end()
+    }
+
+    /// Ends the connection. Suspends while owed removals are sent. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func close() async {
+        await withUnsafeContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async { [self] in
+                let closing: () -> Void = close
+                closing()
+                continuation.resume()
+            }
+        }
+    }
+}
+
+extension Date {
+    /// The date of an instant, by the two clocks' times now.
+    fileprivate init(_ instant: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
+        self = Date.now.addingTimeInterval(now.duration(to: instant) / .seconds(1))
     }
 }

@@ -11,17 +11,31 @@ final class TierMembers: Sendable {
         var members: [Member] = []
         /// The last heartbeat; `nil` if changes may have been missed since.
         var verifiedSince: ContinuousClock.Instant?
+        /// When a connection was lost last.
+        var lostAt: ContinuousClock.Instant?
     }
 
     private let prefix: String
+    private let counters: TierCounters
     private let state = Mutex(State())
 
-    init(prefix: String) { self.prefix = prefix }
+    init(prefix: String, _ counters: TierCounters) {
+        self.prefix = prefix
+        self.counters = counters
+    }
 
     var all: [SharedStore] { state.withLock { $0.members.compactMap(\.store) } }
 
     func isVerified(at now: ContinuousClock.Instant, _ window: Duration) -> Bool {
         state.withLock { $0.verifiedSince.map { now < $0 + window } ?? false }
+    }
+
+    /// Since when memory has to ask; `nil` if it does not, or never could answer.
+    func unverifiedSince(at now: ContinuousClock.Instant, _ window: Duration) -> ContinuousClock.Instant? {
+        state.withLock { state in
+            guard let start = state.verifiedSince else { return state.lostAt }
+            return now < start + window ? nil : start + window
+        }
     }
 
     func add(_ store: SharedStore) {
@@ -47,8 +61,12 @@ final class TierMembers: Sendable {
         state.withLock { state in
             stores = state.members.compactMap(\.store)
             switch event {
-            case .verified(let start): state.verifiedSince = start
-            case .lost: state.verifiedSince = nil
+            case .verified(let start):
+                if state.verifiedSince == nil { counters.count { $0.epochs += 1 } }
+                state.verifiedSince = start
+            case .lost:
+                if state.verifiedSince != nil { state.lostAt = .now }
+                state.verifiedSince = nil
             case .changed, .changedAll: break
             }
             for store in stores { store.take(event) }

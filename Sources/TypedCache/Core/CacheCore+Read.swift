@@ -38,7 +38,7 @@ extension CacheCore {
         let wanted = begun.compactMap { try? $0.get()?.key.text }
         var stored: [Result<StoredArchive?, StoreError>] = []
         if !wanted.isEmpty {
-            stored = await listeners.observing(.read) { await remote.fetch(forKeys: wanted) }
+            stored = await listeners.observing(.read) { await remote.fetch(forKeys: wanted, isUrgent: allowsStale) }
         }
         var results: [Result<DiskRead?, CacheError>] = []
         var found = stored.makeIterator()

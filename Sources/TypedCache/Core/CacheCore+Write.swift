@@ -59,7 +59,7 @@ extension CacheCore {
             }
         } catch {
             let tombstone = isOwed(error) ? .keep : removeAfterFailure(key, rule)
-            if keepsUnsaved, keepsWithoutStore {
+            if keepsUnsaved, keepsWithoutStore, !isOwed(error) {
                 ticket.end(tombstone, keeping: new.entry, unsaved: new.information)
             } else {
                 ticket.end(tombstone)
@@ -76,6 +76,7 @@ extension CacheCore {
 
     private func finish(_ ticket: consuming WriteTicket, _ new: NewEntry, as saved: EntryInformation) {
         new.entry.timing?.saved(saved)
+        new.entry.version = saved.identity.version
         let hadFormer = ticket.hadFormer
         ticket.end(.remove, keeping: new.entry)
         if hadFormer { recorder.record(.replaced, new.key) }

@@ -71,7 +71,7 @@ final class CacheCore: Sendable {
         let gate = HitGate()
         listeners = Listeners(
             cacheName: name,
-            storeTier: archives != nil ? .memory : directory == nil ? .shared : .disk,
+            storeTier: archives != nil ? .memory : remote != nil ? .shared : .disk,
             // Finds the cache's histograms once, and not for each operation.
             observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer,
             gate: gate
@@ -220,8 +220,11 @@ final class CacheCore: Sendable {
 
     /// Has memory forget the entries that other processes have changed, if the cache follows them.
     func followOthers() throws(CacheError) {
-        guard let foreignChanges else { return }
-        release(try wrapping { () throws(StoreError) in try foreignChanges.follow() })
+        guard let foreignChanges, !foreignChanges.isUpToDate else { return }
+        let lost = try wrapping { () throws(StoreError) in try foreignChanges.follow() }
+        for key in lost.keys { recorder.record(.invalidated, key) }
+        if lost.doubtfulCount > 0 { recorder.record(.invalidated, nil) }
+        release(lost.dropped)
     }
 }
 

@@ -6,33 +6,62 @@ final class ForeignChanges: Sendable {
     private let store: any ArchiveStore
     private let memory: SharedMemory
     private let expected = RankedMutex(ExpectedKeys(), rank: CacheLocks.foreignChanges)
+    /// The store's mark when memory had followed at last; no mark at first.
+    private let followed = Atomic<UInt64>(.max)
 
     init(of store: any ArchiveStore, in memory: SharedMemory) {
         self.store = store
         self.memory = memory
     }
 
+    /// Whether memory has followed all changes that the store knows. Takes no lock where the store has marks.
+    var isUpToDate: Bool {
+        guard let mark = store.changeMark else { return false }
+        return mark == followed.load(ordering: .acquiring)
+    }
+
+    /// What memory has lost by following.
+    struct Lost {
+        /// The entries that left memory.
+        var dropped = MemoryTier.Dropped()
+        /// The keys of entries that were changed.
+        var keys: [EntryKey] = []
+        /// How many entries may have been changed besides.
+        var doubtfulCount = 0
+    }
+
     /// Has memory forget the entries that other processes have changed.
     ///
     /// One thread at a time: the store reports a change once, so a thread that is told of no change must find the
     /// entries forgotten that another thread was told of.
-    ///
-    /// - Returns: the entries that left memory.
-    func follow() throws(StoreError) -> MemoryTier.Dropped {
+    func follow() throws(StoreError) -> Lost {
         try expected.withLock { expected throws(StoreError) in
-            var dropped = MemoryTier.Dropped()
+            var lost = Lost()
+            // Before the question: a change that comes after it is asked for again.
+            let mark = store.changeMark
             switch try store.changesByOthers() {
-            case .keys(let digests):
-                for key in expected.take(digests) {
-                    if let entry = memory.withLock({ $0.invalidate(key, tombstone: .keep) }) {
-                        dropped.others.append(entry)
-                    }
+            case .keys(let changed): forget(expected.take(changed), &lost)
+            case .keysAndDoubts(let changed, let doubtful):
+                forget(expected.take(changed), &lost)
+                for key in expected.keys(doubtful) {
+                    if let entry = memory.withLock({ $0.makeDoubtful(key) }) { lost.dropped.others.append(entry) }
                 }
+            case .doubts: (lost.doubtfulCount, lost.dropped) = memory.withLock { $0.makeAllDoubtful() }
             case .everything:
                 expected.removeAll()
-                dropped = memory.withLock { $0.invalidateAll() }
+                lost.dropped = memory.withLock { $0.invalidateAll() }
+                lost.doubtfulCount = lost.dropped.others.count
             }
-            return dropped
+            if let mark { followed.store(mark, ordering: .releasing) }
+            return lost
+        }
+    }
+
+    private func forget(_ keys: [EntryKey], _ lost: inout Lost) {
+        for key in keys {
+            guard let entry = memory.withLock({ $0.invalidate(key, tombstone: .keep) }) else { continue }
+            lost.dropped.others.append(entry)
+            lost.keys.append(key)
         }
     }
 
@@ -65,6 +94,8 @@ private struct ExpectedKeys {
     mutating func take(_ digests: [KeyDigest]) -> [EntryKey] {
         digests.flatMap { keys.removeValue(forKey: $0) ?? [] }
     }
+
+    func keys(_ digests: [KeyDigest]) -> [EntryKey] { digests.flatMap { keys[$0] ?? [] } }
 
     mutating func removeAll() { keys = [:] }
 }

@@ -6,7 +6,7 @@ public struct CacheEvent: Sendable {
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Base: String {
             case saved, hit, servedStale, missed, joined, loaded, revalidated, loadFailed, removed, removedAll,
-                failed
+                invalidated, verified, failed
         }
 
         private let base: Base
@@ -32,6 +32,12 @@ public struct CacheEvent: Sendable {
         public static let removed = Kind(base: .removed)
         /// All entries were removed by a call; the event has no key.
         public static let removedAll = Kind(base: .removedAll)
+        /// Memory learned that another process or machine has changed the entry, and forgot it; without a key: that any
+        /// entry may have been changed, because a connection to a server was lost, say.
+        public static let invalidated = Kind(base: .invalidated)
+        /// Memory's entry, which another machine may have changed unheard, was compared with the server's and is still
+        /// the same.
+        public static let verified = Kind(base: .verified)
         /// A failure that no call could throw, of a deferred save or of the removal of an expired entry, say;
         /// ``CacheEvent/cause`` is the error.
         public static let failed = Kind(base: .failed)

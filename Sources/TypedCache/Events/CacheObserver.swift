@@ -33,7 +33,9 @@ extension CacheObserver {
 
 /// Work of a cache that may take a while. New kinds may be added: always keep a `default` when switching.
 public struct CacheOperation: Sendable, Hashable, CustomStringConvertible {
-    private enum Base: String, CaseIterable { case read, write, remove, load, sweep }
+    private enum Base: String, CaseIterable {
+        case read, write, remove, load, sweep, remoteRead, remoteWrite, lease
+    }
 
     private let base: Base
 
@@ -48,9 +50,19 @@ public struct CacheOperation: Sendable, Hashable, CustomStringConvertible {
     /// Looking for expired entries.
     public static let sweep = CacheOperation(base: .sweep)
 
+    /// Reading an entry from a server, or comparing one with it.
+    public static let remoteRead = CacheOperation(base: .remoteRead)
+    /// Writing an entry to a server.
+    public static let remoteWrite = CacheOperation(base: .remoteWrite)
+    /// Taking the leases of keys that are loaded, and waiting for those that other machines have.
+    public static let lease = CacheOperation(base: .lease)
+
+    /// Whether only caches on a server do it.
+    var isRemote: Bool { self == .remoteRead || self == .remoteWrite || self == .lease }
+
     /// All kinds there are.
     static var all: [CacheOperation] { Base.allCases.map(CacheOperation.init(base:)) }
 
-    /// The operation's name: `read`, `write`, `remove`, `load` or `sweep`.
+    /// The operation's name: `read`, `write`, `remove`, `load`, `sweep`, `remoteRead`, `remoteWrite` or `lease`.
     public var description: String { base.rawValue }
 }

@@ -67,12 +67,19 @@ final class Listeners: Sendable {
 
     // MARK: Operations
 
+    /// An operation of the store as observers see it.
+    private func told(_ operation: CacheOperation) -> CacheOperation {
+        guard storeTier == .shared else { return operation }
+        return operation == .read ? .remoteRead : operation == .write ? .remoteWrite : operation
+    }
+
     /// Has the observer see the beginning and the end of `body`.
     func observing<Result, Failure: Error>(
         _ operation: CacheOperation,
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let observer else { return try body() }
+        let operation = told(operation)
         let token = observer.cache(cacheName, willBegin: operation)
         defer { observer.cache(cacheName, didEnd: operation, token) }
         return try body()
@@ -83,6 +90,7 @@ final class Listeners: Sendable {
         _ body: nonisolated(nonsending) () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let observer else { return try await body() }
+        let operation = told(operation)
         let token = observer.cache(cacheName, willBegin: operation)
         defer { observer.cache(cacheName, didEnd: operation, token) }
         return try await body()

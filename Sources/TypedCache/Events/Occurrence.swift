@@ -16,6 +16,8 @@ enum Occurrence: Hashable, CaseIterable {
     case replaced
     case removedAll
     case corrupted
+    case invalidated
+    case verified
     case failed
 
     /// The event as users see it.
@@ -37,6 +39,8 @@ enum Occurrence: Hashable, CaseIterable {
         case .replaced: (.removed, .memory, .replaced)
         case .removedAll: (.removedAll, nil, nil)
         case .corrupted: (.removed, .disk, .corrupted)
+        case .invalidated: (.invalidated, .memory, nil)
+        case .verified: (.verified, .disk, nil)
         case .failed: (.failed, nil, nil)
         }
     }

@@ -59,6 +59,12 @@ struct Recorder: Sendable {
         if gate.stops(entry.key.hash) { show(entry) }
     }
 
+    /// Records a hit in memory that the table has not seen, because the entry was to be compared first.
+    func comparedHit(_ entry: MemoryEntry) {
+        memory.table.countHit(entry.key)
+        if gate.stops(entry.key.hash) { show(entry) }
+    }
+
     /// Shows a hit in memory, which is counted, to the profile and the listeners.
     @inline(never) func show(_ entry: MemoryEntry) {
         sampler?.use(entry.key.hash, cost: entry.cost)

@@ -13,6 +13,11 @@ extension LoadPlan {
     /// - Throws: `CancellationError` if the task is cancelled; ``CacheError`` with code `.recursiveLoad` if another
     ///   object's load has a lease and waits for this load, `.closed` if the cache is closed meanwhile.
     func lease(_ loads: [KeyLoad]) async throws -> [String: any LoadLease]? {
+        if core.remote?.joinsLoads != true { return nil }
+        return try await core.listeners.observing(.lease) { try await take(loads) }
+    }
+
+    private func take(_ loads: [KeyLoad]) async throws -> [String: any LoadLease]? {
         guard let store = core.remote else { return nil }
         guard let first = loads.first else { return [:] }
         let keys = Dictionary(loads.map { ($0.key.text, $0.key) }) { first, _ in first }

@@ -186,7 +186,7 @@ extension LoadPlan {
         if attributes.expiresAt != nil { attributes.loadTime = loadTime }
         let new = try Cache<Value>.newEntry(value, forKey: load.key, attributes, as: form)
         core.recorder.record(.loaded, load.key)
-        if case .some(nil) = lease { return end(load, .loaded(new.entry)) }
+        if case .some(nil) = lease { return end(load, unsavedOnServer: new.entry) }
         let (core, keepsUnsaved) = (core, options.keepsUnsaved)
         let rule = WriteRule.ifUnchanged(since: load.start, lease: lease ?? nil)
         await core.queues.run(load.key) {
@@ -198,6 +198,18 @@ extension LoadPlan {
             }
         }
         end(load, .loaded(new.entry))
+    }
+
+    /// Ends a load whose value a server cannot be given: memory keeps it for a while if the server does not answer.
+    private func end(_ load: KeyLoad, unsavedOnServer entry: MemoryEntry) {
+        if let time = core.remote?.keepingTime, time > .zero {
+            core.release(
+                core.memory.withLock { $0.endRead(load.key, load.start, keeping: entry, servedUntil: .now + time) }
+            )
+            core.loads.finish(load, .loaded(entry))
+        } else {
+            end(load, .loaded(entry))
+        }
     }
 
     /// Ends a load with the value that there was.

@@ -31,6 +31,14 @@ struct EntrySlots {
         return entry
     }
 
+    /// Takes out all entries.
+    mutating func removeAll() -> [MemoryEntry] {
+        let entries = slots.compactMap(\.entry)
+        slots = []
+        count = 0
+        return entries
+    }
+
     // Inlined into hits, like its callers: the fewer instructions from one hit to the next, the more of a hit's
     // waiting for memory overlaps with the next one's; with 100,000 keys that is most of its time.
     @inline(__always) private func find(_ key: EntryKey) -> (position: Int, entry: MemoryEntry)? {

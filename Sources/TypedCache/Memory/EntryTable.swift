@@ -76,6 +76,15 @@ struct EntryTable: @unchecked Sendable {
         stripe(of: key).pointee.slots.withLock { $0.remove(forKey: key) }
     }
 
+    /// Takes out all entries.
+    func removeAll() -> [MemoryEntry] {
+        var entries: [MemoryEntry] = []
+        for index in 0..<Self.stripeCount {
+            stripe(index).pointee.slots.withLock { entries += $0.removeAll() }
+        }
+        return entries
+    }
+
     // MARK: Stripes
 
     private func stripe(of key: EntryKey) -> UnsafeMutablePointer<Stripe> {

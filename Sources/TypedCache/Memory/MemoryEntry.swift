@@ -4,7 +4,7 @@ import Foundation
 
 /// An entry in memory; a subclass has its value.
 ///
-/// Unchecked: only the policy's fields may change. The value in a `ValueEntry` need not be Sendable, but then neither
+/// Unchecked: only the policy's fields may change, and the version before memory has the entry. The value in a `ValueEntry` need not be Sendable, but then neither
 /// is its cache: the value is handed out only on the one thread or actor that has the cache. Another cache of the same
 /// directory may have it dropped, which only releases a reference.
 class MemoryEntry: EvictionEntry, @unchecked Sendable {
@@ -15,6 +15,8 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
     final let timing: EntryTiming?
     /// In bytes, as the limit of memory counts them; zero or more.
     final let cost: Int
+    /// The version that a server has of the entry, see `EntryIdentity`; 0 if there is none, or it is not known.
+    final var version: UInt64 = 0
 
     init(key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
         self.key = key

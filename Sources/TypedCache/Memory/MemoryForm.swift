@@ -35,6 +35,8 @@ struct MemoryForm<Value>: Sendable {
     ) -> MemoryEntry {
         let attributes = stored.information.attributes
         let timing = timing ?? EntryTiming.of(attributes, entry: stored.information)
-        return entry(value, of: key, archive: stored.archive, attributes, timing: timing)
+        let entry = entry(value, of: key, archive: stored.archive, attributes, timing: timing)
+        entry.version = stored.information.identity.version
+        return entry
     }
 }

@@ -23,6 +23,8 @@ struct MemoryTier {
         /// went without being written.
         fileprivate let drops: Int
         fileprivate let invalidations: Int
+        /// How often the key's entry, and all entries, became doubtful.
+        fileprivate let doubts: (key: Int, all: Int)
         /// Whether a write was under way already.
         fileprivate let isContended: Bool
     }
@@ -58,10 +60,16 @@ struct MemoryTier {
         var writes = 0
         /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
         var drops = 0
+        /// How often the entry became doubtful meanwhile.
+        var doubts = 0
     }
 
     private let table: EntryTable
     private var policy: ShortestReuse
+    /// Entries that may be out of date: no hit finds them, until they are compared with the store's.
+    private var doubtful: [EntryKey: Doubt] = [:]
+    /// Grows whenever everything in memory becomes doubtful.
+    private var doubts = 0
     private var traffic: [EntryKey: Traffic] = [:]
     /// Grows with every removal of everything.
     private var epoch = 0
@@ -85,7 +93,7 @@ struct MemoryTier {
     var cost: Int { policy.cost }
 
     mutating func remove(forKey key: EntryKey) -> MemoryEntry? {
-        guard let entry = table.remove(forKey: key) else { return nil }
+        guard let entry = take(key) else { return nil }
         policy.remove(entry)
         if !unsaved.isEmpty { unsaved[key] = nil }
         return entry
@@ -137,7 +145,7 @@ struct MemoryTier {
 
     /// Takes an entry that the policy has given up out of the table.
     private mutating func leave(_ key: EntryKey) {
-        _ = table.remove(forKey: key)
+        _ = take(key)
         if !unsaved.isEmpty { unsaved[key] = nil }
     }
 
@@ -192,6 +200,7 @@ struct MemoryTier {
             writes: state.writes,
             drops: state.drops,
             invalidations: invalidations,
+            doubts: (state.doubts, doubts),
             isContended: isContended
         )
     }
@@ -231,16 +240,19 @@ struct MemoryTier {
     ) -> Dropped {
         let isThere = start.drops == traffic[key]?.drops && start.invalidations == invalidations
         let isCurrent = isThere && removalCount == 0 && isCurrent(key, start)
+        let isDoubtful = start.doubts != (traffic[key]?.doubts ?? 0, doubts)
         if var state = traffic[key] {
             state.operations -= 1
             if isWrite { state.activeWrites -= 1 }
             traffic[key] = state.operations == 0 ? nil : state
         }
         guard let entry else { return Dropped() }
-        return isCurrent ? keep(entry) : Dropped(others: [entry])
+        guard isCurrent, !isDoubtful || entry.version != 0 else { return Dropped(others: [entry]) }
+        return keep(entry, as: isDoubtful ? Doubt(entry: entry, servedUntil: nil) : nil)
     }
 
-    private mutating func keep(_ entry: MemoryEntry) -> Dropped {
+    /// - Parameter doubt: `nil` for an entry that hits may find.
+    private mutating func keep(_ entry: MemoryEntry, as doubt: Doubt? = nil) -> Dropped {
         var dropped = Dropped()
         if let former = remove(forKey: entry.key) { dropped.others.append(former) }
         var victims: [EvictionEntry] = []
@@ -251,7 +263,7 @@ struct MemoryTier {
             return dropped
         }
         for victim in removed { leave(victim.key) }
-        table.insert(entry)
+        if let doubt { doubtful[entry.key] = doubt } else { table.insert(entry) }
         statistics.count(.memoryEvicted, times: removed.count)
         dropped.evicted = removed
         return dropped
@@ -270,6 +282,73 @@ struct MemoryTier {
     mutating func drop(_ key: EntryKey) -> MemoryEntry? {
         traffic[key]?.drops += 1
         return isUnsaved(key) ? nil : remove(forKey: key)
+    }
+
+    // MARK: Doubts
+
+    /// An entry that may be out of date.
+    struct Doubt {
+        let entry: MemoryEntry
+        /// Until when it may be served while the store does not answer; `nil` where the store says that.
+        let servedUntil: ContinuousClock.Instant?
+    }
+
+    private mutating func take(_ key: EntryKey) -> MemoryEntry? {
+        if let entry = table.remove(forKey: key) { return entry }
+        return doubtful.isEmpty ? nil : doubtful.removeValue(forKey: key)?.entry
+    }
+
+    /// The entry of a key if it is doubtful.
+    func doubt(_ key: EntryKey) -> Doubt? { doubtful.isEmpty ? nil : doubtful[key] }
+
+    /// Whether memory has an entry of a key, doubtful or not, or is about to.
+    func isKnown(_ key: EntryKey) -> Bool { isUnderWay(key) || doubt(key) != nil || table.contains(key) }
+
+    /// Has the entry of a key be compared before it is used again; one that the store does not have goes.
+    mutating func makeDoubtful(_ key: EntryKey) -> MemoryEntry? {
+        traffic[key]?.doubts += 1
+        guard let entry = table.remove(forKey: key) else { return nil }
+        return hide(entry)
+    }
+
+    /// Has all entries be compared before they are used again; those that the store does not have go.
+    ///
+    /// - Returns: how many were not doubtful before; and those that left memory.
+    mutating func makeAllDoubtful() -> (count: Int, Dropped) {
+        doubts += 1
+        if policy.count == doubtful.count { return (0, Dropped()) }
+        let entries = table.removeAll()
+        return (entries.count, Dropped(others: entries.compactMap { hide($0) }))
+    }
+
+    /// - Returns: the entry if it goes.
+    private mutating func hide(_ entry: MemoryEntry) -> MemoryEntry? {
+        guard entry.version != 0, !isUnsaved(entry.key) else {
+            policy.remove(entry)
+            if !unsaved.isEmpty { unsaved[entry.key] = nil }
+            return entry
+        }
+        doubtful[entry.key] = Doubt(entry: entry, servedUntil: nil)
+        return nil
+    }
+
+    /// Forgets an entry that is not the store's any more.
+    mutating func forget(_ doubt: Doubt) -> MemoryEntry? {
+        doubtful[doubt.entry.key]?.entry === doubt.entry ? remove(forKey: doubt.entry.key) : nil
+    }
+
+    /// Ends the reading of a value that was loaded, but could not be saved because the store does not answer: until
+    /// then it is served, as long as the store does not answer.
+    mutating func endRead(
+        _ key: EntryKey,
+        _ start: Start,
+        keeping entry: MemoryEntry,
+        servedUntil: ContinuousClock.Instant
+    ) -> Dropped {
+        let isWanted = isCurrent(key, start) && removalCount == 0
+        _ = end(key, start, isWrite: false, keeping: nil)
+        return isWanted
+            ? keep(entry, as: Doubt(entry: entry, servedUntil: servedUntil)) : Dropped(others: [entry])
     }
 
     /// Forgets everything, for any of it may be out of date; nothing was removed by a call.

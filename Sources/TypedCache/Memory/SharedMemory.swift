@@ -64,7 +64,7 @@ final class SharedMemory: Sendable {
     }
 
     /// Whether memory has an entry for a key, or may be about to.
-    func isKnown(_ key: EntryKey) -> Bool { table.contains(key) || withLock { $0.isUnderWay(key) } }
+    func isKnown(_ key: EntryKey) -> Bool { table.contains(key) || withLock { $0.isKnown(key) } }
 
     func withLock<Result>(_ body: (inout sending MemoryTier) -> sending Result) -> sending Result {
         tier.withLock(body)

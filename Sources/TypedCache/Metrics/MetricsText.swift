@@ -65,6 +65,18 @@ struct MetricsText: CustomStringConvertible {
         counter("replacements", help: "Entries in memory that another value replaced.", of: caches, \.replacements)
         counter("clearances", help: "Removals of all entries.", of: caches, \.clearances)
         counter("corruptions", help: "Entries found damaged.", of: caches, \.corruptions)
+        counter(
+            "invalidations",
+            help: "Entries in memory that others had changed, and times when any could have been.",
+            of: caches,
+            \.invalidations
+        )
+        counter(
+            "verifications",
+            help: "Entries in memory compared with a server's and found the same.",
+            of: caches,
+            \.verifications
+        )
         counter("failures", help: "Failures that no call could throw.", of: caches, \.failures)
     }
 
@@ -87,6 +99,7 @@ struct MetricsText: CustomStringConvertible {
         for cache in caches {
             for operation in CacheOperation.all {
                 guard let (counts, sum) = cache.operations?.histogram(of: operation)?.cumulative else { continue }
+                if operation.isRemote, counts.last ?? 0 == 0 { continue }
                 let labels = [("cache", cache.name), ("operation", "\(operation)")]
                 for (bound, count) in zip(LatencyHistogram.bounds, counts) {
                     sample("\(name)_bucket", labels + [("le", "\(bound / .seconds(1))")], value: "\(count)")

@@ -114,6 +114,7 @@ extension PublishedStatistics {
             Number(optional: \.memory.entryLimit), Number(optional: \.memory.byteLimit),
             Number(optional: \.disk.entryCount), Number(optional: \.disk.byteCount),
             Number(optional: \.disk.entryLimit), Number(optional: \.disk.byteLimit),
+            Number(\.statistics.invalidations), Number(\.statistics.verifications),
         ]
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import RedisServers
 import RedisWire
 import TestSupport
+import Testing
 import TypedCache
 
 @testable import SharedCache
@@ -21,12 +22,17 @@ struct Fleet {
         timeout: Int = 20_000,
         heartbeat: Duration = .milliseconds(20),
         deadline: Duration = .seconds(20),
-        lease: Duration = .seconds(3_600)
+        lease: Duration = .seconds(3_600),
+        _ change: (inout SharedSettings) -> Void = { _ in }
     ) throws -> SharedTier {
-        try SharedTier(
-            "redis://127.0.0.1:\(port ?? server.port)/?prefix=\(prefix)&soft_timeout=\(timeout)ms&timeout=\(2 * timeout)ms",
-            SharedSettings(heartbeatInterval: heartbeat, heartbeatDeadline: deadline, leaseDuration: lease)
+        var settings = SharedSettings(
+            timeouts: .init(soft: .milliseconds(timeout), hard: .milliseconds(timeout)),
+            heartbeat: .init(interval: heartbeat, deadline: deadline),
+            breaker: .init(pause: .milliseconds(20), longestPause: .milliseconds(50)),
+            loads: .oncePerFleet(lease: lease)
         )
+        change(&settings)
+        return try SharedTier("redis://127.0.0.1:\(port ?? server.port)/?prefix=\(prefix)", settings)
     }
 
     /// A machine whose memory may answer.
@@ -48,6 +54,14 @@ extension SharedTier {
 
     /// Asks the server behind the caches' back.
     func ask(_ command: RedisCommand) async throws -> RedisValue { try await client.send(command) }
+
+    /// Has the server end the channel on which it tells this tier of changes.
+    func cutChannel(by other: SharedTier) async throws {
+        let information = try #require(try await ask(["CLIENT", "INFO"]).text)
+        let field = try #require(information.split(separator: " ").first { $0.hasPrefix("redir=") })
+        let number = try #require(Int(field.dropFirst("redir=".count)))
+        _ = try await other.ask(["CLIENT", "KILL", "ID", .integer(number)])
+    }
 
     /// The names of all entries.
     func names() async throws -> [String] {

@@ -110,7 +110,7 @@ struct FleetRun {
             }
         }
         let settings = SharedSettings()
-        let bound = settings.heartbeatInterval + settings.heartbeatDeadline
+        let bound = settings.heartbeat.interval + settings.heartbeat.deadline
         usleep(UInt32(bound / .microseconds(1)))
         let cache = try Cache<Note>(name: "notes", shared: tier, memory: .none)
         let there = try (0..<trials).map { "\(try cache.fetch(forKey: "trial-\($0)")?.version ?? 0)" }

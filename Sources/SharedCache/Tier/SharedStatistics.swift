@@ -1,0 +1,33 @@
+/// The events of a tier since it was opened, of all its caches together. Hits in memory are in the statistics of each
+/// cache.
+public struct SharedStatistics: Sendable, Hashable {
+    /// Entries that the server gave.
+    public internal(set) var hits = 0
+    /// Entries that the server was asked for, and does not have.
+    public internal(set) var misses = 0
+    /// Entries in memory, or on the near disk, that were compared with the server's, by 59 bytes each.
+    public internal(set) var compares = 0
+    /// Compared entries that were still the same.
+    public internal(set) var unchanged = 0
+    /// Messages of the server about changes of entries by others, or by the server itself.
+    public internal(set) var invalidations = 0
+    /// Messages of the server about changes that conditional saves and removals of this process made.
+    public internal(set) var ownEchoes = 0
+    /// How often the server began to tell of changes: once, and after each loss of a connection.
+    public internal(set) var epochs = 0
+    /// Changes that the server did not acknowledge, whose entries it is told to remove until it does.
+    public internal(set) var debts = 0
+    /// Leases that loads of this process got.
+    public internal(set) var leasesWon = 0
+    /// How often loads waited because another one had the lease.
+    public internal(set) var leasesWaited = 0
+    /// Loaded values that were not saved, because a change had ended their lease.
+    public internal(set) var leasesLost = 0
+    /// Calls without an answer in time.
+    public internal(set) var timeouts = 0
+    /// Bytes sent to the server, and received from it.
+    public internal(set) var bytesSent = 0
+    public internal(set) var bytesReceived = 0
+
+    public init() {}
+}

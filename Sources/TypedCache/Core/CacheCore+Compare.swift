@@ -1,0 +1,111 @@
+import ArchiveStore
+import Foundation
+
+// Entries that memory has, and that another machine may have changed unheard: they are compared with the store's by
+// their versions, which takes 59 bytes, and are served if they are still the same.
+
+extension CacheCore {
+    /// Compares the entry that memory has for a key, if it is doubtful and has not expired. Blocks until the store has
+    /// answered.
+    ///
+    /// - Returns: the entry, if it may be served; `nil` if the store has to be read.
+    func compare(_ key: EntryKey) throws(CacheError) -> MemoryEntry? {
+        guard let remote, let begun = beginCompare(key) else { return nil }
+        guard begun.isAsked else { return try finish(begun, .success(true)) }
+        let result = Result { () throws(StoreError) in
+            try listeners.observing(.read) { () throws(StoreError) in try remote.compare(begun.known) }
+        }
+        return try finish(begun, result)
+    }
+
+    /// Compares the doubtful entries that memory has for some keys, as ``compare(_:)`` does, and suspends meanwhile.
+    ///
+    /// - Parameter isUrgent: whether the caller has something else than the answer.
+    /// - Returns: the result for each key, in their order.
+    nonisolated(nonsending) func compare(
+        _ keys: [EntryKey],
+        isUrgent: Bool
+    ) async -> [Result<MemoryEntry?, CacheError>] {
+        guard let remote else { return keys.map { _ in .success(nil) } }
+        let begun = keys.map { beginCompare($0) }
+        let asked = begun.compactMap { $0.flatMap { $0.isAsked ? $0.known : nil } }
+        var answers: [Result<Bool, StoreError>] = []
+        if !asked.isEmpty {
+            answers = await listeners.observing(.read) { await remote.compare(asked, isUrgent: isUrgent) }
+        }
+        var next = answers.makeIterator()
+        return begun.map { begun in
+            guard let begun else { return .success(nil) }
+            let answer = begun.isAsked ? next.next() : nil
+            return Result { () throws(CacheError) in try finish(begun, answer ?? .success(true)) }
+        }
+    }
+
+    /// A comparison that has begun, and that must be finished.
+    private final class BegunCompare: Sendable {
+        let doubt: MemoryTier.Doubt
+        let start: MemoryTier.Start
+        /// Whether the store is asked.
+        let isAsked: Bool
+
+        init(_ doubt: MemoryTier.Doubt, _ start: MemoryTier.Start, isAsked: Bool) {
+            self.doubt = doubt
+            self.start = start
+            self.isAsked = isAsked
+        }
+
+        var known: KnownEntry { KnownEntry(key: doubt.entry.key.text, version: doubt.entry.version) }
+
+    }
+
+    private func beginCompare(_ key: EntryKey) -> BegunCompare? {
+        guard usage.isUsable, let remote else { return nil }
+        let isSilent = remote.keepingTime != nil
+        let begun = memory.withLock { memory -> BegunCompare? in
+            guard let doubt = memory.doubt(key), !memory.hasTombstone(key) else { return nil }
+            let isKept = isSilent && doubt.servedUntil.map { ContinuousClock.now < $0 } ?? false
+            return BegunCompare(doubt, memory.beginRead(key), isAsked: !isKept)
+        }
+        guard let begun else { return nil }
+        guard begun.doubt.entry.isFresh(at: now) else {
+            release(memory.withLock { $0.endRead(key, begun.start) })
+            return nil
+        }
+        foreignChanges?.expect(key)
+        return begun
+    }
+
+    private func finish(
+        _ begun: BegunCompare,
+        _ result: Result<Bool, StoreError>
+    ) throws(CacheError) -> MemoryEntry? {
+        let entry = begun.doubt.entry
+        let key = entry.key
+        do throws(StoreError) {
+            let isSame = try result.get()
+            if !begun.isAsked {
+                release(memory.withLock { $0.endRead(key, begun.start) })
+                return entry
+            }
+            let dropped = memory.withLock { memory -> MemoryTier.Dropped in
+                if isSame { return memory.endRead(key, begun.start, keeping: entry) }
+                var dropped = memory.endRead(key, begun.start)
+                if let former = memory.forget(begun.doubt) { dropped.others.append(former) }
+                return dropped
+            }
+            release(dropped)
+            recorder.record(isSame ? .verified : .invalidated, key)
+            return isSame ? entry : nil
+        } catch {
+            release(memory.withLock { $0.endRead(key, begun.start) })
+            if error.code == .unreachable, remote?.servesUnverified == true { return entry }
+            throw failure(error, key)
+        }
+    }
+
+    /// Has the entry of a key be compared before memory answers with it again, for a fetch of the latest value.
+    func makeDoubtful(_ key: EntryKey) {
+        let dropped = memory.withLock { $0.makeDoubtful(key) }
+        _ = consume dropped
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import RedisServers
+import RedisWire
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import SharedCache
+
+/// Entries in memory that may be out of date are compared with the server's, not thrown away.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct CompareTests {
+    /// Behaviour 6.
+    @Test func afterALostChannelEachUntouchedEntryCostsOneCompare() async throws {
+        let fleet = try await Fleet()
+        let other = try await fleet.verifiedMachine()
+        let here = try other.cache()
+        let tier = try await fleet.verifiedMachine()
+        let there = try tier.cache()
+        let (touched, untouched) = ((0..<100).map { "touched \($0)" }, (0..<100).map { "untouched \($0)" })
+        for key in touched + untouched { try await here.save("old", forKey: key) }
+        try await known(touched + untouched, by: there, tier)
+        let before = tier.statistics
+        try await tier.cutChannel(by: other)
+        for key in touched { try await here.save("new", forKey: key) }
+        while tier.statistics.epochs == before.epochs { await pause() }
+        await tier.verified()
+        for key in touched { #expect(try await there.fetch(forKey: key) == "new") }
+        for key in untouched { #expect(try await there.fetch(forKey: key) == "old") }
+        let after = tier.statistics
+        #expect(after.unchanged - before.unchanged == 100)
+        #expect(after.hits - before.hits == 100)
+        #expect(there.statistics.verifications == 100)
+        for key in untouched { #expect(try await there.fetch(forKey: key) == "old") }
+        #expect(tier.statistics.compares == after.compares && tier.statistics.hits == after.hits)
+    }
+
+    /// Has memory know entries.
+    private func known(_ keys: [String], by cache: Cache<String>, _ tier: SharedTier) async throws {
+        for key in keys { _ = try await cache.fetch(forKey: key) }
+        let hits = tier.statistics.hits
+        for key in keys { _ = try await cache.fetch(forKey: key) }
+        #expect(tier.statistics.hits == hits)
+    }
+
+    /// Behaviour 7.
+    @Test func aSilentChannelHasEachEntryCompared() async throws {
+        let fleet = try await Fleet()
+        let proxy = try FaultProxy(to: fleet.server.port)
+        defer { proxy.end() }
+        proxy.scope = .without("TRACKING")
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try fleet.machine(through: proxy.port, deadline: .milliseconds(400))
+        let there = try tier.cache()
+        for key in ["key", "other"] { try await here.save("old", forKey: key) }
+        while there.statistics.memoryHits < 2 {
+            await tier.verified()
+            for key in ["key", "other"] { #expect(try await there.fetch(forKey: key) == "old") }
+        }
+        proxy.fault = .stall
+        try await here.save("new", forKey: "key")
+        while tier.isVerified { await pause() }
+        let before = tier.statistics
+        #expect(try await there.fetch(forKey: "key") == "new")
+        for _ in 0..<3 { #expect(try await there.fetch(forKey: "other") == "old") }
+        let after = tier.statistics
+        #expect(after.unchanged - before.unchanged == 3 && after.hits - before.hits == 1)
+    }
+
+    /// Behaviour 13.
+    @Test func anAnswerThatAMessageOvertakesIsNotKept() async throws {
+        let fleet = try await Fleet()
+        let proxy = try FaultProxy(to: fleet.server.port)
+        defer { proxy.end() }
+        proxy.scope = .with("TRACKING")
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try fleet.machine(through: proxy.port)
+        await tier.verified()
+        let there = try tier.cache()
+        _ = try await there.fetch(forKey: "key")
+        for round in 0..<3 {
+            let key = "key \(round)"
+            try await here.save("old", forKey: key)
+            proxy.fault = .delay(milliseconds: 200)
+            async let read = there.fetch(forKey: key)
+            try await Task.sleep(for: .milliseconds(50))
+            let heard = tier.statistics.invalidations
+            try await here.save("new", forKey: key)
+            while tier.statistics.invalidations == heard { await pause() }
+            _ = try await read
+            proxy.fault = .none
+            #expect(try await there.fetch(forKey: key) == "new")
+        }
+    }
+
+    /// Behaviour 14.
+    @Test func anOwnChangeByConditionCostsOneCompareAtMost() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        _ = try await cache.fetch(forKey: "key")
+        for round in 0..<5 {
+            let before = tier.statistics
+            try await cache.modify(forKey: "key") { $0 = "\(round)" }
+            while tier.statistics.ownEchoes == before.ownEchoes { await pause() }
+            let changed = tier.statistics
+            for _ in 0..<3 { #expect(try await cache.fetch(forKey: "key") == "\(round)") }
+            let after = tier.statistics
+            #expect(after.hits == changed.hits && after.misses == changed.misses)
+            #expect(after.compares - changed.compares <= 1)
+            #expect(after.invalidations == before.invalidations)
+        }
+    }
+
+    @Test func anOwnSaveAsksNothing() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        _ = try await cache.fetch(forKey: "key")
+        for round in 0..<5 {
+            try await cache.save("\(round)", forKey: "key")
+            let saved = tier.statistics
+            #expect(try await cache.fetch(forKey: "key") == "\(round)")
+            let after = tier.statistics
+            #expect(after.hits == saved.hits && after.misses == saved.misses && after.compares == saved.compares)
+        }
+    }
+
+    @Test func theLatestValueIsAskedFor() async throws {
+        let fleet = try await Fleet()
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try fleet.machine { $0.coherence = .age(.seconds(3_600)) }
+        let there = try tier.cache()
+        try await here.save("old", forKey: "key")
+        for _ in 0..<2 { #expect(try await there.fetch(forKey: "key") == "old") }
+        try await here.save("new", forKey: "key")
+        #expect(try await there.fetch(forKey: "key") == "old")
+        #expect(try await there.fetch(forKey: "key", freshness: .bounded) == "old")
+        #expect(try await there.fetch(forKey: "key", freshness: .latest) == "new")
+        #expect(try await there.fetch(forKey: "key") == "new")
+        let before = tier.statistics
+        let blocking = { () throws(CacheError) in try there.fetch(forKey: "key", freshness: .latest) }
+        #expect(try blocking() == "new")
+        let after = tier.statistics
+        #expect(after.unchanged - before.unchanged == 1 && after.hits == before.hits)
+        try await here.remove(forKey: "key")
+        #expect(try await there.fetch(forKey: "key", freshness: .latest) == nil)
+    }
+
+    @Test func entriesAreComparedByAgeWhereNothingIsTold() async throws {
+        let fleet = try await Fleet()
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try fleet.machine { $0.coherence = .age(.milliseconds(50)) }
+        await tier.verified()
+        let there = try tier.cache()
+        try await here.save("old", forKey: "key")
+        try await here.save("kept", forKey: "other")
+        try await fetch("old", from: there)
+        try await fetch("kept", from: there, key: "other")
+        try await here.save("new", forKey: "key")
+        try await fetch("new", from: there)
+        let hits = tier.statistics.hits
+        while tier.statistics.unchanged < 2 { #expect(try await there.fetch(forKey: "other") == "kept") }
+        #expect(tier.statistics.hits == hits && tier.statistics.invalidations == 0)
+    }
+
+    @Test func eventsTellOfChangesByOthersAndOfComparisons() async throws {
+        let fleet = try await Fleet()
+        let other = try await fleet.verifiedMachine()
+        let here = try other.cache()
+        let tier = try await fleet.verifiedMachine()
+        let there = try tier.cache()
+        try await here.save("old", forKey: "key")
+        try await known(["key"], by: there, tier)
+        let events = there.events
+        try await tier.cutChannel(by: other)
+        while there.statistics.verifications == 0 { _ = try await insist { try await there.fetch(forKey: "key") } }
+        await tier.verified()
+        _ = try await there.fetch(forKey: "key")
+        try await here.save("new", forKey: "key")
+        try await fetch("new", from: there)
+        var kinds: [String] = []
+        for await event in events where event.kind == .invalidated || event.kind == .verified {
+            kinds.append("\(event.kind) \(event.key ?? "all")")
+            if event.kind == .verified { #expect(event.tier == .shared) }
+            if kinds.last == "invalidated key" { break }
+        }
+        #expect(kinds.prefix(2) == ["invalidated all", "verified key"])
+    }
+}

@@ -1,0 +1,269 @@
+import RedisServers
+import RedisWire
+import Synchronization
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import ArchiveStore
+@testable import SharedCache
+
+/// What each setting of a tier does.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct SettingsTests {
+    @Test func aURLHasTimeoutsOfItsOwn() throws {
+        let tier = try SharedTier(
+            "redis://127.0.0.1:1/?timeout=900ms",
+            SharedSettings(timeouts: .init(soft: .seconds(2), hard: .seconds(3)))
+        )
+        #expect(tier.settings.timeouts == .init(soft: .milliseconds(900), hard: .milliseconds(900)))
+        let usual = try SharedTier("redis://127.0.0.1:1")
+        #expect(usual.settings == SharedSettings())
+    }
+
+    @Test func eachProcessLoadsByItselfIfItIsToldTo() async throws {
+        let fleet = try await Fleet()
+        let running = Tally()
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for machine in 0..<2 {
+                let cache = try fleet.machine { $0.loads = .oncePerProcess }.cache()
+                group.addTask {
+                    try await cache.fetch(forKey: "key") {
+                        running.add()
+                        // Neither waits for the other.
+                        while running.count < 2 { await pause() }
+                        return "value \(machine)"
+                    }
+                }
+            }
+            for try await value in group { #expect(value.hasPrefix("value")) }
+        }
+    }
+
+    @Test func aChangeThatTooFewReplicasHaveIsNotAcknowledged() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine { $0.replicas = .wait(1, .milliseconds(20)) }
+        await tier.verified()
+        let cache = try tier.cache()
+        #expect(await code { try await cache.save("value", forKey: "key") } == .unreachable)
+        while tier.owedKeyCount > 0 { await pause() }
+        #expect(try await insist { try await cache.fetch(forKey: "key") } == nil)
+        let replica = try await RedisServer(["--replicaof", "127.0.0.1", "\(fleet.server.port)"])
+        defer { replica.kill() }
+        try await insist { try await cache.save("value", forKey: "key") }
+        #expect(try await insist { try await cache.fetch(forKey: "key") } == "value")
+    }
+
+    @Test func entriesOfOlderFormsGoWithEachChange() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let (former, older) = (try tier.cache(1), try tier.cache(0))
+        let new = try Cache<String>(name: "cities", shared: tier, schema: 2, alsoRemoves: [0, 1])
+        for change in 0..<4 {
+            for cache in [former, older] { try await cache.save("former", forKey: "key") }
+            try await former.save("other", forKey: "other")
+            switch change {
+            case 0: try await new.save("new", forKey: "key")
+            case 1: try await new.modify(forKey: "key") { $0 = "newer" }
+            case 2: try await new.remove(forKey: "key")
+            default: _ = try await new.fetch(forKey: "key") { "loaded" }
+            }
+            for cache in [former, older] {
+                // Memory may have them until the server tells of the change: these caches use the same connection.
+                let found = try await cache.fetch(forKey: "key", freshness: .latest)
+                #expect(found == nil, "change \(change)")
+            }
+            #expect(try await former.fetch(forKey: "other") == "other")
+        }
+    }
+
+    // MARK: Outages
+
+    @Test func entriesThatCannotBeComparedAreServedForAsLongAsAsked() async throws {
+        for serve in [Duration.zero, .seconds(3_600)] {
+            let fleet = try await Fleet()
+            let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300)) {
+                $0.whenUnreachable.serve = serve
+            }
+            let cache = try tier.cache()
+            try await insist { try await cache.save("value", forKey: "key") }
+            while cache.statistics.memoryHits == 0 {
+                await tier.verified()
+                _ = try await insist { try await cache.fetch(forKey: "key") }
+            }
+            try await fleet.server.stopped {
+                while tier.isVerified { await pause() }
+                for _ in 0..<10 {
+                    if serve == .zero {
+                        #expect(await code { _ = try await cache.fetch(forKey: "key") } == .unreachable)
+                    } else {
+                        let value = try await cache.fetch(forKey: "key")
+                        #expect(value == "value")
+                    }
+                }
+                // A change that was not acknowledged leaves nothing, all the same.
+                #expect(await code { try await cache.save("new", forKey: "key") } == .unreachable)
+                let value = try await cache.fetch(forKey: "key")
+                #expect(value == nil)
+            }
+            #expect(try await insist { try await cache.fetch(forKey: "key") } == nil)
+        }
+    }
+
+    /// Behaviour 9.
+    @Test func oneProducerRunsWhileTheServerIsAway() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100) { settings in
+            settings.whenUnreachable.keep = .seconds(3_600)
+            settings.breaker = .init(failures: 3, pause: .seconds(3_600), longestPause: .seconds(3_600))
+        }
+        await tier.verified()
+        let cache = try tier.cache()
+        let runs = Tally()
+        fleet.server.kill()
+        for round in 0..<50 {
+            for key in ["a", "b"] {
+                let value = try await cache.fetch(forKey: key) {
+                    runs.add()
+                    return "loaded"
+                }
+                #expect(value == "loaded", "round \(round)")
+            }
+        }
+        #expect(runs.count == 2)
+        // Calls for other keys soon wait no longer.
+        for number in 0..<20 { _ = await code { _ = try await cache.fetch(forKey: "\(number)") } }
+        guard case .open = tier.state[0].condition else {
+            Issue.record("\(tier.state)")
+            return
+        }
+    }
+
+    @Test func aValueThatWasKeptDuringAnOutageGivesWayToTheServers() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.keep = .seconds(3_600) }
+        await tier.verified()
+        let cache = try tier.cache()
+        let there = try await fleet.verifiedMachine().cache()
+        _ = try await insist { try await cache.fetch(forKey: "key") }
+        await fleet.server.stopped {
+            for _ in 0..<3 { #expect((try? await cache.fetch(forKey: "key") { "kept" }) == "kept") }
+        }
+        try await insist { try await there.save("saved", forKey: "key") }
+        while await code({ try await fetch("saved", from: cache) }) != nil { await pause() }
+    }
+
+    @Test func aSlowServerCostsAFetchWithAProducerTheSoftTimeout() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 3_600_000) { $0.timeouts.soft = .milliseconds(50) }
+        await tier.verified()
+        let cache = try tier.cache()
+        _ = try await cache.fetch(forKey: "other")
+        // Would wait for an hour otherwise.
+        try await fleet.server.stopped {
+            let value = try await cache.fetch(forKey: "key") { "loaded" }
+            #expect(value == "loaded")
+            let values = try await cache.fetch(forKeys: ["a", "b"]) { keys in
+                Dictionary(uniqueKeysWithValues: keys.map { ($0, "loaded") })
+            }
+            #expect(values == ["a": "loaded", "b": "loaded"])
+        }
+    }
+
+    // MARK: State
+
+    @Test func theStateIsToldAsItChanges() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300))
+        await tier.verified()
+        #expect(tier.state.map(\.condition) == [.connected])
+        var states = tier.states.makeAsyncIterator()
+        fleet.server.kill()
+        let lost = await states.next()
+        #expect(lost?.node == tier.state[0].node && lost?.condition != .connected)
+        try await fleet.server.start()
+        while let state = await states.next(), state.condition != .connected {}
+        #expect(tier.statistics.epochs == 2)
+        await tier.close()
+        // Ends, perhaps after the loss of the connection.
+        while await states.next() != nil {}
+    }
+
+    @Test func observersSeeWhatIsDoneOnTheServer() async throws {
+        let observer = OperationObserver()
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try Cache<String>(name: "cities", shared: tier, observer: observer)
+        _ = try await cache.fetch(forKey: "key") { "value" }
+        #expect(observer.operations == [.remoteRead, .lease, .load, .remoteWrite])
+        let statistics = tier.statistics
+        #expect(statistics.leasesWon == 1 && statistics.misses == 1 && statistics.epochs == 1)
+        #expect(statistics.bytesSent > 0 && statistics.bytesReceived > 0)
+    }
+}
+
+private final class Tally: Sendable {
+    private let value = Atomic<Int>(0)
+
+    var count: Int { value.load(ordering: .relaxed) }
+
+    func add() { value.add(1, ordering: .relaxed) }
+}
+
+private final class OperationObserver: CacheObserver {
+    private let state = Mutex<[CacheOperation]>([])
+
+    var operations: [CacheOperation] { state.withLock { $0 } }
+
+    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
+        state.withLock { $0.append(operation) }
+        return nil
+    }
+}
+
+/// When calls fail at once.
+@Suite struct BreakerTests {
+    private typealias Instant = ContinuousClock.Instant
+
+    @Test func pausesDoubleUntilACallIsAnswered() {
+        var state = BreakerState(.init(failures: 2, pause: .seconds(1), longestPause: .seconds(5)))
+        var now = Instant.now
+        state.fail(at: now, jitter: 1)
+        #expect(state.openUntil == nil && state.isSilent)
+        for pause in [1, 2, 4, 5, 5] {
+            state.fail(at: now, jitter: 1)
+            #expect(state.openUntil == now + .seconds(pause))
+            // More failures, of calls that were under way, change nothing.
+            state.fail(at: now + .milliseconds(1), jitter: 1)
+            state.beat(at: now + .seconds(pause) - .milliseconds(1))
+            #expect(state.openUntil == now + .seconds(pause))
+            now += .seconds(pause)
+            state.beat(at: now)
+            #expect(state.openUntil == nil && !state.isSilent)
+        }
+        state.answer()
+        state.fail(at: now, jitter: 1)
+        #expect(state.openUntil == nil)
+        state.fail(at: now, jitter: 1.5)
+        #expect(state.openUntil == now + .milliseconds(1_500))
+    }
+
+    @Test func withoutHeartbeatsOneCallIsLetThroughAfterEachPause() {
+        var state = BreakerState(.init(failures: 1, pause: .seconds(1), longestPause: .seconds(5)))
+        let now = Instant.now
+        let admissions = [
+            state.admits(at: now), failed(&state, at: now), state.admits(at: now + .seconds(1)),
+            state.admits(at: now + .seconds(1)),
+        ]
+        #expect(admissions == [true, false, true, false])
+        state.answer()
+        let isAdmitted = state.admits(at: now)
+        #expect(isAdmitted)
+    }
+
+    /// Whether a call is let through right after a failure.
+    private func failed(_ state: inout BreakerState, at now: Instant) -> Bool {
+        state.fail(at: now, jitter: 1)
+        return state.admits(at: now)
+    }
+}
