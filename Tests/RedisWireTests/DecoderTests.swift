@@ -87,7 +87,7 @@ struct DecoderTests {
         for _ in 0..<4 {
             let value = ValueTree.random(using: &generator)
             values.append(value)
-            bytes += ValueTree.encode(value) { Int.random(in: 0..<4, using: &generator) == 0 }
+            bytes += ValueWriter.encode(value) { Int.random(in: 0..<4, using: &generator) == 0 }
         }
         let whole = Self.decode([bytes])
         #expect(whole.values == values && whole.isWhole, "seed \(seed)")
@@ -105,7 +105,7 @@ struct DecoderTests {
     )
     func bitFlips(seed: Int) {
         var generator = SeededGenerator(seed: seed)
-        let bytes = ValueTree.encode(ValueTree.random(using: &generator, depth: 3)) { false }
+        let bytes = ValueWriter.encode(ValueTree.random(using: &generator, depth: 3)) { false }
         var limits = RedisDecodingLimits()
         limits.stringLength = 4_096
         limits.elements = 4_096
@@ -115,7 +115,7 @@ struct DecoderTests {
             let whole = Self.decode([changed], limits: limits)
             let single = Self.decode(changed.map { [$0] }, limits: limits)
             let isSame =
-                whole.values.flatMap { ValueTree.encode($0) } == single.values.flatMap { ValueTree.encode($0) }
+                whole.values.flatMap { ValueWriter.encode($0) } == single.values.flatMap { ValueWriter.encode($0) }
             if !isSame || whole.error != single.error { Issue.record("seed \(seed), bit \(bit)") }
             if let error = whole.error, error.offset > UInt64(changed.count) {
                 Issue.record("offset of bit \(bit)")

@@ -1,7 +1,7 @@
 import RedisWire
 import TestSupport
 
-/// Values by seeds, and a writer of them that shares nothing with the decoder.
+/// Values by seeds.
 enum ValueTree {
     static func random(using generator: inout SeededGenerator, depth: Int = 4) -> RedisValue {
         switch Int.random(in: 0..<(depth > 0 ? 14 : 9), using: &generator) {
@@ -23,39 +23,6 @@ enum ValueTree {
             let attributes = pairs(&generator, depth)
             if case .attributed = value { return value }
             return attributes.isEmpty ? value : .attributed(attributes, value)
-        }
-    }
-
-    /// The bytes of a value; aggregates and strings are streamed where `streams` says so.
-    static func encode(_ value: RedisValue, streams: () -> Bool = { false }) -> [UInt8] {
-        func line(_ text: String) -> [UInt8] { Array((text + "\r\n").utf8) }
-        func aggregate(_ type: String, _ count: Int, _ items: [RedisValue], canStream: Bool = true) -> [UInt8] {
-            let isStreamed = canStream && streams()
-            let body = items.flatMap { encode($0, streams: streams) }
-            return isStreamed ? line(type + "?") + body + line(".") : line(type + String(count)) + body
-        }
-        func flat(_ pairs: [RedisPair]) -> [RedisValue] { pairs.flatMap { [$0.key, $0.value] } }
-        switch value {
-        case .null: return line("_")
-        case .simple(let text): return line("+" + text)
-        case .error(let error): return line("-" + error.message)
-        case .integer(let number): return line(":\(number)")
-        case .boolean(let flag): return line(flag ? "#t" : "#f")
-        case .double(let number): return line(",\(number)")
-        case .bigNumber(let digits): return line("(" + digits)
-        case .bulk(let bytes):
-            guard streams() else { return line("$\(bytes.count)") + bytes + line("") }
-            let half = bytes.count / 2
-            let chunks = [bytes[..<half], bytes[half...]].filter { !$0.isEmpty }
-            return line("$?") + chunks.flatMap { line(";\($0.count)") + $0 + line("") } + line(";0")
-        case .verbatim(let format, let bytes):
-            return line("=\(bytes.count + 4)") + Array("\(format):".utf8) + bytes + line("")
-        case .array(let items): return aggregate("*", items.count, items)
-        case .set(let items): return aggregate("~", items.count, items)
-        case .push(let items): return aggregate(">", items.count, items, canStream: false)
-        case .map(let pairs): return aggregate("%", pairs.count, flat(pairs))
-        case .attributed(let pairs, let value):
-            return aggregate("|", pairs.count, flat(pairs), canStream: false) + encode(value, streams: streams)
         }
     }
 

@@ -247,10 +247,9 @@ package struct RedisDecoder {
         case UInt8(ascii: "!"):
             return .error(RedisReplyError(message: String(decoding: done.bytes, as: UTF8.self)))
         case UInt8(ascii: "="):
-            guard done.bytes.count >= 4, done.bytes[3] == UInt8(ascii: ":") else {
-                throw malformed("A verbatim string without its format", done.offset)
-            }
-            let format = String(decoding: done.bytes[..<3], as: UTF8.self)
+            guard done.bytes.count >= 4, done.bytes[3] == UInt8(ascii: ":"),
+                let format = String(validating: done.bytes[..<3], as: UTF8.self)
+            else { throw malformed("A verbatim string without its format", done.offset) }
             return .verbatim(format: format, Array(done.bytes[4...]))
         default: return .bulk(done.bytes)
         }
