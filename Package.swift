@@ -29,9 +29,15 @@ let package = Package(
         // For the package in Benchmarks alone: another package can only depend on a product.
         .library(name: "_StoreMeasuring", targets: ["StoreMeasuring"]),
     ],
+    traits: [
+        .trait(name: "TLS", description: "Encrypted connections to Redis and Valkey, by the system's OpenSSL.")
+    ],
     targets: [
-        // zlib, the one system library. Not by pkg-config, which may name another package manager's header.
+        // zlib, the one system library that every build needs. Not by pkg-config, which may name another package manager's header.
         .systemLibrary(name: "CZlib", providers: [.apt(["libz-dev"])]),
+
+        // OpenSSL, for the trait TLS alone.
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
 
         // Where the current thread's stack ends.
         .target(name: "CStack"),
@@ -82,7 +88,11 @@ let package = Package(
         ),
 
         // A client of Redis and Valkey: RESP3, pipelined connections, clusters. Knows no cache.
-        .target(name: "RedisWire", swiftSettings: strict),
+        .target(
+            name: "RedisWire",
+            dependencies: [.target(name: "COpenSSL", condition: .when(traits: ["TLS"]))],
+            swiftSettings: strict
+        ),
 
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
         .target(

@@ -77,6 +77,7 @@ def targets():
     parts = re.split(r"^        \.\w+\(", manifest, flags=re.MULTILINE)
     for part in parts[1:]:
         name = re.search(r'name: "([\w-]+)"', part)[1]
+        part = re.sub(r"\.when\(.*?\)", "", part)
         found = re.search(r"dependencies: \[(.*?)\]", part, re.DOTALL)
         yield name, set(re.findall(r'"([\w-]+)"', found[1])) if found else set(), (ROOT / "Sources" / name).exists()
 

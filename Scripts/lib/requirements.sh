@@ -132,6 +132,14 @@ want_redis() {
     fi
 }
 
+# OpenSSL's header and command for tests of encrypted connections, which say that they are skipped where it is missing.
+want_openssl() {
+    if has_header openssl/ssl.h || [[ $(uname) == Darwin ]]; then return; fi
+    if ! install_packages "OpenSSL's header" libssl-dev openssl; then
+        echo "Going on without: libssl-dev"
+    fi
+}
+
 # A browser for the test of the report's page, which says that it is skipped where none is.
 want_chromium() {
     if command -v chromium chromium-browser google-chrome >/dev/null || [[ $(uname) == Darwin ]]; then return; fi

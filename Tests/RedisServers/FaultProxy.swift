@@ -37,6 +37,7 @@ package final class FaultProxy: Sendable {
     private let server: UInt16
     private let current: Mutex<State>
     private let sockets = Mutex<[LoopbackSocket]>([])
+    private let received = Mutex<[UInt8]>([])
 
     package init(to server: UInt16, _ fault: Fault = .none) throws {
         (listener, port) = try LoopbackSocket.listen()
@@ -84,6 +85,9 @@ package final class FaultProxy: Sendable {
         }
     }
 
+    /// The last bytes that clients have sent.
+    package func lastReceived(_ count: Int) -> [UInt8] { received.withLock { $0.suffix(count) } }
+
     /// Ends the proxy and its connections.
     package func end() {
         listener.shutDown()
@@ -94,9 +98,10 @@ package final class FaultProxy: Sendable {
         guard let server = try? LoopbackSocket(connectingTo: server) else { return client.shutDown() }
         sockets.withLock { $0 += [client, server] }
         let sent = Sent()
-        Thread {
+        Thread { [self] in
             while case let bytes = client.read(), !bytes.isEmpty {
                 sent.add(bytes)
+                received.withLock { $0 = ($0 + bytes).suffix(1 << 10) }
                 if !server.write(bytes) { break }
             }
             server.shutDown()

@@ -12,6 +12,17 @@ package final class RedisServer: Sendable {
             ["/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
         }.first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
 
+    /// Whether it is built with TLS.
+    package static let speaksTLS: Bool = {
+        let directory = TestDirectory()
+        guard isInstalled,
+            let (process, socket) = try? launch(0, ["--tls-port", "0"], directory.url)
+        else { return false }
+        while process.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
+        defer { process.terminate() }
+        return process.isRunning
+    }()
+
     package let port: UInt16
     private let directory = TestDirectory()
     private let arguments: [String]
@@ -19,7 +30,6 @@ package final class RedisServer: Sendable {
 
     package init(_ arguments: [String] = []) async throws {
         self.arguments = arguments
-        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
         while true {
             // Below the ports that the system gives to clients: one that waits for the server could get the same port,
             // and would be connected with itself.
@@ -39,7 +49,6 @@ package final class RedisServer: Sendable {
     /// Starts a server, and blocks until it listens.
     private init(blocking: Void) throws {
         arguments = []
-        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
         while true {
             let port = UInt16.random(in: 20_000..<30_000)
             let (new, socket) = try Self.launch(port, [], directory.url)
@@ -51,6 +60,22 @@ package final class RedisServer: Sendable {
             atexit { RedisServer.common?.kill() }
             return
         }
+    }
+
+    /// A server that speaks TLS at its port.
+    ///
+    /// - Parameter demandsCertificates: whether clients must have certificates by `authority`.
+    package convenience init(
+        _ arguments: [String] = [],
+        certificate: TestCertificates.Certificate,
+        authority: TestCertificates.Certificate,
+        demandsCertificates: Bool = false
+    ) async throws {
+        try await self.init(
+            ["--tls-cert-file", certificate.path, "--tls-key-file", certificate.key]
+                + ["--tls-ca-cert-file", authority.path, "--tls-auth-clients", demandsCertificates ? "yes" : "no"]
+                + arguments
+        )
     }
 
     deinit { kill() }
@@ -79,13 +104,16 @@ package final class RedisServer: Sendable {
         _ arguments: [String],
         _ directory: URL
     ) throws -> (process: Process, socket: String) {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let socket = directory.appending(path: "s").path
         // The server makes it when it listens at the port.
         if FileManager.default.fileExists(atPath: socket) { try FileManager.default.removeItem(atPath: socket) }
         let new = Process()
         new.executableURL = executable
+        let isEncrypted = arguments.contains("--tls-cert-file")
         new.arguments =
-            ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+            (isEncrypted ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"])
+            + ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
             + ["--unixsocket", socket, "--dir", directory.path] + arguments
         new.standardOutput = FileHandle.nullDevice
         new.standardError = FileHandle.nullDevice

@@ -109,7 +109,7 @@ struct ConnectionFaultTests {
     }
 
     /// 64 tasks that count and read their own counters: none is counted too often, and none has another's number.
-    private static func check(_ connection: RedisConnection, count: Int, mayFail: Bool) async throws {
+    static func check(_ connection: RedisConnection, count: Int, mayFail: Bool) async throws {
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<64 {
                 group.addTask {

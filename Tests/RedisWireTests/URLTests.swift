@@ -57,6 +57,10 @@ struct URLTests {
             ("unix://h/p", "no host"),
             ("unix:/" + String(repeating: "a", count: 103), "103"), ("redis://u:ge#heim@h", "%23"),
             ("redis://u:ge heim@h", "U+20"),
+            ("redis://h?tls_ca=a", "for rediss"), ("unix:/p?tls_insecure=true", "for rediss"),
+            ("rediss://h?tls_colour=a", "unknown"), ("rediss://h?tls_ca=", "empty"),
+            ("rediss://h?tls_key=a", "tls_key"),
+            ("rediss://h?tls_insecure=false", "left out"), ("rediss://h?tls_insecure=true&tls_ca=a", "compared"),
             ("rediss+unix:/p", "scheme"), ("redis+magic://h", "scheme"), ("redis://h?client_name=a%20b", "ASCII"),
         ]
     )
@@ -64,6 +68,16 @@ struct URLTests {
         let error = #expect(throws: RedisURLError.self) { try Self.read(url) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
         #expect(error?.description.contains("heim") != true)
+    }
+
+    @Test("Files and names of TLS are read")
+    func encryption() throws {
+        let parameters = "tls_ca=/etc/a%20b.pem&tls_certificate=c&tls_key=k&tls_server_name=n"
+        let tls = try Self.read("rediss://h?" + parameters).tls
+        #expect(tls.authorities == "/etc/a b.pem" && tls.certificate == "c" && tls.key == "k")
+        #expect(tls.serverName == "n" && !tls.isUnverified)
+        #expect(try Self.read("valkeys://h").tls == RedisTLSSettings())
+        #expect(try Self.read("rediss+cluster://h?tls_insecure=true").tls.isUnverified)
     }
 
     @Test("Settings can be printed without giving the password away")

@@ -17,8 +17,10 @@ final class RedisChannel {
         case pausing(until: Instant, RedisError)
         case resolving(attempt: Int, until: Instant)
         case connecting(Socket, others: ArraySlice<SocketAddress>, until: Instant)
-        case greeting(Socket, RedisGreeting, until: Instant)
-        case open(Socket)
+        /// The handshake of TLS.
+        case securing(RedisStream, until: Instant)
+        case greeting(RedisStream, RedisGreeting, until: Instant)
+        case open(RedisStream)
         case over
     }
 
@@ -28,6 +30,8 @@ final class RedisChannel {
     private var calls = PendingCalls()
     private var output = RedisOutput()
     private var decoder: RedisDecoder
+    /// The certificates of the attempt to connect that is under way; `nil` without TLS.
+    private var security: TLSContext?
     private var attempt = 0
     /// Failed attempts since the last success.
     private var failures = 0
@@ -53,10 +57,10 @@ final class RedisChannel {
     var poll: pollfd? {
         switch phase {
         case .connecting(let socket, _, _): pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
-        case .greeting(let socket, _, _), .open(let socket):
+        case .securing(let stream, _), .greeting(let stream, _, _), .open(let stream):
             pollfd(
-                fd: socket.descriptor,
-                events: Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT),
+                fd: stream.descriptor,
+                events: Int16(output.isEmpty && !stream.hasUnwritten ? POLLIN : POLLIN | POLLOUT),
                 revents: 0
             )
         case .pausing, .resolving, .over: nil
@@ -70,7 +74,7 @@ final class RedisChannel {
         let own: Instant? =
             switch phase {
             case .pausing(let until, _), .resolving(_, let until), .connecting(_, _, let until),
-                .greeting(_, _, let until):
+                .securing(_, let until), .greeting(_, _, let until):
                 until
             case .open: lastSign + (calls.hasSent ? settings.timeouts.hard : settings.timeouts.silence)
             case .over: nil
@@ -91,6 +95,13 @@ final class RedisChannel {
         }
         switch phase {
         case .pausing(let until, _) where until <= now: connect(at: now)
+        case .securing(_, let until) where until <= now:
+            fail(
+                RedisError(
+                    .notConnected,
+                    "\(endpoint) did not answer in TLS within \(timeouts.connect); its port may be one without TLS."
+                )
+            )
         case .resolving(_, let until) where until <= now, .connecting(_, _, let until) where until <= now,
             .greeting(_, _, let until) where until <= now:
             fail(RedisError(.notConnected, "\(endpoint) cannot be reached within \(timeouts.connect)."))
@@ -100,7 +111,7 @@ final class RedisChannel {
             } else if !calls.hasSent, lastSign + timeouts.silence <= now {
                 calls.append(.ping(until: now + timeouts.soft))
             }
-        case .pausing, .resolving, .connecting, .greeting, .over: break
+        case .pausing, .resolving, .connecting, .securing, .greeting, .over: break
         }
         send()
     }
@@ -121,7 +132,7 @@ final class RedisChannel {
 
     /// Writes calls as far as limits and the socket allow.
     private func send() {
-        guard case .open(let socket) = phase else { return }
+        guard case .open(let stream) = phase else { return }
         while output.count < settings.limits.unwrittenBytes {
             let owedNothing = !calls.hasSent
             guard let call = calls.nextToSend(room: settings.limits.commands) else { break }
@@ -129,16 +140,16 @@ final class RedisChannel {
             output.append(call.bytes)
             parts.inbox.sentByteCount.add(call.bytes.count, ordering: .relaxed)
         }
-        _ = write(to: socket)
+        _ = write(to: stream)
     }
 
     /// Writes as many bytes as the socket takes; returns whether the connection is still there.
-    private func write(to socket: Socket) -> Bool {
+    private func write(to stream: RedisStream) -> Bool {
         do throws(SocketError) {
-            try output.write(to: socket)
+            try stream.write(&output)
             return true
         } catch {
-            lose(error.description)
+            lose(error)
             return false
         }
     }
@@ -153,40 +164,65 @@ final class RedisChannel {
                 socket.close()
                 connect(to: others, until: until, after: failure)
             } else {
-                let greeting = RedisGreeting(settings)
-                output.append(greeting.bytes)
-                phase = .greeting(socket, greeting, until: until)
-                _ = write(to: socket)
+                secure(socket, buffer, until: until)
             }
-        case .greeting(let socket, _, _), .open(let socket):
-            if events & Int16(POLLOUT) != 0, !write(to: socket) { return }
-            if events & ~Int16(POLLOUT) != 0 { read(from: socket, buffer) }
+        case .securing(let stream, let until): shakeHands(stream, buffer, until: until)
+        case .greeting(let stream, _, _), .open(let stream):
+            if events & Int16(POLLOUT) != 0, !write(to: stream) { return }
+            if events & ~Int16(POLLOUT) != 0 { read(from: stream, buffer) }
         case .pausing, .resolving, .over: break
         }
     }
 
-    private func read(from socket: Socket, _ buffer: UnsafeMutableRawBufferPointer) {
+    /// Begins the use of a socket that is connected.
+    private func secure(_ socket: Socket, _ buffer: UnsafeMutableRawBufferPointer, until: Instant) {
+        do throws(SocketError) {
+            let name = settings.tls.serverName ?? parts.endpoint.host
+            let stream = RedisStream(socket, try security?.session(withServer: name))
+            phase = .securing(stream, until: until)
+            shakeHands(stream, buffer, until: until)
+        } catch {
+            socket.close()
+            fail(unreachable(error))
+        }
+    }
+
+    private func shakeHands(_ stream: RedisStream, _ buffer: UnsafeMutableRawBufferPointer, until: Instant) {
+        do throws(SocketError) {
+            guard try stream.shakeHands(buffer) else { return }
+            let greeting = RedisGreeting(settings)
+            output.append(greeting.bytes)
+            phase = .greeting(stream, greeting, until: until)
+            _ = write(to: stream)
+        } catch {
+            fail(unreachable(error))
+        }
+    }
+
+    private func read(from stream: RedisStream, _ buffer: UnsafeMutableRawBufferPointer) {
         do throws(SocketError) {
             // Not for ever: other connections wait, and a later look finds the rest.
-            for _ in 0..<16 {
-                switch try socket.read(into: buffer) {
+            var round = 0
+            while round < 16 || stream.mayHoldInput {
+                round += 1
+                switch try stream.read(into: buffer) {
                 case .wouldBlock: return
-                case .end: return lose("the server has closed the connection")
+                case .end: return lose(.closed)
                 case .bytes(let count):
                     lastSign = .now
                     parts.inbox.receivedByteCount.add(count, ordering: .relaxed)
                     decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    guard take(from: socket) else { return }
-                    if count < buffer.count { return }
+                    guard take(from: stream) else { return }
+                    if count < buffer.count, !stream.mayHoldInput { return }
                 }
             }
         } catch {
-            lose(error.description)
+            lose(error)
         }
     }
 
     /// Takes all values that have come; returns whether the connection is still there.
-    private func take(from socket: Socket) -> Bool {
+    private func take(from stream: RedisStream) -> Bool {
         do {
             while let value = try decoder.next() {
                 if case .push(let elements) = value {
@@ -195,11 +231,11 @@ final class RedisChannel {
                 }
                 if case .greeting(_, var greeting, let until) = phase {
                     if let server = try greeting.take(value) {
-                        phase = .open(socket)
+                        phase = .open(stream)
                         failures = 0
                         parts.observer(.connected(server))
                     } else {
-                        phase = .greeting(socket, greeting, until: until)
+                        phase = .greeting(stream, greeting, until: until)
                     }
                 } else if !calls.take(value) {
                     throw RedisError(.malformed, "\(parts.endpoint) sent an answer that nothing asked for.")
@@ -221,18 +257,29 @@ final class RedisChannel {
         let until = now + settings.timeouts.connect
         phase = .resolving(attempt: attempt, until: until)
         let (thread, number, endpoint, attempt) = (thread, parts.inbox.number, parts.endpoint, attempt)
-        // Names are resolved elsewhere: that waits for other servers.
+        let tls = settings.usesTLS ? settings.tls : nil
+        // Names are resolved and files are read elsewhere: the one waits for other servers, the other for disks.
         DispatchQueue.global(qos: .userInitiated).async {
-            let addresses = Result { () throws(SocketError) in try Socket.addresses(of: endpoint) }
-            thread.perform(for: number) { $0.connect(to: addresses, attempt: attempt) }
+            let route = Result { () throws(SocketError) in
+                let security = try tls.map { tls throws(SocketError) in try TLSContexts.context(for: tls) }
+                return Route(addresses: try Socket.addresses(of: endpoint), security: security)
+            }
+            thread.perform(for: number) { $0.connect(by: route, attempt: attempt) }
         }
     }
 
-    private func connect(to addresses: Result<[SocketAddress], SocketError>, attempt: Int) {
+    private struct Route: Sendable {
+        let addresses: [SocketAddress]
+        let security: TLSContext?
+    }
+
+    private func connect(by route: Result<Route, SocketError>, attempt: Int) {
         // Too late, if another attempt was begun.
         guard case .resolving(attempt, let until) = phase else { return }
-        switch addresses {
-        case .success(let addresses): connect(to: addresses[...], until: until, after: nil)
+        switch route {
+        case .success(let route):
+            security = route.security
+            connect(to: route.addresses[...], until: until, after: nil)
         case .failure(let error): fail(unreachable(error))
         }
     }
@@ -254,13 +301,16 @@ final class RedisChannel {
 
     private func unreachable(_ error: SocketError?) -> RedisError {
         let reason = error?.description ?? "there is no address"
-        return RedisError(.notConnected, "\(parts.endpoint) cannot be reached: \(reason).")
+        let code: RedisError.Code = error?.isOfTLS == true ? .insecure : .notConnected
+        return RedisError(code, "\(parts.endpoint) cannot be reached: \(reason).")
     }
 
     // MARK: The end
 
-    private func lose(_ reason: String) {
-        fail(RedisError(.connectionLost, "The connection to \(parts.endpoint) broke: \(reason)."))
+    private func lose(_ error: SocketError) {
+        // A server may refuse the client's certificate after the handshake.
+        if error.isOfTLS, case .greeting = phase { return fail(unreachable(error)) }
+        fail(RedisError(.connectionLost, "The connection to \(parts.endpoint) broke: \(error)."))
     }
 
     /// Ends the connection, or the attempt to connect, tells all callers, and waits for the next attempt.
@@ -279,7 +329,8 @@ final class RedisChannel {
 
     private func drop(_ error: RedisError) {
         switch phase {
-        case .connecting(let socket, _, _), .greeting(let socket, _, _), .open(let socket): socket.close()
+        case .connecting(let socket, _, _): socket.close()
+        case .securing(let stream, _), .greeting(let stream, _, _), .open(let stream): stream.close()
         case .pausing, .resolving, .over: break
         }
         decoder = RedisDecoder(limits: settings.decoding)

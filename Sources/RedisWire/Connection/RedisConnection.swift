@@ -9,23 +9,18 @@ package final class RedisConnection: RedisClient {
     private let inbox: RedisInbox
     private let settings: RedisSettings
 
-    /// Begins to connect.
+    /// Begins to connect. With TLS it blocks while files of certificates are read.
     ///
     /// - Parameters:
-    ///   - settings: must not ask for TLS, which this package does not have yet.
     ///   - observer: is told of changes and messages, on the thread of all connections, which it must not hold up.
-    /// - Throws: `.notConnected` if the process has no descriptors left, `.refused` for TLS.
+    /// - Throws: `.notConnected` if the process has no descriptors left, `.unsupported` for TLS in a build without it,
+    ///   `.insecure` if its files cannot be used.
     package init(
         to endpoint: RedisEndpoint,
         settings: RedisSettings,
         observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
     ) throws(RedisError) {
-        if settings.usesTLS {
-            throw RedisError(
-                .refused,
-                "TLS is asked for, and this build has none; nothing was sent to \(endpoint)."
-            )
-        }
+        try Self.checkTLS(of: settings)
         let thread = RedisThread.shared
         if let failure = thread.failure {
             throw RedisError(.notConnected, "No connection can be made: \(failure).")
@@ -36,6 +31,19 @@ package final class RedisConnection: RedisClient {
     }
 
     deinit { inbox.close() }
+
+    /// Reads files of certificates, which blocks, if the settings ask for TLS.
+    ///
+    /// - Throws: `.unsupported` in a build without TLS, `.insecure` if the files cannot be used.
+    package static func checkTLS(of settings: RedisSettings) throws(RedisError) {
+        if !settings.usesTLS { return }
+        if !RedisTLSSettings.isSupported { throw RedisError(.unsupported, RedisTLSSettings.unsupported + ".") }
+        do throws(SocketError) {
+            _ = try TLSContexts.context(for: settings.tls)
+        } catch {
+            throw RedisError(.insecure, "No connection can be made: \(error).")
+        }
+    }
 
     /// Sends commands; all else is as ``RedisClient`` says. A cancelled task no longer waits, but commands that are on
     /// their way may be executed.

@@ -4,6 +4,7 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Sendable, Hashable {
         private enum Kind {
             case notConnected, connectionLost, timeout, refused, malformed, cancelled, closed, forked
+            case insecure, unsupported
         }
         private let kind: Kind
 
@@ -21,6 +22,11 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let cancelled = Code(kind: .cancelled)
         /// The connection was closed by ``RedisConnection/close()``.
         public static let closed = Code(kind: .closed)
+        /// No connection can be encrypted as was asked for: the server's certificate is not accepted, say, or a file of
+        /// certificates cannot be read. Nothing was sent.
+        public static let insecure = Code(kind: .insecure)
+        /// This build lacks a part that is asked for: TLS, without the package's trait of that name.
+        public static let unsupported = Code(kind: .unsupported)
         /// The connection belongs to the process that this one was forked from.
         public static let forked = Code(kind: .forked)
     }

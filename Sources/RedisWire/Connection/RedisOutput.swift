@@ -8,13 +8,15 @@ struct RedisOutput {
 
     mutating func append(_ more: [UInt8]) { bytes += more }
 
-    /// Writes as much as the socket takes.
-    mutating func write(to socket: Socket) throws(SocketError) {
+    /// Writes as much as is taken.
+    ///
+    /// - Parameter take: takes bytes from the beginning of those that it is given.
+    mutating func write(
+        _ take: (UnsafeRawBufferPointer) throws(SocketError) -> Socket.Transfer
+    ) throws(SocketError) {
         while !isEmpty {
             let outcome = bytes.withUnsafeBytes { bytes in
-                Result { () throws(SocketError) in
-                    try socket.write(UnsafeRawBufferPointer(rebasing: bytes[start...]))
-                }
+                Result { () throws(SocketError) in try take(UnsafeRawBufferPointer(rebasing: bytes[start...])) }
             }
             guard case .bytes(let count) = try outcome.get() else { break }
             start += count

@@ -164,10 +164,21 @@ struct SocketAddress: Sendable {
     }
 }
 
-/// A failure of the system's sockets.
+/// A failure of the system's sockets, or of TLS above them.
 struct SocketError: Error, Equatable, CustomStringConvertible {
     let description: String
+    let isOfTLS: Bool
 
-    init(_ action: String, _ reason: String) { description = "\(action): \(reason)" }
+    /// The other side has closed the connection.
+    static let closed = SocketError(description: "the server has closed the connection", isOfTLS: false)
+
+    init(tls reason: String) { self.init(description: reason, isOfTLS: true) }
+
+    private init(description: String, isOfTLS: Bool) {
+        self.description = description
+        self.isOfTLS = isOfTLS
+    }
+
+    init(_ action: String, _ reason: String) { self.init(description: "\(action): \(reason)", isOfTLS: false) }
     init(_ action: String, _ number: Int32) { self.init(action, String(cString: strerror(number))) }
 }

@@ -5,6 +5,11 @@ public enum RedisEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// The absolute path of a socket.
     case unix(path: String)
 
+    /// The name or numeric address; empty for a socket of the file system.
+    var host: String {
+        if case .tcp(let host, _) = self { host } else { "" }
+    }
+
     public var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

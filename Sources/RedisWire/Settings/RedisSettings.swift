@@ -7,6 +7,7 @@ package struct RedisSettings: Sendable, Equatable {
     package var database = 0
     package var isCluster = false
     package var usesTLS = false
+    package var tls = RedisTLSSettings()
     /// The name that `CLIENT LIST` shows; `nil` for none. Printable ASCII without spaces.
     package var clientName: String?
     package var timeouts = RedisTimeouts()

@@ -7,7 +7,9 @@
 ///
 /// Schemes: `redis`, `rediss` (TLS), `redis+cluster`, `rediss+cluster`, `redis+unix`, `unix`, and `valkey` in place of
 /// `redis` in each. Parameters: `db` (of a socket), `client_name`, `timeout`, `soft_timeout`, `connect_timeout`
-/// (such as `500ms` or `2s`), and those that the caller names.
+/// (such as `500ms` or `2s`), and those that the caller names. With TLS, `tls_ca` (a file of authorities, in place of the
+/// system's), `tls_certificate` and `tls_key` (files, for servers that demand a client's certificate), `tls_server_name`
+/// (the name in the server's certificate, if it is not the host), and `tls_insecure=true`, which takes any certificate.
 package struct RedisURL {
     private let allowed: Set<String>
     private let timeouts: RedisTimeouts
@@ -146,19 +148,51 @@ package struct RedisURL {
                     throw RedisURLError("client_name is printable ASCII without spaces")
                 }
                 settings.clientName = value
+            case _ where name.hasPrefix("tls_"):
+                guard settings.usesTLS else { throw RedisURLError("\(name) is for rediss and valkeys") }
+                try read(value, of: name, into: &settings.tls)
             case "timeout": settings.timeouts.hard = try duration(value, of: name)
             case "soft_timeout": settings.timeouts.soft = try duration(value, of: name)
             case "connect_timeout": settings.timeouts.connect = try duration(value, of: name)
             default:
-                let known = allowed.union(["client_name", "timeout", "soft_timeout", "connect_timeout"]).sorted()
-                throw RedisURLError("unknown parameter “\(name)”; known are \(known.joined(separator: ", "))")
+                throw unknown(name)
             }
+        }
+        if settings.tls.key != nil, settings.tls.certificate == nil {
+            throw RedisURLError("tls_key is for a tls_certificate")
+        }
+        if settings.tls.isUnverified, settings.tls.authorities != nil || settings.tls.serverName != nil {
+            throw RedisURLError("with tls_insecure no certificate is compared with tls_ca and tls_server_name")
         }
         if !seen.contains("soft_timeout") {
             settings.timeouts.soft = min(settings.timeouts.soft, settings.timeouts.hard)
         } else if settings.timeouts.soft > settings.timeouts.hard {
             throw RedisURLError("soft_timeout is longer than timeout")
         }
+    }
+
+    private func read(
+        _ value: String,
+        of name: String,
+        into tls: inout RedisTLSSettings
+    ) throws(RedisURLError) {
+        if value.isEmpty { throw RedisURLError("\(name) is empty") }
+        switch name {
+        case "tls_ca": tls.authorities = value
+        case "tls_certificate": tls.certificate = value
+        case "tls_key": tls.key = value
+        case "tls_server_name": tls.serverName = value
+        case "tls_insecure":
+            guard value == "true" else { throw RedisURLError("tls_insecure is true, or left out") }
+            tls.isUnverified = true
+        default: throw unknown(name)
+        }
+    }
+
+    private func unknown(_ name: String) -> RedisURLError {
+        let known = allowed.union(["client_name", "timeout", "soft_timeout", "connect_timeout"]).sorted()
+        let all = known + ["tls_ca", "tls_certificate", "tls_key", "tls_server_name", "tls_insecure"]
+        return RedisURLError("unknown parameter “\(name)”; known are \(all.joined(separator: ", "))")
     }
 
     private func duration(_ text: String, of name: String) throws(RedisURLError) -> Duration {

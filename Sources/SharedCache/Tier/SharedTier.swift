@@ -37,8 +37,8 @@ public final class SharedTier: Sendable {
 
     /// Begins to connect.
     ///
-    /// - Parameter url: `redis://[[user]:password@]host[:port][/database]` or `unix:/path/of.sock`, `valkey` in place of
-    ///   `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters, digits, `.`,
+    /// - Parameter url: `redis://[[user]:password@]host[:port][/database]` or `unix:/path/of.sock`, `rediss` for TLS,
+    ///   `valkey` in place of `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters, digits, `.`,
     ///   `_` and `-`; `default` if there is none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such
     ///   as `500ms`, `2s`).
     /// - Throws: ``CacheError`` with code `.invalidServer` for a URL that cannot be used, which the message explains
@@ -111,7 +111,6 @@ public final class SharedTier: Sendable {
                 }
             }
             if wire.isCluster { throw RedisURLError("clusters are not supported yet") }
-            if wire.usesTLS { throw RedisURLError("TLS is not supported yet") }
             guard wire.endpoints.count == 1 else { throw RedisURLError("more than one host is for clusters") }
             return wire
         } catch {
