@@ -1,0 +1,106 @@
+import RedisServers
+import RedisWire
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import SharedCache
+
+/// The rights that docs/decisions/shared/access.md gives to a tier's user: all that is used, and no more.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct AccessTests {
+    private static let commands: Set<String> = [
+        "client|tracking", "ping", "time", "scan", "get", "getrange", "strlen", "set", "setrange", "del", "unlink",
+        "pexpire", "persist", "eval",
+    ]
+    /// Those that a connection may always use.
+    private static let always: Set<String> = ["hello", "auth"]
+
+    private static func rules(prefix: String) -> [String] {
+        ["on", ">geheim", "~tc:\(prefix):*", "~tcl:\(prefix):*"] + commands.sorted().map { "+\($0)" }
+    }
+
+    private static func tier(_ server: RedisServer, prefix: String, _ settings: SharedSettings) throws -> SharedTier
+    {
+        try SharedTier(
+            "redis://app:geheim@127.0.0.1:\(server.port)/?prefix=\(prefix)",
+            settings
+        )
+    }
+
+    private static func settings(lease: Duration) -> SharedSettings {
+        SharedSettings(
+            timeouts: .init(soft: .seconds(20), hard: .seconds(20)),
+            heartbeat: .init(interval: .milliseconds(20), deadline: .seconds(20)),
+            loads: .oncePerFleet(lease: lease)
+        )
+    }
+
+    @Test func theRightsAreThoseThatAreUsed() async throws {
+        let server = try await RedisServer(["--requirepass", "chef", "--user", "app"] + Self.rules(prefix: "shop"))
+        var chiefly = RedisSettings(endpoints: [server.endpoint])
+        chiefly.credentials = RedisCredentials(user: nil, password: "chef")
+        let chief = try RedisConnection(to: server.endpoint, settings: chiefly)
+        // Of this connection's own commands none is the user's.
+        let own: Set<String> = ["config|resetstat", "info", "acl|log", "select"]
+        _ = try await chief.send(["CONFIG", "RESETSTAT"])
+        let settings = Self.settings(lease: .milliseconds(60))
+        let here = try Self.tier(server, prefix: "shop", settings)
+        let there = try Self.tier(server, prefix: "shop", settings)
+        await here.verified()
+        await there.verified()
+        try await Self.useEverything(try here.cache(), try there.cache())
+        while try await Self.used(chief)["time"] == nil { await pause() }
+
+        let refusals = try await chief.send(["ACL", "LOG"]).elements ?? []
+        #expect(refusals.isEmpty, "\(refusals.map { "\($0.field("object")?.text ?? "?")" })")
+        let used = Set(try await Self.used(chief).keys).subtracting(own).subtracting(Self.always)
+        // A sign of life is asked for after a long silence only.
+        #expect(used.union(["ping"]) == Self.commands)
+    }
+
+    @Test func noOtherPrefixCanBeUsed() async throws {
+        let server = try await RedisServer(["--requirepass", "chef", "--user", "app"] + Self.rules(prefix: "shop"))
+        let other = try Self.tier(server, prefix: "shop2", Self.settings(lease: .seconds(60)))
+        await #expect(throws: CacheError.self) { try await other.cache().save("value", forKey: "key") }
+        await #expect(throws: CacheError.self) { try await other.cache().fetch(forKey: "other") }
+        #expect(!other.isVerified)
+    }
+
+    /// The commands that the server has run, in small letters.
+    private static func used(_ chief: RedisConnection) async throws -> [String: Substring] {
+        let text = try await chief.send(["INFO", "commandstats"]).text ?? ""
+        let lines = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("cmdstat_") }
+        return Dictionary(
+            uniqueKeysWithValues: lines.compactMap { line in
+                let parts = line.dropFirst("cmdstat_".count).split(separator: ":", maxSplits: 1)
+                return parts.count == 2 ? (String(parts[0]), parts[1]) : nil
+            }
+        )
+    }
+
+    private static func useEverything(_ here: Cache<String>, _ there: Cache<String>) async throws {
+        try await here.save("one", forKey: "1", expiration: .after(.seconds(600)), tags: ["tag"])
+        #expect(try await there.fetch(forKey: "1") == "one")
+        #expect(try await here.extend(forKey: "1", expiration: .after(.seconds(900))))
+        #expect(try await here.extend(forKey: "1", expiration: .never))
+        // Longer than a lease, which is extended.
+        let loaded = try await there.fetch(forKey: "2", expiration: .afterIdle(.seconds(60))) {
+            try await Task.sleep(for: .milliseconds(200))
+            return "two"
+        }
+        #expect(loaded == "two")
+        try await here.modify(forKey: "2") { $0 = ($0 ?? "") + "!" }
+        #expect(try await there.fetch(forKey: "2")?.hasSuffix("!") == true)
+        await #expect(throws: CancellationError.self) {
+            try await here.fetch(forKey: "3") { throw CancellationError() }
+        }
+        #expect(try here.keys().all().sorted() == ["1", "2"])
+        #expect(try await here.count() == 2)
+        #expect(try await here.removeAll(tagged: "tag") == 1)
+        try await here.remove(forKey: "2")
+        try await here.save("four", forKey: "4")
+        try await here.removeAll()
+        #expect(try await there.fetch(forKey: "4") == nil)
+    }
+}
