@@ -1,4 +1,7 @@
 /// Sends commands to a server. An app that has a client of its own lets that conform.
+///
+/// A client has timeouts of its own: each call ends in time, with answers or an error. It sends commands once at most, or
+/// again if they are ``RedisCommand/isRepeatable``.
 public protocol RedisClient: Sendable {
     /// Sends commands one behind another, with no other command in between, and suspends until all are answered.
     ///

@@ -37,7 +37,8 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A sentence for people, without arguments of commands, which may be secret.
     public let message: String
 
-    package init(_ code: Code, mayHaveRun: Bool = false, _ message: String) {
+    /// - Parameter message: a sentence for people, without arguments of commands.
+    public init(_ code: Code, mayHaveRun: Bool = false, _ message: String) {
         self.code = code
         self.mayHaveRun = mayHaveRun
         self.message = message

@@ -23,7 +23,7 @@ import TypedCache
 /// The server needs Redis 6.2 or Valkey 7.2, or later. The tier connects by itself, and again whenever it lost the
 /// server.
 public final class SharedTier: Sendable {
-    let client: TrackedConnection
+    let client: any TierClient
     let prefix: String
     let settings: SharedSettings
     let offset = ClockOffset()
@@ -44,23 +44,71 @@ public final class SharedTier: Sendable {
     /// - Throws: ``CacheError`` with code `.invalidServer` for a URL that cannot be used, which the message explains
     ///   without the password; `.unreachable` if the process has no descriptors left. A server that is down is no error
     ///   here.
-    public init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
+    public convenience init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
         let (wire, settings) = try Self.wire(url, settings)
-        prefix = EntryNames.prefix(wire.extras["prefix"] ?? "default")
+        let prefix = EntryNames.prefix(wire.extras["prefix"] ?? "default")
+        let node = "\(wire.endpoints[0])"
+        try self.init(prefix: prefix, node: node, settings) { heartbeat, observer throws(RedisError) in
+            try TrackedConnection(
+                to: wire.endpoints[0],
+                settings: wire,
+                prefixes: settings.coherence == .invalidated ? [prefix] : [],
+                heartbeat: heartbeat,
+                interval: settings.heartbeat.interval,
+                observer: observer
+            )
+        }
+    }
+
+    /// A tier on a client that the app has already.
+    ///
+    /// All that a cache does on a server works, and values are the same as those of tiers with a URL. But the server tells
+    /// this client of no changes: an entry in memory is compared with the server's, by one call, when it is used `age`
+    /// after it was read, and until then other machines' changes are not seen. Loads that wait for another machine's ask
+    /// the server again and again instead of being woken. The client's connections, encryption, timeouts and attempts to
+    /// connect are its own; ``SharedTier/close()`` leaves it open.
+    ///
+    /// - Parameters:
+    ///   - client: see `RedisClient` for the duties of a client.
+    ///   - prefix: the beginning of the names of all entries, 1 to 64 letters, digits, `.`, `_` and `-`.
+    ///   - age: the bound of staleness; 1 s by default, at least 1 ms. It takes the place of ``SharedSettings/coherence``.
+    ///   - settings: of the timeouts, only the soft one counts.
+    /// - Throws: ``CacheError`` with code `.invalidServer` for a prefix that cannot be used.
+    public convenience init(
+        client: some RedisClient,
+        prefix: String = "default",
+        age: Duration = .seconds(1),
+        _ settings: SharedSettings = SharedSettings()
+    ) throws(CacheError) {
+        do throws(RedisURLError) {
+            try Self.checkPrefix(prefix)
+        } catch {
+            throw CacheError.invalidServer(error.message + ".")
+        }
+        var settings = settings
+        settings.coherence = .age(age)
+        let interval = settings.heartbeat.interval
+        try self.init(prefix: EntryNames.prefix(prefix), node: "client", settings) { heartbeat, observer in
+            BroughtClient(client, heartbeat: heartbeat, interval: interval, observer: observer)
+        }
+    }
+
+    /// - Parameter connect: makes the client from the command of heartbeats and the observer of its news.
+    private init(
+        prefix: String,
+        node: String,
+        _ settings: SharedSettings,
+        connect: (RedisCommand, @escaping @Sendable (TrackingEvent) -> Void) throws(RedisError) -> any TierClient
+    ) throws(CacheError) {
+        self.prefix = prefix
         self.settings = settings
-        node = "\(wire.endpoints[0])"
+        self.node = node
         let counters = TierCounters()
         let members = TierMembers(prefix: prefix, counters)
         let upkeep = TierUpkeep(members: members, offset: offset)
         let breaker = Breaker(settings.breaker, hasHeartbeats: true)
         do throws(RedisError) {
-            client = try TrackedConnection(
-                to: wire.endpoints[0],
-                settings: wire,
-                prefixes: settings.coherence == .invalidated ? [prefix] : [],
-                heartbeat: ["GET", .text(prefix + "heartbeat")],
-                interval: settings.heartbeat.interval
-            ) { event in
+            client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
                 if case .verified = event {
                     breaker.beat()
@@ -101,20 +149,22 @@ public final class SharedTier: Sendable {
     private static func wire(_ url: String, _ timeouts: RedisTimeouts) throws(CacheError) -> RedisSettings {
         do throws(RedisURLError) {
             let wire = try RedisURL(parameters: ["prefix"], timeouts: timeouts).settings(of: url)
-            if let prefix = wire.extras["prefix"] {
-                let isPlain = prefix.utf8.allSatisfy {
-                    (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                        || "._-".utf8.contains($0)
-                }
-                guard isPlain, (1...64).contains(prefix.utf8.count) else {
-                    throw RedisURLError("a prefix is 1 to 64 ASCII letters, digits, “.”, “_” and “-”")
-                }
-            }
+            if let prefix = wire.extras["prefix"] { try checkPrefix(prefix) }
             if wire.isCluster { throw RedisURLError("clusters are not supported yet") }
             guard wire.endpoints.count == 1 else { throw RedisURLError("more than one host is for clusters") }
             return wire
         } catch {
             throw CacheError.invalidServer(error.description)
+        }
+    }
+
+    private static func checkPrefix(_ prefix: String) throws(RedisURLError) {
+        let isPlain = prefix.utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                || "._-".utf8.contains($0)
+        }
+        guard isPlain, (1...64).contains(prefix.utf8.count) else {
+            throw RedisURLError("a prefix is 1 to 64 ASCII letters, digits, “.”, “_” and “-”")
         }
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// Work of a tier in the background, after heartbeats: it pays debts to the engine, and reads the engine's clock.
 final class TierUpkeep: Sendable {
     private struct State {
-        weak var client: TrackedConnection?
+        weak var client: (any TierClient)?
         var isRunning = false
         /// When the engine's clock was read at last.
         var readAt: ContinuousClock.Instant?
@@ -25,7 +25,7 @@ final class TierUpkeep: Sendable {
         self.offset = offset
     }
 
-    func setClient(_ client: TrackedConnection) { state.withLock { $0.client = client } }
+    func setClient(_ client: any TierClient) { state.withLock { $0.client = client } }
 
     /// Begins the work that is due, unless it is under way; does not block.
     func start() {

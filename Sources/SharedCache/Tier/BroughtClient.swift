@@ -1,0 +1,58 @@
+import RedisWire
+import Synchronization
+
+/// A client that an app has brought, with heartbeats: commands as all others, which prove that the server answers, and
+/// nothing of changes by others.
+final class BroughtClient: TierClient {
+    private let client: any RedisClient
+    private let isClosed = Atomic<Bool>(false)
+    private let heart: Task<Void, Never>
+
+    let byteCounts = (sent: 0, received: 0)
+
+    /// - Parameter observer: is told that the server has answered, or that it has not.
+    init(
+        _ client: any RedisClient,
+        heartbeat: RedisCommand,
+        interval: Duration,
+        observer: @escaping @Sendable (TrackingEvent) -> Void
+    ) {
+        self.client = client
+        heart = Task.detached(priority: .utility) {
+            while !Task.isCancelled {
+                let start = ContinuousClock.now
+                do throws(RedisError) {
+                    let answer = try await client.send([heartbeat]).first
+                    if case .error(let refusal)? = answer { throw RedisError(.refused, refusal.message) }
+                    observer(.verified(since: start))
+                } catch {
+                    observer(.lost(error))
+                }
+                // It only fails if the task is cancelled, which ends the loop.
+                try? await Task.sleep(for: interval)
+            }
+        }
+    }
+
+    deinit { heart.cancel() }
+
+    func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
+        try checkOpen()
+        return try await client.send(commands)
+    }
+
+    func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
+        try checkOpen()
+        return try client.sendAndWait(commands)
+    }
+
+    private func checkOpen() throws(RedisError) {
+        if isClosed.load(ordering: .acquiring) { throw RedisError(.closed, "The tier is closed.") }
+    }
+
+    /// The app's client stays open.
+    func close() {
+        isClosed.store(true, ordering: .releasing)
+        heart.cancel()
+    }
+}
