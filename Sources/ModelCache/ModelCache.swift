@@ -31,7 +31,8 @@ public final class ModelCache: Sendable {
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
     ///   - transport: the connection to the server; `nil`: nothing is loaded.
     ///   - clock: where the time comes from.
-    ///   - decoder: makes a decoder of JSON for an answer.
+    ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
+    ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     ///   - onFailure: is told failures that no call throws: of loads in the background, and of the disk where a load
     ///     could go on without it. Called on any thread.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, or `.storage`.

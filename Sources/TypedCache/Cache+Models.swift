@@ -45,6 +45,23 @@ package struct PreparedKeys: Sendable {
         self.keys = keys
     }
 
+    /// For each key the place of the first one that is equal to it.
+    package func firstPlaces() -> [Int] {
+        // Open addressing; the hash has a seed of its own in each process.
+        var mask = 15
+        while mask < keys.count * 2 { mask = mask << 1 | 1 }
+        var slots = [Int32](repeating: -1, count: mask + 1)
+        return keys.indices.map { index in
+            var slot = Int(truncatingIfNeeded: keys[index].hash) & mask
+            while slots[slot] >= 0 {
+                if keys[Int(slots[slot])] == keys[index] { return Int(slots[slot]) }
+                slot = (slot + 1) & mask
+            }
+            slots[slot] = Int32(truncatingIfNeeded: index)
+            return index
+        }
+    }
+
     package var indices: Range<Int> { keys.indices }
     package subscript(index: Int) -> String { keys[index].text }
 }
@@ -52,34 +69,20 @@ package struct PreparedKeys: Sendable {
 // Of objects, because code that is generic over other values copies them by their types' witnesses, which takes longer
 // than all the rest.
 extension Cache where Value: AnyObject {
-    /// Returns the objects that memory has for some keys, in their order, `nil` where it has none or that has expired,
-    /// and the places of those. Does no disk I/O.
+    /// Calls `body` with the objects that memory has for some keys, in their order, and with `nil` where it has none or
+    /// that has expired. Does no disk I/O.
     ///
     /// Counts hits, and misses as nothing.
     ///
     /// - Throws: as ``fetch(forKey:)``.
-    package func fetchFromMemory(
-        forKeys keys: PreparedKeys
-    ) throws(CacheError) -> (found: [Value?], missing: [Int]) {
+    package func forEachFetchedFromMemory(_ keys: PreparedKeys, _ body: (Value?) -> Void) throws(CacheError) {
         var hits = try Hits(self)
         defer { hits.end() }
-        var found: [Value?] = []
-        found.reserveCapacity(keys.keys.count)
-        var missing: [Int] = []
-        for index in keys.keys.indices {
-            if let entry = hits.next(keys.keys[index]) {
-                found.append(try value(of: entry))
-            } else {
-                found.append(nil)
-                missing.append(index)
-            }
-        }
-        return (found, missing)
+        for index in keys.keys.indices { body(try hits.next(keys.keys[index]).map(value(of:))) }
     }
 
     /// Calls `body` with the objects that memory has for some keys, in their order, up to the first key for which it
-    /// has none or an expired one. All else is as for ``fetchFromMemory(forKeys:)``, except that there is no array of
-    /// them.
+    /// has none or an expired one. All else is as for ``forEachFetchedFromMemory(_:_:)``.
     ///
     /// - Returns: whether memory had all of them.
     package func forEachInMemory(_ keys: PreparedKeys, _ body: (Value) -> Void) throws(CacheError) -> Bool {

@@ -1,5 +1,6 @@
 import Foundation
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
@@ -54,8 +55,8 @@ private struct Reply: CachedModel {
             let reply = Reply(id: id, text: "\(id % 3)")
             return (key: "\(id)", record: ModelRecord(model: reply, state: state), tags: reply.tags)
         }
-        let due = table.change(records)
-        #expect(due.map(\.key) == records.map(\.key))
+        let due = table.change(RecordTable.Changes(records))
+        #expect(due.changes.map(\.key) == records.map(\.key))
         #expect(try table.known("7")??.model.id == 7)
         // Changed again before it is written: the first change is written, and the second one stays.
         let again = table.change("7", to: nil)
@@ -84,15 +85,31 @@ private struct Reply: CachedModel {
                 _ = table.change("3", to: record(3))
                 _ = table.change("4", to: nil)
             }
-            let known = try table.known(keys)
+            let (found, unknown) = try table.known(keys)
             for index in keys.indices {
                 let alone = try table.known(keys[index])
-                #expect((alone ?? nil) === known.entries[index])
-                #expect(known.unknown.contains(index) == (alone == nil))
+                #expect((alone ?? nil) === found[index])
+                #expect(unknown.contains(index) == (alone == nil))
             }
             var count = 0
             #expect(try !table.forEachInMemory(keys) { _ in count += 1 })
             #expect(count == (waits ? 0 : 1))
+        }
+        // All that are asked for wait.
+        _ = table.change(RecordTable.Changes((0..<40).map { ("\($0)", record($0), []) }))
+        var ids: [Int] = []
+        #expect(try table.forEachInMemory(PreparedKeys(["7", "3", "39"])) { ids.append($0.model.id) })
+        #expect(ids == [7, 3, 39])
+        _ = table.change("3", to: nil)
+        #expect(try !table.forEachInMemory(PreparedKeys(["7", "3", "39"])) { _ in })
+    }
+
+    @Test func equalKeysHaveThePlaceOfTheFirst() throws {
+        var random = SeededGenerator(seed: 1)
+        for count in [0, 1, 7, 8, 9, 500] {
+            let texts = (0..<count).map { _ in "\(Int.random(in: 0...(count / 2 + 1), using: &random))" }
+            let places = try PreparedKeys(texts).firstPlaces()
+            #expect(places == texts.map { texts.firstIndex(of: $0) })
         }
     }
 }

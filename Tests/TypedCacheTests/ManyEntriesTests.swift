@@ -32,9 +32,9 @@ import Testing
             clock.advance(by: .random(in: 0..<12, using: &random))
             let asked = try PreparedKeys(texts.shuffled(using: &random))
             let expected = try asked.indices.map { try alone.fetchFromMemory(forKey: asked[$0]) != nil }
-            let found = try together.fetchFromMemory(forKeys: asked)
-            #expect(found.found.map { $0 != nil } == expected, "seed \(seed), step \(step)")
-            #expect(found.missing == asked.indices.filter { !expected[$0] })
+            var found: [Bool] = []
+            try together.forEachFetchedFromMemory(asked) { found.append($0 != nil) }
+            #expect(found == expected, "seed \(seed), step \(step)")
             let firsts = expected.firstIndex(of: false) ?? expected.count
             var count = 0
             #expect(try together.forEachInMemory(asked) { _ in count += 1 } == (firsts == expected.count))
@@ -43,7 +43,7 @@ import Testing
             #expect(together.statistics.memoryHits == alone.statistics.memoryHits)
         }
         try together.close()
-        #expect(throws: CacheError.self) { try together.fetchFromMemory(forKeys: PreparedKeys(texts)) }
+        #expect(throws: CacheError.self) { try together.forEachFetchedFromMemory(PreparedKeys(texts)) { _ in } }
     }
 
     /// Random batches beside a dictionary, reopened now and then.

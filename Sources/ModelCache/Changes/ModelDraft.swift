@@ -188,8 +188,8 @@ struct ListStep: DraftStep {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key)
-            let due = table.records.change(key, to: record.map(ListEntry.init), tags: tags)
-            return MergedGroup(names: [name], count: 1) { table.records.write(due) }
+            let due = table.records.change(key, to: record.map { ListEntry($0) }, tags: tags)
+            return MergedGroup(model: nil, due: due) { table.records.write(due) }
         }
     }
 

@@ -9,8 +9,13 @@ struct Arrivals: Sendable {
     /// Adds models behind those that were added before; of two with the same identity the later one is merged over the
     /// earlier one.
     mutating func add<Model: CachedModel>(_ models: [Model], from source: ModelSource) {
+        add(models, keys: models.cacheKeys, from: source)
+    }
+
+    /// The same, for models whose keys are known.
+    mutating func add<Model: CachedModel>(_ models: [Model], keys: [String], from source: ModelSource) {
         guard !models.isEmpty else { return }
-        let arrived = TypedArrivals<Model>.Part(models: models, source: source)
+        let arrived = TypedArrivals<Model>.Part(models: models, keys: keys, source: source)
         if let place = places[ObjectIdentifier(Model.self)] {
             guard var group = groups[place] as? TypedArrivals<Model> else { return }
             group.parts.append(arrived)
@@ -51,15 +56,21 @@ typealias PreparedMerge = @Sendable () -> MergedGroup
 
 /// The changed entries of one table, and how they are written to disk.
 struct MergedGroup: Sendable {
-    let names: [EntryName]
-    let count: Int
+    /// The name of the models; `nil` for lists.
+    let model: String?
+    let due: WaitingChanges.Due
     let write: @Sendable () -> CacheError?
+
+    var count: Int { due.changes.count }
+    var names: [EntryName] { due.changes.map { EntryName(model: model, key: $0.key) } }
 }
 
 struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
     /// Models of one source, in the order in which they ended in the answer.
     struct Part: Sendable {
         let models: [Model]
+        /// The models' keys, in their order.
+        let keys: [String]
         let source: ModelSource
     }
 
@@ -71,32 +82,26 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         _ bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> PreparedMerge {
         let table = try await engine.table(Model.self)
-        let keys = parts.flatMap { $0.models.cacheKeys }
-        var entries = try await engine.records(table.records, keys)
-        let changed = merged(over: &entries, keys: keys, state, in: bookkeeping)
-        var records: [(key: String, record: ModelRecord<Model>?, tags: Set<String>)] = []
-        records.reserveCapacity(changed.count)
-        for place in changed { records.append((keys[place], entries[place], entries[place]?.model.tags ?? [])) }
-        let merged = records
+        let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(parts.flatMap(\.keys)) }
+        let found = try await engine.records(table.records, keys)
+        let changes = merged(over: found, keys: keys, state, in: bookkeeping)
         let name = Model.modelName
         return {
-            let due = table.records.change(merged)
-            return MergedGroup(names: due.map { EntryName(model: name, key: $0.key) }, count: due.count) {
-                table.records.write(due)
-            }
+            let due = table.records.change(changes)
+            return MergedGroup(model: name, due: due) { table.records.write(due) }
         }
     }
 
     /// Merges the models over the entries that are there; of models with the same key, into the entry of the first.
     ///
-    /// - Returns: the places of the entries that change, each once, in the order in which their models ended in the answer:
-    ///   a model that was inside another one, or came before one that refers to it, is on disk before that.
+    /// - Returns: the entries that change, each once, in the order in which their models ended in the answer: a model that
+    ///   was inside another one, or came before one that refers to it, is on disk before that.
     private func merged(
-        over entries: inout [ModelRecord<Model>?],
-        keys: [String],
+        over found: RecordTable<ModelRecord<Model>>.Found,
+        keys: PreparedKeys,
         _ state: ArrivalState,
         in bookkeeping: Bookkeeping
-    ) -> [Int] {
+    ) -> RecordTable<ModelRecord<Model>>.Changes {
         let generation = bookkeeping.generation
         let arriving = EntryState(
             state.lifetime ?? ResponseLifetime(at: state.receivedAt),
@@ -105,32 +110,37 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             receivedAt: state.receivedAt,
             fresh: Model.policy.fresh
         )
-        var changed: [Int] = []
-        changed.reserveCapacity(keys.count)
-        var isChanged = [Bool](repeating: false, count: keys.count)
-        var firsts: [String: Int] = [:]
-        firsts.reserveCapacity(keys.count)
+        let places = keys.firstPlaces()
+        var changes = RecordTable<ModelRecord<Model>>.Changes(capacity: places.count)
+        // Which change is of the entry at a place; less than zero: none yet.
+        var numbers = [Int](repeating: -1, count: places.count)
         var index = 0
         for part in parts {
-            for number in part.models.indices {
-                let place = firsts[keys[index]] ?? index
-                if place == index { firsts[keys[index]] = index }
+            // By index, and not of the array: that asks the runtime for its type at each step. Of a slice, since on Apple
+            // platforms an array's own span needs later systems.
+            let models = part.models[...].span
+            for model in models.indices {
+                let place = places[index]
                 index += 1
+                let number = numbers[place]
                 let merged = Self.merged(
-                    part.models[number],
+                    models[model],
                     from: part.source,
-                    over: entries[place],
+                    over: number < 0 ? found[place] : changes.record(number),
                     key: keys[place],
                     arriving: arriving,
                     in: bookkeeping
                 )
                 guard let merged else { continue }
-                entries[place] = merged
-                if !isChanged[place] { changed.append(place) }
-                isChanged[place] = true
+                if number < 0 {
+                    numbers[place] = changes.count
+                    changes.append(keys[place], merged, tags: merged.model.tags)
+                } else {
+                    changes.replace(number, merged, tags: merged.model.tags)
+                }
             }
         }
-        return changed
+        return changes
     }
 
     /// - Returns: `nil` if a later request's answer, or a later save, is there already.

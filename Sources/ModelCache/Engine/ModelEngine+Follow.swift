@@ -126,8 +126,9 @@ extension ModelEngine {
     ) async throws -> [Model.ID: Model?] {
         if mode == .reload || !Self.allowsStale(error) { throw error }
         let table = try await table(type)
-        for (id, record) in zip(ids, try await records(table.records, ids.map(\.cacheKey))) {
-            guard let record, record.state.isWithin(record.state.staleIfError, at: clock.now),
+        let records = try await records(table.records, ids.map(\.cacheKey))
+        for (index, id) in ids.enumerated() {
+            guard let record = records[index], record.state.isWithin(record.state.staleIfError, at: clock.now),
                 record.state.varying.isEmpty || record.state.matches(Model.request(for: id))
             else { throw error }
         }

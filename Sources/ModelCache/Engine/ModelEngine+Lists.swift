@@ -9,14 +9,16 @@ extension ModelEngine {
         _ list: List,
         mode: FetchMode
     ) async throws -> ListSnapshot<List> {
+        let isOffline = self.mode.withLock { $0 } == .offline
+        if mode == .reload, !isOffline { return try await load(list) }
         let stored = try await snapshot(list)
-        if self.mode.withLock({ $0 }) == .offline {
+        if isOffline {
             guard let stored else {
                 throw ModelCacheError(.offline, "the list is not stored, and the cache is offline")
             }
             return stored
         }
-        if let stored, mode != .reload {
+        if let stored {
             if stored.freshness.isFresh { return stored }
             if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode: mode) }
             if try await servesWhileLoading(list, stored.freshness, mode: mode) {
@@ -27,7 +29,7 @@ extension ModelEngine {
         do {
             return try await load(list)
         } catch {
-            guard mode != .reload, Self.allowsStale(error), let stored = try await servedOnError(list) else {
+            guard Self.allowsStale(error), let stored = try await servedOnError(list) else {
                 throw error
             }
             return stored
@@ -110,8 +112,8 @@ extension ModelEngine {
         guard answer.lifetime.isStored else { return unstored(list, page.page, of: answer) }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
-        arrivals.add(page.page.elements, from: .list)
         let ids = page.page.elements.cacheKeys
+        arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let state = EntryState(answer, bookkeeping, fresh: list.fresh)
         let empty = Self.emptyList(list, state)
@@ -261,8 +263,8 @@ extension ModelEngine {
         guard answer.lifetime.isStored else { return .notKept(page.page) }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
-        arrivals.add(page.page.elements, from: .list)
         let ids = page.page.elements.cacheKeys
+        arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let before = try await record(lists().records, list.listKey)?.record
         guard before?.next == cursor else { return .elsewhere }

@@ -53,22 +53,21 @@ extension ModelEngine {
         let lists = try await lists()
         let keys = changes.map(\.key)
         let former = try await records(lists.records, keys)
-        var current = Dictionary(zip(keys, former.map { $0?.record })) { first, _ in first }
-        var changed: [(key: String, record: ListEntry?, tags: Set<String>)] = []
+        var current: [String: ListEntry] = [:]
+        for (index, key) in keys.enumerated() { current[key] = former[index] }
+        var changed = RecordTable<ListEntry>.Changes()
         for change in changes {
-            let old = current[change.key] ?? nil
-            var new = old
+            let old = current[change.key]
+            var new = old?.record
             change.change(&new)
-            guard new != old else { continue }
-            current[change.key] = .some(new)
-            changed.append((change.key, new.map(ListEntry.init), change.tags))
+            guard new != old?.record else { continue }
+            current[change.key] = new.map { ListEntry($0, over: old) }
+            changed.append(change.key, current[change.key], tags: change.tags)
         }
         let entries = changed
         return {
             let due = lists.records.change(entries)
-            return MergedGroup(names: due.map { ListTable.name($0.key) }, count: due.count) {
-                lists.records.write(due)
-            }
+            return MergedGroup(model: nil, due: due) { lists.records.write(due) }
         }
     }
 

@@ -22,8 +22,9 @@ extension ModelEngine {
         return try await steps.reading(turns) { () async throws(ModelCacheError) in
             let records = try await self.records(table.records, keys)
             let layers = table.layers.changes(over: keys)
-            return zip(keys, records).map { key, record in
-                self.snapshot(of: record, key, under: layers[key] ?? [], in: bookkeeping)
+            return keys.indices.map { index in
+                let key = keys[index]
+                return self.snapshot(of: records[index], key, under: layers[key] ?? [], in: bookkeeping)
             }
         }
     }
@@ -149,7 +150,7 @@ extension ModelEngine {
         elements.reserveCapacity(ids.count)
         var holes: [Element.ID] = []
         // By index: code that is generic over models asks the runtime for the types of an iterator at each step.
-        for index in records.indices {
+        for index in 0..<records.count {
             var value = records[index]?.model
             let changes = layers.isEmpty ? [] : layers[ids[index]] ?? []
             for change in changes { change(&value) }

@@ -106,13 +106,13 @@ final class ModelEngine: Sendable {
     nonisolated(nonsending) func records<Record>(
         _ table: RecordTable<Record>,
         _ keys: PreparedKeys
-    ) async throws(ModelCacheError) -> [Record?] {
-        let known = try table.known(keys)
-        if known.unknown.isEmpty { return known.entries }
+    ) async throws(ModelCacheError) -> RecordTable<Record>.Found {
+        let (known, unknown) = try table.known(keys)
+        if unknown.isEmpty { return known }
         return try await account.reading { () throws(ModelCacheError) in
-            var entries = known.entries
-            for place in known.unknown { entries[place] = try table.read(keys[place]) }
-            return entries
+            var found = known
+            for place in unknown { found[place] = try table.read(keys[place]) }
+            return found
         }
     }
 
@@ -120,7 +120,7 @@ final class ModelEngine: Sendable {
     nonisolated(nonsending) func records<Record>(
         _ table: RecordTable<Record>,
         _ keys: [String]
-    ) async throws(ModelCacheError) -> [Record?] {
+    ) async throws(ModelCacheError) -> RecordTable<Record>.Found {
         let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(keys) }
         return try await records(table, keys)
     }

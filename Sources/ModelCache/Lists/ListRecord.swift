@@ -10,9 +10,14 @@ final class ListEntry: Encoded, Codable, NamedInArchives, Equatable, Sendable {
 
     static var archivedName: String { "ModelCache.List" }
 
-    init(_ record: ListRecord) {
+    /// - Parameter former: the entry that this one takes the place of: mostly the elements are the same.
+    init(_ record: ListRecord, over former: ListEntry? = nil) {
         self.record = record
-        keys = Result { () throws(CacheError) in try PreparedKeys(record.ids) }
+        if let former, former.record.ids == record.ids {
+            keys = former.keys
+        } else {
+            keys = Result { () throws(CacheError) in try PreparedKeys(record.ids) }
+        }
     }
 
     convenience init(from decoder: any Decoder) throws { self.init(try ListRecord(from: decoder)) }
@@ -81,6 +86,10 @@ extension ListRecord {
     /// Where the page runs into elements that were there, the ones behind them stay, so that a list that was
     /// scrolled down loses nothing. Where it does not, a gap of unknown length is between them, and the former elements go.
     mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
+        if page == ids {
+            self.next = next
+            return
+        }
         let page = Self.distinct(page)
         let fresh = Set(page)
         guard let last = ids.lastIndex(where: fresh.contains), last < ids.count - 1, next != nil else {

@@ -68,6 +68,13 @@ final class NestedModels: Sendable {
         }
     }
 
+    /// Adds the models of a part of the answer that was decoded by itself.
+    func add(_ others: NestedModels) {
+        let others = others.models
+        if others.isEmpty { return }
+        state.withLock { $0.models += others }
+    }
+
     /// Whether a link of this answer held a whole model of this type.
     func expectsWhole<Target: CachedModel>(_ type: Target.Type) -> Bool {
         state.withLock { $0.whole.contains(ObjectIdentifier(type)) }

@@ -58,11 +58,40 @@ public struct ModelBody: Sendable {
     }
 
     private func decode<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
+        guard !path.isEmpty else { return try decode(type, [:]) }
+        return try decode(Member<Value>.self, [.memberPath: MemberPath(names: path)]).value
+    }
+
+    private func decode<Value: Decodable>(
+        _ type: Value.Type,
+        _ info: [CodingUserInfoKey: any Sendable]
+    ) throws -> Value {
         let decoder = makeDecoder()
+        if let value = decodeUsual(type, with: decoder, info) { return value }
+        let nested = NestedModels()
+        decoder.userInfo.merge(info) { $1 }
         decoder.userInfo[.nestedModels] = nested
-        guard !path.isEmpty else { return try decoder.decode(type, from: data) }
-        decoder.userInfo[.memberPath] = MemberPath(names: path)
-        return try decoder.decode(Member<Value>.self, from: data).value
+        let value = try decoder.decode(type, from: data)
+        self.nested.add(nested)
+        return value
+    }
+
+    /// Decodes without Foundation, in a fourth of its time.
+    ///
+    /// - Returns: `nil` where the decoder is to decode: unusual JSON, settings of the program, errors.
+    private func decodeUsual<Value: Decodable>(
+        _ type: Value.Type,
+        with decoder: JSONDecoder,
+        _ info: [CodingUserInfoKey: any Sendable]
+    ) -> Value? {
+        guard let settings = JSONSettings(decoder) else { return nil }
+        let nested = NestedModels()
+        var info: [CodingUserInfoKey: Any] = info
+        info.merge(settings.userInfo) { $1 }
+        info[.nestedModels] = nested
+        guard let value = JSONDocument(data, settings, userInfo: info)?.decode(type) else { return nil }
+        self.nested.add(nested)
+        return value
     }
 }
 

@@ -45,10 +45,13 @@ final class ChangeBus: Sendable {
     }
 
     /// Marks the observers of some entries.
-    func tell(_ names: some Collection<EntryName>) {
-        let told = state.withLock { state -> [ObjectIdentifier: Observer] in
+    ///
+    /// - Parameter names: is not called if nobody observes anything.
+    func tell(_ names: @autoclosure () -> some Collection<EntryName>) {
+        if state.withLock({ $0.observers.isEmpty }) { return }
+        let names = names()
+        let told = state.withLock { state in
             var told: [ObjectIdentifier: Observer] = [:]
-            guard !state.observers.isEmpty else { return told }
             for name in names {
                 if let observers = state.observers[name] { told.merge(observers) { old, _ in old } }
             }

@@ -29,7 +29,7 @@ final class ModelTable<Model: CachedModel>: Sendable {
     /// Puts one entry in the place of the present one; `nil` removes it.
     func merged(_ key: String, to record: ModelRecord<Model>?) -> MergedGroup {
         let due = records.change(key, to: record, tags: record?.model.tags ?? [])
-        return MergedGroup(names: [Self.name(key)], count: 1) { [records] in records.write(due) }
+        return MergedGroup(model: Model.modelName, due: due) { [records] in records.write(due) }
     }
 
     static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }

@@ -42,32 +42,51 @@ where Record.Wrapper.Value == Record {
         return .some(record)
     }
 
-    /// The entries for some keys, as far as memory knows them without the disk.
-    struct Known: Sendable {
-        /// In the order of the keys.
-        var entries: [Record?]
-        /// The places of the keys for which the disk has to be read.
-        var unknown: [Int]
+    /// The entries for some keys, in their order, as objects: an array of records is one of a type that the runtime has to
+    /// be asked for at each step.
+    struct Found: Sendable {
+        fileprivate var entries: [WaitingChanges.Entry?] = []
+
+        var count: Int { entries.count }
+
+        /// `nil`: there is none.
+        subscript(index: Int) -> Record? {
+            get { entries[index].map(RecordTable.record) }
+            set { entries[index] = newValue }
+        }
     }
 
-    func known(_ keys: PreparedKeys) throws(ModelCacheError) -> Known {
+    /// The entries for some keys, as far as memory knows them without the disk, and the places of the others.
+    func known(_ keys: PreparedKeys) throws(ModelCacheError) -> (found: Found, unknown: [Int]) {
         // Before memory, which has a changed entry before it leaves the changes.
         let changes = waiting.entries(for: keys)
-        let (entries, missing) = try wrappingCacheErrors { () throws(CacheError) in
-            try cache.fetchFromMemory(forKeys: keys)
+        var found = Found()
+        found.entries.reserveCapacity(keys.indices.count)
+        var unknown: [Int] = []
+        try wrappingCacheErrors { () throws(CacheError) in
+            try cache.forEachFetchedFromMemory(keys) { record in
+                let index = found.entries.count
+                if let change = changes?[index] {
+                    found.entries.append(change)
+                } else {
+                    if record == nil { unknown.append(index) }
+                    found.entries.append(record)
+                }
+            }
         }
-        guard let changes else { return Known(entries: entries, unknown: missing) }
-        var known = Known(entries: entries, unknown: missing.filter { changes[$0] == nil })
-        for (index, entry) in changes { known.entries[index] = entry.map(Self.record) }
-        return known
+        return (found, unknown)
     }
 
-    /// Calls `body` with the entries for some keys, in their order, as long as memory has them and none waits to be
-    /// written.
+    /// Calls `body` with the entries for some keys, in their order, where memory has them and none waits to be written,
+    /// or where all of them wait.
     ///
     /// - Returns: whether those were all.
     func forEachInMemory(_ keys: PreparedKeys, _ body: (Record) -> Void) throws(ModelCacheError) -> Bool {
-        guard waiting.isEmpty else { return false }
+        guard waiting.isEmpty else {
+            guard let entries = waiting.all(for: keys) else { return false }
+            for index in entries.indices { body(Self.record(entries[index])) }
+            return true
+        }
         return try wrappingCacheErrors { () throws(CacheError) in try cache.forEachInMemory(keys, body) }
     }
 
@@ -89,53 +108,76 @@ where Record.Wrapper.Value == Record {
     /// Puts an entry in the place of the present one; `nil` removes it. ``write(_:)`` brings it to disk.
     ///
     /// - Returns: the change, to be written.
-    func change(_ key: String, to record: Record?, tags: Set<String> = []) -> [WaitingChanges.Due] {
-        waiting.add([(key, record, tags)])
+    func change(_ key: String, to record: Record?, tags: Set<String> = []) -> WaitingChanges.Due {
+        change(Changes([(key, record, tags)]))
     }
 
     /// Changes several entries, in this order. All else is as for one.
-    func change(_ records: [(key: String, record: Record?, tags: Set<String>)]) -> [WaitingChanges.Due] {
-        waiting.add(records.map { ($0.key, $0.record, $0.tags) })
+    func change(_ changes: Changes) -> WaitingChanges.Due { waiting.add(changes.list) }
+
+    /// Entries that are to take the place of present ones.
+    struct Changes: Sendable {
+        fileprivate var list: [WaitingChanges.Change] = []
+
+        init(_ entries: [(key: String, record: Record?, tags: Set<String>)] = []) {
+            list.reserveCapacity(entries.count)
+            for (key, record, tags) in entries { append(key, record, tags: tags) }
+        }
+
+        init(capacity: Int) { list.reserveCapacity(capacity) }
+
+        var count: Int { list.count }
+
+        mutating func append(_ key: String, _ record: Record?, tags: Set<String>) {
+            list.append(WaitingChanges.Change(key: key, entry: record, tags: tags))
+        }
+
+        /// Puts another entry in the place of one that was appended.
+        mutating func replace(_ index: Int, _ record: Record, tags: Set<String>) {
+            list[index] = WaitingChanges.Change(key: list[index].key, entry: record, tags: tags)
+        }
+
+        func record(_ index: Int) -> Record? { list[index].entry.map(RecordTable.record) }
     }
 
     /// Writes changes to disk, also those that were changed again meanwhile: later changes of other entries may rely on
     /// them being there. In their order, but for removals, which come last. Blocks on disk I/O.
     ///
     /// - Returns: the first failure. Entries that the disk refuses stay in memory.
-    func write(_ due: [WaitingChanges.Due]) -> CacheError? {
-        if writeTogether(due) {
+    func write(_ due: WaitingChanges.Due) -> CacheError? {
+        if writeTogether(due.changes) {
             waiting.end(due)
             return nil
         }
         var failure: CacheError?
         // The error of many names one of them; to know of each, each is written by itself.
-        for change in due {
+        for index in due.changes.indices {
             do throws(CacheError) {
-                try write(change)
-                waiting.end([change])
+                try write(due.changes[index])
+                waiting.end(index, of: due, isRefused: false)
             } catch {
-                waiting.refuse(change)
+                waiting.end(index, of: due, isRefused: true)
                 failure = failure ?? error
             }
         }
         return failure
     }
 
-    private func writeTogether(_ due: [WaitingChanges.Due]) -> Bool {
+    private func writeTogether(_ changes: [WaitingChanges.Change]) -> Bool {
         do throws(CacheError) {
             try cache.save(
-                contentsOf: due.lazy.compactMap { change in
+                contentsOf: changes.lazy.compactMap { change in
                     change.entry.map { (key: change.key, value: Self.record($0), tags: change.tags) }
                 }
             )
-            try cache.remove(forKeys: due.lazy.filter { $0.entry == nil }.map(\.key))
+            try cache.remove(forKeys: changes.lazy.filter { $0.entry == nil }.map(\.key))
             return true
         } catch {
             return false
         }
     }
 
-    private func write(_ change: WaitingChanges.Due) throws(CacheError) {
+    private func write(_ change: WaitingChanges.Change) throws(CacheError) {
         if let entry = change.entry {
             try cache.save(Self.record(entry), forKey: change.key, tags: change.tags)
         } else {

@@ -8,29 +8,32 @@ import TypedCache
 final class WaitingChanges: Sendable {
     typealias Entry = any AnyObject & Sendable
 
-    /// A change that is to be written.
-    struct Due: Sendable {
+    /// A new entry in the place of the present one.
+    struct Change: Sendable {
         let key: String
         /// `nil`: removed.
         let entry: Entry?
         let tags: Set<String>
-        fileprivate let number: UInt64
     }
 
-    private struct Change {
-        let due: Due
+    /// Changes that are to be written, in their order.
+    struct Due: Sendable {
+        let changes: [Change]
+        /// The number of the first one; the others follow.
+        fileprivate let first: UInt64
+    }
+
+    private struct Waiting {
+        let entry: Entry?
+        let number: UInt64
         /// Whether the disk refused it: it stays here then, as long as there is room.
         var isRefused = false
     }
 
     private struct State {
-        var changes: [String: Change] = [:]
+        var waiting: [String: Waiting] = [:]
         var refused: [String] = []
         var last: UInt64 = 0
-
-        mutating func remove(_ due: Due) -> Change? {
-            changes[due.key]?.due.number == due.number ? changes.removeValue(forKey: due.key) : nil
-        }
     }
 
     /// The most entries that are kept in memory alone because the disk refuses them.
@@ -38,71 +41,94 @@ final class WaitingChanges: Sendable {
 
     private let state = Mutex(State())
 
-    var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
-    var count: Int { state.withLock { $0.changes.count } }
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+    var count: Int { state.withLock { $0.waiting.count } }
 
     /// The entry that waits under a key, or that it is removed; `nil` if there is no change of it.
     subscript(key: String) -> Entry?? {
         state.withLock { state -> Entry?? in
             // Most often nothing waits, and no key has to be looked for.
-            if state.changes.isEmpty { return nil }
-            guard let change = state.changes[key] else { return nil }
-            return .some(change.due.entry)
+            if state.waiting.isEmpty { return nil }
+            guard let waiting = state.waiting[key] else { return nil }
+            return .some(waiting.entry)
         }
     }
 
-    /// The entries that wait, by the places of their keys; `nil` if nothing waits at all.
-    func entries(for keys: PreparedKeys) -> [Int: Entry?]? {
+    /// The entries that wait, in the order of the keys, `nil` for keys without a change; `nil` if nothing waits at all.
+    func entries(for keys: PreparedKeys) -> [Entry??]? {
         state.withLock { state in
-            if state.changes.isEmpty { return nil }
-            var entries: [Int: Entry?] = [:]
+            if state.waiting.isEmpty { return nil }
+            var entries: [Entry??] = []
+            entries.reserveCapacity(keys.indices.count)
             for index in keys.indices {
-                if let change = state.changes[keys[index]] { entries[index] = .some(change.due.entry) }
+                if let waiting = state.waiting[keys[index]] {
+                    entries.append(.some(waiting.entry))
+                } else {
+                    entries.append(nil)
+                }
+            }
+            return entries
+        }
+    }
+
+    /// The entries for some keys, if all of them wait, and none is removed: those of a list that was just merged.
+    func all(for keys: PreparedKeys) -> [Entry]? {
+        state.withLock { state in
+            guard state.waiting.count >= keys.indices.count else { return nil }
+            var entries: [Entry] = []
+            entries.reserveCapacity(keys.indices.count)
+            for index in keys.indices {
+                guard let entry = state.waiting[keys[index]]?.entry else { return nil }
+                entries.append(entry)
             }
             return entries
         }
     }
 
     /// Puts entries in the place of the present ones, in this order.
-    func add(_ changes: [(key: String, entry: Entry?, tags: Set<String>)]) -> [Due] {
-        var due: [Due] = []
-        due.reserveCapacity(changes.count)
+    func add(_ changes: [Change]) -> Due {
         // Entries come to their end without the lock.
-        var former: [Change] = []
-        state.withLock { state in
-            for (key, entry, tags) in changes {
+        var former: [Waiting] = []
+        let first = state.withLock { state in
+            let first = state.last + 1
+            for index in changes.indices {
                 state.last += 1
-                let change = Due(key: key, entry: entry, tags: tags, number: state.last)
-                due.append(change)
-                guard let old = state.changes.updateValue(Change(due: change), forKey: key) else { continue }
-                if old.isRefused { state.refused.removeAll { $0 == key } }
+                let waiting = Waiting(entry: changes[index].entry, number: state.last)
+                guard let old = state.waiting.updateValue(waiting, forKey: changes[index].key) else { continue }
+                if old.isRefused { state.refused.removeAll { $0 == changes[index].key } }
                 former.append(old)
             }
+            return first
         }
         _ = former
-        return due
+        return Due(changes: changes, first: first)
     }
 
     /// Ends changes that are on disk, but for those that were changed again.
-    func end(_ due: [Due]) {
-        var ended: [Change] = []
+    func end(_ due: Due) {
+        var ended: [Waiting] = []
         state.withLock { state in
-            for change in due {
-                if let change = state.remove(change) { ended.append(change) }
+            for index in due.changes.indices {
+                let key = due.changes[index].key
+                guard state.waiting[key]?.number == due.first + UInt64(index) else { continue }
+                if let waiting = state.waiting.removeValue(forKey: key) { ended.append(waiting) }
             }
         }
         _ = ended
     }
 
-    /// Keeps an entry that the disk refuses. A removal that it refuses is kept as well: the entry stays away.
-    func refuse(_ due: Due) {
-        let dropped = state.withLock { state -> [Change] in
-            guard state.changes[due.key]?.due.number == due.number else { return [] }
-            state.changes[due.key]?.isRefused = true
-            state.refused.append(due.key)
+    /// Ends one change, or keeps it, where the disk refuses it. A removal that it refuses is kept as well: the entry stays
+    /// away.
+    func end(_ index: Int, of due: Due, isRefused: Bool) {
+        let key = due.changes[index].key
+        let dropped = state.withLock { state -> [Waiting] in
+            guard state.waiting[key]?.number == due.first + UInt64(index) else { return [] }
+            guard isRefused else { return state.waiting.removeValue(forKey: key).map { [$0] } ?? [] }
+            state.waiting[key]?.isRefused = true
+            state.refused.append(key)
             guard state.refused.count > Self.refusedLimit else { return [] }
             let oldest = state.refused.removeFirst()
-            return state.changes.removeValue(forKey: oldest).map { [$0] } ?? []
+            return state.waiting.removeValue(forKey: oldest).map { [$0] } ?? []
         }
         _ = dropped
     }

@@ -1,0 +1,301 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ModelCache
+
+/// Answers are decoded as `JSONDecoder` decodes them.
+@Suite struct JSONTests {
+    private func decoder(_ set: (JSONDecoder) -> Void = { _ in }) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        set(decoder)
+        return decoder
+    }
+
+    private func ours<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8], _ decoder: JSONDecoder) -> Value? {
+        JSONSettings(decoder).flatMap { JSONDocument(Data(bytes), $0, userInfo: [:]) }?.decode(type)
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// - Returns: whether `JSONDecoder` was not needed.
+    @discardableResult
+    private func check<Value: Decodable & Equatable>(
+        _ type: Value.Type,
+        _ bytes: [UInt8],
+        _ decoder: JSONDecoder,
+        seed: Int
+    ) -> Bool {
+        guard let value = ours(type, bytes, decoder) else { return false }
+        do {
+            let theirs = try decoder.decode(type, from: Data(bytes))
+            #expect(value == theirs, "seed \(seed): \(text(bytes))")
+        } catch {
+            Issue.record("seed \(seed), \(type): \(error) for \(text(bytes))")
+        }
+        return true
+    }
+
+    /// Every value that is decoded without Foundation is the one that `JSONDecoder` decodes, whatever the text.
+    @Test(arguments: [false, true]) func valuesAreThoseOfJSONDecoder(convertsNames: Bool) {
+        let decoder = decoder {
+            if convertsNames { $0.keyDecodingStrategy = .convertFromSnakeCase }
+            $0.dateDecodingStrategy = .iso8601
+        }
+        for seed in seeds(0..<20_000) {
+            var random = RandomJSON(seed: seed, isUnusual: true)
+            let bytes = random.text()
+            check(Anything.self, bytes, decoder, seed: seed)
+            check(Several.self, bytes, decoder, seed: seed)
+            check([Several?].self, bytes, decoder, seed: seed)
+            check([String: Anything].self, bytes, decoder, seed: seed)
+        }
+    }
+
+    @Test func usualTextsDoNotNeedJSONDecoder() {
+        for seed in seeds(0..<2_000) {
+            var random = RandomJSON(seed: seed, isUnusual: false)
+            let bytes = random.text()
+            let isOurs = check(Text.self, bytes, decoder(), seed: seed)
+            #expect(isOurs, "seed \(seed): \(text(bytes))")
+        }
+    }
+
+    @Test func numbersAreThoseOfJSONDecoder() {
+        let numbers = [
+            "0", "-0", "1", "-1", "127", "128", "-128", "-129", "255", "256", "65535", "65536", "2147483648",
+            "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
+            "18446744073709551615", "18446744073709551616", "1.0", "1.5", "-2.0", "1e2", "1e-2", "1e400", "1e-400",
+            "9007199254740992", "9007199254740993", "9007199254740993.0", "0.1", "0.30000000000000004", "1e22",
+            "1e23", "123456789.123456789", "99999999999999999999", "5e-324", "1.7976931348623157e308", "16777217",
+            "0.1000000014901161193847656250", "12345678901234567890.12345678901234567", "true", "null", "\"1\"",
+        ]
+        for number in numbers {
+            let bytes = Array(number.utf8)
+            func both<Value: Decodable & Equatable>(_ type: Value.Type) {
+                check(type, bytes, decoder(), seed: 0)
+                check([Value].self, Array("[\(number)]".utf8), decoder(), seed: 0)
+                check([String: Value].self, Array("{\"a\":\(number)}".utf8), decoder(), seed: 0)
+            }
+            both(Int.self)
+            both(Int8.self)
+            both(Int16.self)
+            both(Int32.self)
+            both(Int64.self)
+            both(Int128.self)
+            both(UInt.self)
+            both(UInt8.self)
+            both(UInt16.self)
+            both(UInt32.self)
+            both(UInt64.self)
+            both(UInt128.self)
+            both(Double.self)
+            both(Float.self)
+            both(Decimal.self)
+            both(Bool.self)
+        }
+        #expect(ours([Float].self, Array("[0,1.5]".utf8), decoder()) == [0, 1.5])
+        #expect(ours(Decimal.self, Array("19.99".utf8), decoder()) == Decimal(string: "19.99"))
+    }
+
+    @Test func datesAndDataAreReadAsTheDecoderSays() throws {
+        let json = Array(#"{"date": 700000000.5, "data": "AQI="}"#.utf8)
+        let written = Array(#"{"date": "2024-02-29T12:00:00Z", "data": [1, 2]}"#.utf8)
+        let settings: [(bytes: [UInt8], set: (JSONDecoder) -> Void)] = [
+            (json, { _ in }), (json, { $0.dateDecodingStrategy = .secondsSince1970 }),
+            (json, { $0.dateDecodingStrategy = .millisecondsSince1970 }),
+            (json, { $0.dateDecodingStrategy = .custom { Date(timeIntervalSince1970: try Double(from: $0)) } }),
+            (
+                written,
+                {
+                    $0.dateDecodingStrategy = .iso8601
+                    $0.dataDecodingStrategy = .deferredToData
+                }
+            ),
+            (
+                json,
+                {
+                    $0.dataDecodingStrategy = .custom { decoder in
+                        Data(try decoder.singleValueContainer().decode(String.self).utf8)
+                    }
+                }
+            ),
+        ]
+        for (bytes, set) in settings {
+            #expect(check(Moment.self, bytes, decoder(set), seed: 0), "\(text(bytes))")
+        }
+    }
+
+    @Test func decodersOfTheProgramAndRareSettingsDecodeThemselves() throws {
+        final class Own: JSONDecoder, @unchecked Sendable {}
+        #expect(JSONSettings(Own()) == nil)
+        #expect(JSONSettings(decoder { $0.allowsJSON5 = true }) == nil)
+        #expect(JSONSettings(decoder { $0.assumesTopLevelDictionary = true }) == nil)
+        #expect(JSONSettings(decoder { $0.keyDecodingStrategy = .custom { $0[$0.count - 1] } }) == nil)
+        let body = ModelBody(ModelResponse(body: Data("{number: 0x10,}".utf8))) {
+            let decoder = JSONDecoder()
+            decoder.allowsJSON5 = true
+            return decoder
+        }
+        #expect(try body.decode(Int.self, at: "number") == 16)
+    }
+
+    /// What is no JSON, or of another type, throws `JSONDecoder`'s error, and models that were read before it are forgotten.
+    @Test func errorsAreThoseOfJSONDecoder() throws {
+        let broken = #"[{"id": 1, "title": "a", "author": {"id": 7, "name": "A"}}, {"id": 2, "author": 7}]"#
+        let body = ModelBody(ModelResponse(body: Data(broken.utf8))) { JSONDecoder() }
+        #expect {
+            try body.models(Article.self)
+        } throws: { error in
+            guard case DecodingError.keyNotFound(let key, let context) = error else { return false }
+            return key.stringValue == "title" && context.codingPath.map(\.intValue) == [1]
+        }
+        #expect(body.nested.models.isEmpty)
+        let none = ModelBody(ModelResponse(body: Data("[1,".utf8))) { JSONDecoder() }
+        #expect(throws: DecodingError.self) { try none.models(Article.self) }
+    }
+
+    @Test func wholeModelsInThePlaceOfLinksAreFound() throws {
+        let json =
+            #"[{"id": 1, "title": "a", "author": {"id": 7, "name": "A"}}, {"id": 2, "title": "b", "author": 7}]"#
+        let body = ModelBody(ModelResponse(body: Data(json.utf8))) { JSONDecoder() }
+        #expect(try body.models(Article.self).map(\.author.id) == [7, 7])
+        #expect(body.nested.models.count == 1)
+    }
+
+    /// The first of two members with one name counts for `JSONDecoder`, also where they have it by conversion.
+    @Test func namesThatComeTwiceAreLeftToJSONDecoder() throws {
+        let converting = decoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+        #expect(ours([String: Int].self, Array(#"{"a":1,"a":2}"#.utf8), decoder()) == nil)
+        #expect(ours(Text.self, Array(#"{"a_b":1,"aB":2}"#.utf8), converting) == nil)
+        let body = ModelBody(ModelResponse(body: Data(#"{"a":1,"a":2}"#.utf8))) { JSONDecoder() }
+        #expect(try body.decode(Int.self, at: "a") == 1)
+        // Names of a dictionary stay as they are written.
+        let dictionary = Array(#"{"one_two":{"three_four":1}}"#.utf8)
+        #expect(check([String: Text].self, dictionary, converting, seed: 0))
+        #expect(ours([String: Text].self, dictionary, converting)?["one_two"] == .object(["threeFour": .number(1)]))
+    }
+
+    /// Depth, and numbers of names, are bounded; beyond, `JSONDecoder` has its own bounds.
+    @Test func hostileTextsAreLeftToJSONDecoder() {
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(ours(Text.self, Array(deep.utf8), decoder()) == nil)
+        let names = (0..<5_000).map { "\"\($0)\":0" }.joined(separator: ",")
+        #expect(ours(Text.self, Array("{\(names)}".utf8), decoder()) == nil)
+        let objects = (0..<5_000).map { "{\"\($0)\":0}" }.joined(separator: ",")
+        #expect(ours(Text.self, Array("[\(objects)]".utf8), decoder()) == nil)
+        let broken: [[UInt8]] = [
+            [], [0], [0x22], [0x5C], [0x22, 0x5C], [0x22, 0xFF, 0x22], [0x7B, 0x22], [0xEF, 0xBB, 0xBF, 0x31],
+        ]
+        for bytes in broken { #expect(ours(Anything.self, bytes, decoder()) == nil) }
+    }
+}
+
+/// All types of numbers, members that may be absent, values of Foundation, a superclass's decoder.
+private struct Several: Decodable, Equatable {
+    var id: Int8?
+    var name: String?
+    var firstName: UInt64?
+    var lastName: Double
+    var tags: [Anything]?
+    var date: Date?
+    var rest: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name, firstName, lastName, tags
+        case date = "a b"
+        case absent
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decodeIfPresent(Int8.self, forKey: .id)
+        name = try? container.decode(String.self, forKey: .name)
+        firstName = try? container.decodeIfPresent(UInt64.self, forKey: .firstName)
+        lastName = (try? container.decode(Double.self, forKey: .lastName)) ?? -1
+        tags = try? container.decode([Anything].self, forKey: .tags)
+        date = try? container.decodeIfPresent(Date.self, forKey: .date)
+        let absent = try container.superDecoder(forKey: .absent).singleValueContainer().decodeNil()
+        let keys = container.allKeys.map(\.stringValue).sorted()
+        let nested = try? container.nestedContainer(keyedBy: CodingKeys.self, forKey: .name)
+        var list = try? container.nestedUnkeyedContainer(forKey: .tags)
+        let first = try? list?.decode(Float.self)
+        rest = "\(absent) \(keys) \(nested?.contains(.id) ?? false) \(list?.currentIndex ?? -1) \(first ?? -1)"
+    }
+}
+
+/// Any value, found by trying types.
+private indirect enum Anything: Decodable, Equatable {
+    case none
+    case bool(Bool)
+    case whole(Int)
+    case large(UInt64)
+    case real(Double)
+    case single(Float)
+    case url(URL)
+    case text(String)
+    case list([Anything])
+    case object([String: Anything])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .none
+        } else if let bool = try? container.decode(Bool.self) {
+            self = .bool(bool)
+        } else if let whole = try? container.decode(Int.self) {
+            self = .whole(whole)
+        } else if let large = try? container.decode(UInt64.self) {
+            self = .large(large)
+        } else if let real = try? container.decode(Double.self) {
+            self = .real(real)
+        } else if let url = try? container.decode(URL.self), url.scheme != nil {
+            self = .url(url)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? container.decode([Anything].self) {
+            self = .list(list)
+        } else {
+            self = .object(try container.decode([String: Anything].self))
+        }
+    }
+}
+
+/// Any value, found by containers.
+private indirect enum Text: Decodable, Equatable {
+    case one(String)
+    case number(Double)
+    case list([Text])
+    case object([String: Text])
+    case other
+
+    init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Name.self) {
+            var members: [String: Text] = [:]
+            for key in container.allKeys { members[key.stringValue] = try container.decode(Text.self, forKey: key) }
+            self = .object(members)
+        } else if var container = try? decoder.unkeyedContainer() {
+            var list: [Text] = []
+            while !container.isAtEnd { list.append(try container.decode(Text.self)) }
+            self = .list(list)
+        } else if let text = try? decoder.singleValueContainer().decode(String.self) {
+            self = .one(text)
+        } else if let number = try? decoder.singleValueContainer().decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .other
+        }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+private struct Moment: Decodable, Equatable {
+    var date: Date
+    var data: Data
+}
