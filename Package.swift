@@ -220,10 +220,18 @@ let package = Package(
             dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSupport", "CacheWorker"],
             swiftSettings: strict
         ),
+        // A machine of a fleet in a process of its own.
+        .executableTarget(
+            name: "SharedWorker",
+            dependencies: ["SharedCache", "TypedCache"],
+            path: "Tests/SharedWorker",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "SharedCacheTests",
             dependencies: [
                 "SharedCache", "TypedCache", "ArchiveStore", "RedisWire", "RedisServers", "TestSupport",
+                "SharedWorker",
             ],
             swiftSettings: strict
         ),

@@ -35,14 +35,18 @@ enum StoreUnderTest: CaseIterable {
     case limitedMemory
     /// A store on a server, where there is one.
     case shared
+    /// One with copies on the disk.
+    case tiered
 
-    static let allCases: [StoreUnderTest] = allStores.filter { $0 != .shared || RedisServer.isInstalled }
+    static let allCases: [StoreUnderTest] = allStores.filter {
+        $0 != .shared && $0 != .tiered || RedisServer.isInstalled
+    }
 
     private static let allStores: [StoreUnderTest] = [
         .reference, .file, .collidingFile, .behind, .narrowBehind, .limitedFile, .collidingLimitedFile, .packed,
         .collidingPacked, .limitedPacked, .packedBehind, .uncompressedFile, .uncompressedPacked, .hardestPacked,
         .memory,
-        .limitedMemory, .shared,
+        .limitedMemory, .shared, .tiered,
     ]
 
     private var settings: StoreSettings {
@@ -74,13 +78,20 @@ enum StoreUnderTest: CaseIterable {
             let store = MemoryStore(byteLimit: 1 << 30, countLimit: 1 << 20)
             try body { store }
         case .shared:
-            guard let server = RedisServer.common else { return }
-            var settings = RedisSettings(endpoints: [server.socket])
-            settings.timeouts.soft = .seconds(60)
-            settings.timeouts.hard = .seconds(60)
-            let client = try RedisConnection(to: server.socket, settings: settings)
-            let prefix = "tc:\(UUID().uuidString):"
-            try body { SharedStore(client, prefix: prefix, cache: "cache", schema: 1) }
+            try Self.withServer { client, prefix in
+                try body { SharedStore(client, prefix: prefix, cache: "cache", schema: 1) }
+            }
+        case .tiered:
+            try Self.withServer { client, prefix in
+                try withTemporaryDirectory { path in
+                    try body {
+                        TieredStore(
+                            near: try PackedStore(directory: path + "/cache", create: true),
+                            shared: SharedStore(client, prefix: prefix, cache: "cache", schema: 1)
+                        )
+                    }
+                }
+            }
         case .file, .limitedFile, .uncompressedFile:
             try withTemporaryDirectory { path in
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
@@ -114,6 +125,15 @@ enum StoreUnderTest: CaseIterable {
                 try checkLedger(path + "/cache")
             }
         }
+    }
+
+    private static func withServer(_ body: (_ client: RedisConnection, _ prefix: String) throws -> Void) throws {
+        guard let server = RedisServer.common else { return }
+        var settings = RedisSettings(endpoints: [server.socket])
+        settings.timeouts.soft = .seconds(60)
+        settings.timeouts.hard = .seconds(60)
+        let client = try RedisConnection(to: server.socket, settings: settings)
+        try body(client, "tc:\(UUID().uuidString):")
     }
 
     private static func withPlaceBehind(

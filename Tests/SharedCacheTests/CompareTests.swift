@@ -112,6 +112,23 @@ struct CompareTests {
         }
     }
 
+    @Test func anIdleDeadlineThatMovesCostsOneCompareAtMost() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        _ = try await cache.fetch(forKey: "key")
+        try await cache.save("value", forKey: "key", expiration: .afterIdle(.seconds(8)))
+        let before = tier.statistics
+        // The server follows when it lags by an eighth.
+        while tier.statistics.ownEchoes == before.ownEchoes {
+            #expect(try await cache.fetch(forKey: "key") == "value")
+            await pause()
+        }
+        for _ in 0..<3 { #expect(try await cache.fetch(forKey: "key") == "value") }
+        let after = tier.statistics
+        #expect(after.hits == before.hits && after.compares - before.compares <= 1)
+    }
+
     @Test func anOwnSaveAsksNothing() async throws {
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()

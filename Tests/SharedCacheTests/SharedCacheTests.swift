@@ -156,6 +156,8 @@ struct SharedCacheTests {
     @Test func machinesWithOtherClocksSeeOneDeadline() async throws {
         let fleet = try await Fleet()
         let (here, there) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine())
+        await here.clockWasRead()
+        await there.clockWasRead()
         // As if this machine's clock were an hour behind the engine's.
         here.offset.set(3_600)
         there.offset.set(0)

@@ -99,6 +99,34 @@ struct SharedFaultTests {
         }
     }
 
+    /// Behaviour 11.
+    @Test func tooManyDebtsBecomeANewGeneration() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100) {
+            $0.breaker = .init(failures: 2, pause: .milliseconds(200), longestPause: .milliseconds(200))
+        }
+        await tier.verified()
+        let here = try tier.cache()
+        let there = try await fleet.verifiedMachine().cache()
+        for number in 0..<20 {
+            try await insist { try await here.save("old", forKey: "\(number)") }
+            try await fetch("old", from: there, key: "\(number)")
+        }
+        await fleet.server.stopped {
+            // All but the first fail at once.
+            for number in 0...DebtList.mostKeys {
+                #expect(await code { try await here.save("new", forKey: "\(number)") } == .unreachable)
+            }
+            #expect(tier.owedKeyCount == DebtList.mostKeys)
+        }
+        while tier.owedKeyCount > 0 { await pause() }
+        // None of them comes back, on any machine.
+        for number in 0..<20 {
+            try await fetch(nil, from: there, key: "\(number)")
+            #expect(try await insist { try await here.fetch(forKey: "\(number)") } == nil)
+        }
+    }
+
     @Test func aServerThatWasEmptiedOrStartedAnewHasNothing() async throws {
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()

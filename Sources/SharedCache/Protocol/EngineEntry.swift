@@ -76,6 +76,8 @@ struct NewEntry {
     let key: StoreKey
     let bytes: [UInt8]
     let information: EntryInformation
+    /// In the engine's time.
+    let attributesThere: EntryAttributes
     let lifetime: Lifetime
 
     /// - Parameters:
@@ -95,6 +97,7 @@ struct NewEntry {
         attributes.serial = serial
         let there = clock.there(attributes)
         self.key = key
+        attributesThere = there
         bytes = try EntryFile.bytes(archive: archive, key: key, attributes: there, compression: .automatic)
         lifetime = Lifetime(attributes, now: now)
         information = EntryInformation(

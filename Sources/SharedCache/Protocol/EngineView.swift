@@ -13,8 +13,8 @@ struct EngineView: Sendable {
     /// The copies of a change that are waited for.
     let replicas: SharedSettings.Replicas
     private var echoes = OwnEchoes()
-    /// Messages about entries that others have changed, and about those that scripts of this process have changed.
-    private(set) var heardCounts = (changes: 0, echoes: 0)
+    /// Grows whenever any entry may have been changed: copies that were verified before are not any more.
+    private(set) var epoch: UInt64 = 0
 
     init(_ names: EntryNames, window: Duration) { self.init(names, .heard(window: window)) }
 
@@ -31,51 +31,65 @@ struct EngineView: Sendable {
     /// A generation is not the current one any more.
     mutating func forget(_ generation: Generation) {
         if self.generation == generation { self.generation = nil }
+        epoch += 1
         near.changeAll()
     }
 
     /// The engine was emptied, or another generation has begun.
     mutating func forgetAll() {
         generation = nil
+        epoch += 1
         near.changeAll()
     }
 
     // MARK: News
 
+    /// The keys of entries that messages name.
+    struct Heard {
+        /// Those that others have changed.
+        var changed: [String] = []
+        /// Those that scripts of this process have changed, perhaps others, too.
+        var echoed: [String] = []
+    }
+
     /// Takes news of the engine.
     ///
     /// - Parameter digest: of a key.
-    /// - Returns: the keys that were changed by others.
+    /// - Returns: the keys of entries that were changed.
     mutating func take(_ event: TrackingEvent, digest: (String) -> KeyDigest) -> [String] {
-        switch event {
-        case .changed(let changed):
-            return changed.compactMap { name in
-                guard name.starts(with: names.cache.utf8) else { return nil }
-                return hear(String(decoding: name, as: UTF8.self), digest)
-            }
-        case .changedAll: forgetAll()
-        case .lost: near.lose()
-        case .verified(let start): near.verify(since: start)
-        }
-        return []
+        let heard = hear(event, digest: digest)
+        return heard.changed + heard.echoed
     }
 
-    /// Takes the name of something that others have changed.
-    private mutating func hear(_ name: String, _ digest: (String) -> KeyDigest) -> String? {
-        if name == names.generation {
-            forgetAll()
-            return nil
+    /// As ``take(_:digest:)``, but tells the changes of this process from those of others.
+    mutating func hear(_ event: TrackingEvent, digest: (String) -> KeyDigest) -> Heard {
+        var heard = Heard()
+        switch event {
+        case .changed(let changed):
+            for name in changed where name.starts(with: names.cache.utf8) {
+                hear(String(decoding: name, as: UTF8.self), digest, &heard)
+            }
+        case .changedAll: forgetAll()
+        case .lost:
+            epoch += 1
+            near.lose()
+        case .verified(let start): near.verify(since: start)
         }
+        return heard
+    }
+
+    /// Takes the name of something that was changed.
+    private mutating func hear(_ name: String, _ digest: (String) -> KeyDigest, _ heard: inout Heard) {
+        if name == names.generation { return forgetAll() }
         // Without a generation, nothing that was read of it is near.
-        guard let generation, let key = names.key(ofEntry: name, generation) else { return nil }
+        guard let generation, let key = names.key(ofEntry: name, generation) else { return }
         if echoes.take(key) {
-            heardCounts.echoes += 1
+            heard.echoed.append(key)
             near.doubt(digest(key))
         } else {
-            heardCounts.changes += 1
+            heard.changed.append(key)
             near.change(digest(key))
         }
-        return key
     }
 
     /// Scripts are about to be sent that change the entries of keys.
@@ -111,6 +125,7 @@ final class SharedView: Sendable {
     // Each hit in memory looks at these two alone. They change under the lock: the end after the changes before it.
     private let revision = Atomic<UInt64>(0)
     private let end = Atomic<Int64>(.min)
+    private let currentEpoch = Atomic<UInt64>(0)
 
     init(_ view: EngineView, _ counters: TierCounters = TierCounters()) {
         names = view.names
@@ -122,6 +137,7 @@ final class SharedView: Sendable {
     func withView<Result>(_ body: (inout sending EngineView) -> sending Result) -> sending Result {
         view.withLock { view in
             defer {
+                currentEpoch.store(view.epoch, ordering: .releasing)
                 revision.store(view.near.revision, ordering: .releasing)
                 end.store(view.near.end.map(Self.ticks) ?? .min, ordering: .releasing)
             }
@@ -133,6 +149,9 @@ final class SharedView: Sendable {
     func nearRevision(at now: ContinuousClock.Instant) -> UInt64? {
         Self.ticks(now) < end.load(ordering: .acquiring) ? revision.load(ordering: .acquiring) : nil
     }
+
+    /// See ``EngineView/epoch``. Takes no lock.
+    var epoch: UInt64 { currentEpoch.load(ordering: .acquiring) }
 
     private static let origin = ContinuousClock.now
 

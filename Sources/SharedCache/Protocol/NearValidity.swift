@@ -87,18 +87,22 @@ struct NearValidity: Sendable {
     /// Whether entries near may be used.
     func isVerified(at now: Instant) -> Bool { end.map { now < $0 } ?? false }
 
-    /// The changes since this was last called. While nothing is verified, everything is doubtful, each time: what is
-    /// read meanwhile may change unheard.
+    /// The changes since this was last called. While nothing is verified, everything is doubtful, each time, and once
+    /// more when it is: entries that are read meanwhile may change unheard.
     mutating func take(at now: Instant) -> ChangesByOthers {
+        var isHeard = true
+        if !isVerified(at: now) {
+            if case .known = all { all = .doubtful }
+            switch rule {
+            case .heard: isHeard = false
+            // Entries that are read from now on are younger.
+            case .age(let age): end = now + age
+            }
+        }
         defer {
-            all = .known
+            all = isHeard ? .known : .doubtful
             changed = []
             doubtful = []
-        }
-        if !isVerified(at: now) {
-            // Entries that are read from now on are younger.
-            if case .age(let age) = rule { end = now + age }
-            if case .known = all { all = .doubtful }
         }
         switch all {
         case .changed: return .everything

@@ -9,7 +9,13 @@ extension SharedStore {
         attributes: EntryAttributes,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        let new = try newEntry(archive, forKey: key, attributes)
+        try save(try newEntry(archive, forKey: key, attributes), if: condition)
+    }
+
+    func save(
+        _ new: NewEntry,
+        if condition: ((EntryInformation?) -> Bool)?
+    ) throws(StoreError) -> EntryInformation? {
         guard let condition else { return try change(new.key, Insisting(SaveEntry(new))) }
         return try change(new.key, Insisting(ChangeSeen.save(new, offset.clock, if: condition)))
     }
@@ -29,8 +35,11 @@ extension SharedStore {
         forKey key: String,
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation {
-        let new = try newEntry(archive, forKey: key, attributes)
-        return try await request(Owing(new.key, settling: false, Insisting(SaveEntry(new))))
+        try await save(try newEntry(archive, forKey: key, attributes))
+    }
+
+    func save(_ new: NewEntry) async throws(StoreError) -> EntryInformation {
+        try await request(Owing(new.key, settling: false, Insisting(SaveEntry(new))))
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {

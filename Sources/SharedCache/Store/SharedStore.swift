@@ -26,6 +26,7 @@ package final class SharedStore: RemoteStore {
     /// made it needless.
     let payment = Mutex<Void>(())
     private let usage = StoreUsage()
+    private let listener = Mutex<(@Sendable (EngineView.Heard) -> Void)?>(nil)
     /// When the last answered heartbeat was sent.
     private let lastHeartbeat = Mutex<ContinuousClock.Instant?>(nil)
     /// Tells the other stores of the process, of any schema: the engine does not tell a client of its own changes.
@@ -102,23 +103,23 @@ package final class SharedStore: RemoteStore {
     // MARK: News
 
     func take(_ event: TrackingEvent) {
-        let (changed, heard) = view.withView { view in
-            let former = view.heardCounts
-            let changed = view.take(event) { digest(of: $0) }
-            let heard = view.heardCounts
-            return (changed, (changes: heard.changes - former.changes, echoes: heard.echoes - former.echoes))
-        }
+        let heard = view.withView { $0.hear(event) { digest(of: $0) } }
         switch event {
         case .verified(let start): lastHeartbeat.withLock { $0 = start }
         case .changed:
             engine.counters.count { statistics in
-                statistics.invalidations += heard.changes
-                statistics.ownEchoes += heard.echoes
+                statistics.invalidations += heard.changed.count
+                statistics.ownEchoes += heard.echoed.count
             }
+            listener.withLock { $0 }?(heard)
+            for key in heard.changed + heard.echoed { waiters.wake(key) }
         case .changedAll, .lost: break
         }
-        for key in changed { waiters.wake(key) }
     }
+
+    /// Sets the function that is told of changed keys after this store has taken them, and before it takes the next
+    /// news. It must not block.
+    func setListener(_ new: @escaping @Sendable (EngineView.Heard) -> Void) { listener.withLock { $0 = new } }
 
     /// Another store of the process began a new generation.
     func heardOfRenewal() { view.withView { $0.forgetAll() } }

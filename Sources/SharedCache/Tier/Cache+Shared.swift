@@ -4,9 +4,9 @@ import TypedCache
 // There are two, because no type says at run time whether it is Sendable: only the code that opens a cache may know.
 
 extension Cache {
-    /// Opens a cache whose entries are on a server that many machines share; nothing is on this machine's disk.
+    /// Opens a cache whose entries are on a server that many machines share.
     ///
-    /// Sends nothing yet, and does not block.
+    /// Sends nothing yet. Does not block, but for the disk where `near` asks for copies there.
     ///
     /// - Parameters:
     ///   - name: as for every cache: 1 to 200 UTF-8 bytes.
@@ -17,18 +17,21 @@ extension Cache {
     ///   - olderSchemas: numbers of older forms: whenever an entry is saved or removed, those of its key of these forms
     ///     go, too, so that programs that still use them load the value anew.
     ///   - memory: how much is kept in memory; 64 MiB by default.
+    ///   - near: whether this machine's disk keeps copies, too; only memory does by default.
     ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
     ///   - cost: the bytes that a value counts for in the limit of `memory`; by default as many as its archive has.
     ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
     ///   - clock: where the time comes from; entries have the server's time, by which all machines agree.
     ///   - observer: is told everything that the cache does.
-    /// - Throws: ``CacheError`` with code `.invalidName`.
+    /// - Throws: ``CacheError`` with code `.invalidName`; with a near disk also `.invalidDirectory`,
+    ///   `.unsupportedVersion` and `.io`, as for a cache on disk.
     public convenience init(
         name: String,
         shared tier: SharedTier,
         schema: UInt32 = 0,
         alsoRemoves olderSchemas: [UInt32] = [],
         memory: MemorySettings = MemorySettings(),
+        near: NearStorage = .memory,
         values: ValueSharing = .automatic,
         cost: (@Sendable (Value) -> ByteCount)? = nil,
         expiration: Expiration = .never,
@@ -37,7 +40,7 @@ extension Cache {
     ) throws(CacheError) {
         try self.init(
             name: name,
-            store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas),
+            store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas, near),
             place: tier.place(cache: name, schema: schema),
             memory: memory,
             values: values,
@@ -58,6 +61,7 @@ extension Cache where Value: Sendable {
         schema: UInt32 = 0,
         alsoRemoves olderSchemas: [UInt32] = [],
         memory: MemorySettings = MemorySettings(),
+        near: NearStorage = .memory,
         values: ValueSharing = .automatic,
         cost: (@Sendable (Value) -> ByteCount)? = nil,
         expiration: Expiration = .never,
@@ -66,7 +70,7 @@ extension Cache where Value: Sendable {
     ) throws(CacheError) {
         try self.init(
             name: name,
-            store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas),
+            store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas, near),
             place: tier.place(cache: name, schema: schema),
             memory: memory,
             values: values,

@@ -3,6 +3,10 @@
 public struct SharedStatistics: Sendable, Hashable {
     /// Entries that the server gave.
     public internal(set) var hits = 0
+    /// Entries that the near disk gave, where there is one.
+    public internal(set) var nearHits = 0
+    /// Failures of the near disk, damaged copies among them; the server was asked instead.
+    public internal(set) var nearFailures = 0
     /// Entries that the server was asked for, and does not have.
     public internal(set) var misses = 0
     /// Entries in memory, or on the near disk, that were compared with the server's, by 59 bytes each.

@@ -30,7 +30,7 @@ public final class SharedTier: Sendable {
     /// Tells this tier from others of the process.
     let identity = UUID().uuidString
     private let members: TierMembers
-    private let upkeep: TierUpkeep
+    let upkeep: TierUpkeep
     private let engine: Engine
     private let node: String
     private let feed: StateFeed
@@ -180,6 +180,20 @@ public final class SharedTier: Sendable {
         ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
+    }
+
+    /// The store of one cache, with copies on a near disk if that is asked for, which blocks then.
+    func store(
+        cache: String,
+        schema: UInt32,
+        olderSchemas: [UInt32],
+        _ storage: NearStorage
+    ) throws(CacheError) -> any ArchiveStore {
+        // A name that no cache may have is refused before a directory is made.
+        let near = try storage.store(cache: cache, owner: "\(prefix.split(separator: ":").last ?? "").\(schema)")
+        let shared = store(cache: cache, schema: schema, olderSchemas: olderSchemas)
+        guard let near else { return shared }
+        return TieredStore(near: near, shared: shared)
     }
 
     /// Stands for a directory: caches of one place, in one process, agree without the server, which does not tell a

@@ -25,6 +25,9 @@ final class TierUpkeep: Sendable {
         self.offset = offset
     }
 
+    /// Whether the engine's clock was read.
+    var hasReadClock: Bool { state.withLock { $0.readAt != nil } }
+
     func setClient(_ client: any TierClient) { state.withLock { $0.client = client } }
 
     /// Begins the work that is due, unless it is under way; does not block.

@@ -45,6 +45,7 @@ extension CacheCore {
     private final class BegunCompare: Sendable {
         let doubt: MemoryTier.Doubt
         let start: MemoryTier.Start
+        let known: KnownEntry
         /// Whether the store is asked.
         let isAsked: Bool
 
@@ -52,9 +53,8 @@ extension CacheCore {
             self.doubt = doubt
             self.start = start
             self.isAsked = isAsked
+            known = KnownEntry(key: doubt.entry.key.text, version: doubt.entry.version)
         }
-
-        var known: KnownEntry { KnownEntry(key: doubt.entry.key.text, version: doubt.entry.version) }
 
     }
 

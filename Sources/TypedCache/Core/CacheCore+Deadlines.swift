@@ -74,11 +74,15 @@ extension CacheCore {
 
     /// Moves the deadline of an entry on disk to that of its timing.
     private func follow(_ entry: EntryInformation, _ timing: EntryTiming) throws(StoreError) -> EntryInformation? {
-        try moved(
+        let moved = try moved(
             entry,
             to: { Date(timeIntervalSinceReferenceDate: timing.deadline) },
             isDue: { timing.isAhead(of: $0) }
         )
+        if remote != nil, let moved, let key = try? EntryKey(moved.key) {
+            memory.withLock { $0.setVersion(moved.identity.version, of: key, timing) }
+        }
+        return moved
     }
 
     /// Moves the deadline of an entry on disk. Another cache or process that uses the entry too may have moved it: it

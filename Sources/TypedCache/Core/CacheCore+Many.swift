@@ -52,6 +52,7 @@ extension CacheCore {
             switch answer {
             case .success(let information):
                 new.entry.timing?.saved(information)
+                new.entry.version = information?.identity.version ?? 0
                 saved[place] = new
             case .failure(let error): failures[place] = failure(error, new.key)
             }

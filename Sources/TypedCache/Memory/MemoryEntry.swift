@@ -4,7 +4,8 @@ import Foundation
 
 /// An entry in memory; a subclass has its value.
 ///
-/// Unchecked: only the policy's fields may change, and the version before memory has the entry. The value in a `ValueEntry` need not be Sendable, but then neither
+/// Unchecked: only the policy's fields may change, and the version, under the tier's lock once memory has
+/// the entry. The value in a `ValueEntry` need not be Sendable, but then neither
 /// is its cache: the value is handed out only on the one thread or actor that has the cache. Another cache of the same
 /// directory may have it dropped, which only releases a reference.
 class MemoryEntry: EvictionEntry, @unchecked Sendable {

@@ -332,6 +332,12 @@ struct MemoryTier {
         return nil
     }
 
+    /// Takes the version that a server has of an entry whose deadline has moved there.
+    mutating func setVersion(_ version: UInt64, of key: EntryKey, _ timing: EntryTiming) {
+        guard let entry = table.entry(forKey: key) ?? doubtful[key]?.entry, entry.timing === timing else { return }
+        entry.version = version
+    }
+
     /// Forgets an entry that is not the store's any more.
     mutating func forget(_ doubt: Doubt) -> MemoryEntry? {
         doubtful[doubt.entry.key]?.entry === doubt.entry ? remove(forKey: doubt.entry.key) : nil

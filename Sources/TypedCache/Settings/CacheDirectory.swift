@@ -54,7 +54,7 @@ package enum CacheDirectory {
     ///
     /// - Parameter wrap: gives the store that stands in the place of the one on disk, below a queue of saves.
     /// - Throws: `.invalidName`, and the errors of opening the store.
-    static func open(
+    package static func open(
         _ name: String,
         in root: URL,
         create: Bool,

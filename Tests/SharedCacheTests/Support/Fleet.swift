@@ -48,6 +48,11 @@ extension SharedTier {
         while !isVerified { await pause() }
     }
 
+    /// Waits until the tier has read the server's clock, which it does once a minute: a test may set another one then.
+    func clockWasRead() async {
+        while !upkeep.hasReadClock { await pause() }
+    }
+
     func cache(_ schema: UInt32 = 0) throws -> Cache<String> {
         try Cache(name: "cities", shared: self, schema: schema)
     }

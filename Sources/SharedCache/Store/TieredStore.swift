@@ -1,0 +1,180 @@
+import ArchiveStore
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Archives on a server, of which this machine's disk has copies.
+///
+/// The server decides: a copy is used unasked only if it was compared with the server's entry, by 59 bytes, or came from
+/// there, and no change was heard of since, see ``NearCopies``. Any other copy is compared at its next use. After a start,
+/// and after a connection was lost, that is each.
+///
+/// A change goes to the server first, and to the disk if no other change of the key was heard of meanwhile; a removal
+/// goes to the disk, to the server, and to the disk again. A disk that fails costs speed alone: its errors are counted,
+/// and the server is asked.
+///
+/// Beside the laws that ``SharedStore`` does not keep, the limits of the disk hold for copies only.
+package final class TieredStore: RemoteStore {
+    let near: any ArchiveStore
+    let shared: SharedStore
+    private let copies = Mutex(NearCopies())
+    /// Where asynchronous calls use the disk.
+    private let queue = DispatchQueue(label: "typed-cache.near-disk", qos: .userInitiated, attributes: .concurrent)
+    /// Whether the server tells of changes; otherwise each use of a copy asks.
+    private let hears: Bool
+
+    package init(near: any ArchiveStore, shared: SharedStore) {
+        self.near = near
+        self.shared = shared
+        hears = shared.settings.coherence == .invalidated
+        shared.setListener { [weak self] heard in self?.take(heard) }
+    }
+
+    package func close() throws(StoreError) {
+        try shared.close()
+        queue.sync(flags: .barrier) {}
+        try near.close()
+    }
+
+    package func flush() throws(StoreError) { try near.flush() }
+    package func settle(_ key: String?) { near.settle(key) }
+    package var knownSize: KnownSize? { near.knownSize }
+
+    // MARK: News
+
+    private func take(_ heard: EngineView.Heard) {
+        withCopies { copies in
+            for key in heard.echoed { copies.doubt(digest(of: key)) }
+            for key in heard.changed { copies.change(digest(of: key)) }
+        }
+        let changed = heard.changed
+        if changed.isEmpty { return }
+        start { [weak self] in
+            guard let self else { return }
+            for key in changed {
+                removeCopy(key)
+                withCopies { $0.didRemove(self.digest(of: key)) }
+            }
+        }
+    }
+
+    package func changesByOthers() throws(StoreError) -> ChangesByOthers { try shared.changesByOthers() }
+    package var changeMark: UInt64? { shared.changeMark }
+
+    // MARK: Copies
+
+    func withCopies<Result>(_ body: (inout sending NearCopies) -> sending Result) -> sending Result {
+        copies.withLock { copies in
+            copies.follow(epoch: shared.view.epoch)
+            return body(&copies)
+        }
+    }
+
+    /// Has `body` use the disk before long.
+    func start(_ body: @escaping @Sendable () -> Void) { StoreUsage.start(on: queue, body) }
+
+    /// Uses the disk, whose failures are no one's but are counted.
+    @discardableResult
+    func usingDisk<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            // A damaged copy was taken away.
+            shared.engine.counters.count { $0.nearFailures += 1 }
+            return nil
+        }
+    }
+
+    /// Has `body` use the disk, and suspends meanwhile.
+    func onQueue<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withUnsafeContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
+    }
+
+    func removeCopy(_ key: String) { usingDisk { () throws(StoreError) in _ = try near.remove(forKey: key) } }
+
+    /// The copy of a key, in the engine's time; `nil` if there is none, or nothing may be read for the key.
+    func copy(_ key: StoreKey, _ digest: KeyDigest) -> StoredArchive? {
+        if shared.view.isOwed(key) || copies.withLock({ $0.isPending(digest) }) { return nil }
+        return usingDisk { () throws(StoreError) in try near.fetch(forKey: key.string) } ?? nil
+    }
+
+    /// Whether the server has told of all changes until now, and tells of those to come.
+    var isHearing: Bool { hears && shared.view.nearRevision(at: .now) != nil }
+
+    /// Whether a copy may be used unasked.
+    func isVerified(_ copy: StoredArchive, _ digest: KeyDigest) -> Bool {
+        isHearing
+            && withCopies { $0.isVerified(digest, version: copy.information.identity.version) }
+    }
+
+    /// Keeps an entry of the server as a copy, unless a change of its key was heard of.
+    ///
+    /// - Parameters:
+    ///   - attributes: in the engine's time.
+    ///   - version: the server's.
+    /// - Returns: the version of the copy; `nil` if there is none.
+    func keep(
+        _ archive: [UInt8],
+        _ attributes: EntryAttributes,
+        of key: StoreKey,
+        version: UInt64,
+        digest: KeyDigest,
+        since start: NearCopies.Start
+    ) -> UInt64? {
+        guard withCopies({ $0.isCurrent(digest, start) }) else { return nil }
+        let saved = usingDisk { () throws(StoreError) in
+            try near.save(archive, forKey: key.string, attributes: attributes, if: nil)
+        }
+        return saved??.identity.version == version ? version : nil
+    }
+
+    /// A copy, or an entry of the server, in this machine's time.
+    func here(_ stored: StoredArchive) -> StoredArchive {
+        let information = stored.information
+        return StoredArchive(
+            archive: stored.archive,
+            information: EntryInformation(
+                key: information.key,
+                attributes: shared.offset.clock.here(information.attributes),
+                archiveByteCount: information.archiveByteCount,
+                storedByteCount: information.storedByteCount,
+                identity: information.identity
+            )
+        )
+    }
+
+    // MARK: The server's alone
+
+    package func compare(_ entries: [KnownEntry], isUrgent: Bool) async -> [Result<Bool, StoreError>] {
+        await shared.compare(entries, isUrgent: isUrgent)
+    }
+
+    package func compare(_ entry: KnownEntry) throws(StoreError) -> Bool { try shared.compare(entry) }
+
+    package var servesUnverified: Bool { shared.servesUnverified }
+    package var keepingTime: Duration? { shared.keepingTime }
+    package var isSettled: Bool { shared.isSettled }
+    package var joinsLoads: Bool { shared.joinsLoads }
+    package var leaseDuration: Duration { shared.leaseDuration }
+
+    package func waitForLease(ofKey key: String, atMost time: Duration) async {
+        await shared.waitForLease(ofKey: key, atMost: time)
+    }
+
+    package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
+        try shared.information(forKey: key)
+    }
+
+    package func peek(
+        forKey key: String,
+        pieces body: ([UInt8]) -> Bool
+    ) throws(StoreError) -> EntryInformation? {
+        try shared.peek(forKey: key, pieces: body)
+    }
+
+    package func forEachEntry(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
+        try shared.forEachEntry(body)
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import RedisServers
+import RedisWire
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import ArchiveStore
+@testable import SharedCache
+
+/// Caches on a server with copies on this machine's disk.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+struct TieredTests {
+    /// A cache without memory, so that each fetch asks the disk.
+    private func cache(
+        _ tier: SharedTier,
+        _ directory: TestDirectory,
+        memory: MemorySettings = .none,
+        clock: some CacheClock = SystemClock()
+    ) throws -> Cache<String> {
+        try Cache(
+            name: "cities",
+            shared: tier,
+            memory: memory,
+            near: .disk(directory: directory.url),
+            clock: clock
+        )
+    }
+
+    @Test func copiesAreUsedUnaskedOnceTheyWereCompared() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let here = try await fleet.verifiedMachine().cache()
+        for number in 0..<20 { try await here.save("value \(number)", forKey: "\(number)") }
+        for start in 0..<3 {
+            let tier = try await fleet.verifiedMachine()
+            let there = try cache(tier, directory)
+            for round in 0..<3 {
+                let before = tier.statistics
+                for number in 0..<20 { #expect(try await there.fetch(forKey: "\(number)") == "value \(number)") }
+                let after = tier.statistics
+                // Read once by the first process; compared once by each later one.
+                #expect(after.hits - before.hits == (start == 0 && round == 0 ? 20 : 0))
+                #expect(after.compares - before.compares == (start > 0 && round == 0 ? 20 : 0))
+                #expect(after.nearFailures == 0)
+            }
+            #expect(tier.statistics.nearHits == (start == 0 ? 40 : 60))
+            try await there.close()
+        }
+    }
+
+    /// Behaviour 2, on disk.
+    @Test func aChangedEntryIsNotReadFromTheDiskNorFoundThereAfterAStart() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try await fleet.verifiedMachine()
+        let there = try cache(tier, directory)
+        for round in 0..<20 {
+            try await here.save("\(round)", forKey: "key")
+            try await fetch("\(round)", from: there)
+            #expect(try await there.fetch(forKey: "key") == "\(round)")
+        }
+        try await here.save("last", forKey: "key")
+        try await fetch("last", from: there)
+        try await here.remove(forKey: "key")
+        try await fetch(nil, from: there)
+        try await there.close()
+        // Another process begins: the copy of the disk is not taken on trust.
+        let other = try await fleet.verifiedMachine()
+        let again = try cache(other, directory)
+        #expect(try await again.fetch(forKey: "key") == nil)
+        try await here.save("new", forKey: "key")
+        #expect(try await again.fetch(forKey: "key") == "new")
+    }
+
+    @Test func aCopyThatCannotBeComparedIsNotServed() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let first = try await fleet.verifiedMachine()
+        let writer = try cache(first, directory)
+        try await writer.save("value", forKey: "key")
+        try await writer.close()
+        let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.serve = .seconds(3_600) }
+        await tier.verified()
+        let there = try cache(tier, directory)
+        await fleet.server.stopped {
+            #expect(await code { _ = try await there.fetch(forKey: "key") } == .unreachable)
+        }
+        #expect(try await insist { try await there.fetch(forKey: "key") } == "value")
+    }
+
+    @Test func ownSavesAndRemovalsReachTheCopies() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try cache(tier, directory)
+        for round in 0..<10 {
+            try await cache.save("\(round)", forKey: "key")
+            let saved = tier.statistics
+            #expect(try await cache.fetch(forKey: "key") == "\(round)")
+            #expect(tier.statistics.hits == saved.hits && tier.statistics.compares == saved.compares)
+            try await cache.modify(forKey: "key") { $0 = "\($0 ?? "")!" }
+            #expect(try await cache.fetch(forKey: "key") == "\(round)!")
+            #expect(try await cache.remove(forKey: "key"))
+            #expect(try await cache.fetch(forKey: "key") == nil)
+            let loaded = try await cache.fetch(forKey: "key") { "loaded" }
+            #expect(loaded == "loaded")
+            #expect(try await cache.fetch(forKey: "key") == "loaded")
+        }
+        try await cache.save("a", forKey: "a", tags: ["tag"])
+        #expect(try await cache.removeAll(tagged: "tag") == 1)
+        #expect(try await cache.fetch(forKey: "a") == nil)
+        try await cache.removeAll()
+        #expect(try await cache.fetch(forKey: "key") == nil)
+        #expect(tier.statistics.nearFailures == 0)
+    }
+
+    @Test func severalKeysAreAskedForTogether() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let here = try await fleet.verifiedMachine().cache()
+        let tier = try await fleet.verifiedMachine()
+        let there = try cache(tier, directory)
+        for number in 0..<30 { try await here.save("\(number)", forKey: "\(number)") }
+        let keys = (0..<40).map { "\($0)" }
+        for _ in 0..<3 {
+            let values = try await there.fetch(forKeys: keys)
+            #expect(values.count == 30)
+            for number in 0..<30 { #expect(values["\(number)"] == "\(number)") }
+        }
+        for number in 0..<10 { try await here.save("new", forKey: "\(number)") }
+        for number in 0..<10 { try await fetch("new", from: there, key: "\(number)") }
+        let values = try await there.fetch(forKeys: keys)
+        for number in 0..<30 { #expect(values["\(number)"] == (number < 10 ? "new" : "\(number)")) }
+    }
+
+    @Test func copiesHaveTheServersTime() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let tier = try await fleet.verifiedMachine()
+        await tier.clockWasRead()
+        tier.offset.set(3_600.1)
+        let cache = try cache(tier, directory)
+        try await cache.save("value", forKey: "key", expiration: .after(.seconds(60)))
+        let saved = try #require(try await cache.entry(forKey: "key")?.expiresAt)
+        for _ in 0..<2 { #expect(try await cache.fetch(forKey: "key") == "value") }
+        #expect(tier.statistics.nearHits == 2)
+        let other = try await fleet.verifiedMachine()
+        await other.clockWasRead()
+        other.offset.set(0)
+        let again = try self.cache(other, directory)
+        // The same copy, an hour ahead for a machine whose clock is right.
+        #expect(try await again.fetch(forKey: "key") == "value")
+        #expect(other.statistics.nearHits == 1 && other.statistics.hits == 0)
+        let seen = try #require(try await again.entry(forKey: "key")?.expiresAt)
+        #expect(abs(seen.timeIntervalSince(saved) - 3_600.1) < 0.001)
+    }
+}
+
+/// Which copies may be used, beside a model that keeps the engine's versions.
+@Suite struct NearCopiesTests {
+    /// Operations of one process overlap at random with changes by others, whose messages come in order, and with losses
+    /// of the connection. A verified copy is never older than the last message that was heard, nor than the last own
+    /// change that was acknowledged.
+    @Test(arguments: seeds(0..<300))
+    func aVerifiedCopyIsNeverOlderThanWhatWasHeard(seed: Int) {
+        struct Operation {
+            let start: NearCopies.Start
+            let isWrite: Bool
+            /// What it has read or written.
+            var version: UInt64?
+        }
+        var random = SeededGenerator(seed: seed)
+        var copies = NearCopies()
+        let key = KeyDigest(high: 1, low: 1)
+        var engine: UInt64 = 1
+        var heard: UInt64 = 1
+        var messages: [UInt64] = []
+        var disk: UInt64?
+        var running: [Operation] = []
+        var epoch: UInt64 = 0
+        // Whether the engine tells of changes.
+        var isTold = true
+        for step in 0..<400 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                engine += 1
+                if isTold { messages.append(engine) }
+            case 1:
+                if messages.isEmpty { break }
+                heard = max(heard, messages.removeFirst())
+                copies.change(key)
+                // The removal follows before long.
+                if Bool.random(using: &random) {
+                    disk = nil
+                    copies.didRemove(key)
+                }
+            case 2:
+                copies.didRemove(key)
+            case 3:
+                if isTold {
+                    epoch += 1
+                    copies.follow(epoch: epoch)
+                    messages = []
+                } else {
+                    // The first heartbeat of a new connection.
+                    heard = engine
+                }
+                isTold.toggle()
+            case 4, 5:
+                running.append(Operation(start: copies.beginRead(key, isHeard: isTold), isWrite: false))
+            case 6:
+                running.append(Operation(start: copies.beginWrite(key, isHeard: isTold), isWrite: true))
+            default:
+                guard let index = running.indices.randomElement(using: &random) else { break }
+                var operation = running[index]
+                guard let version = operation.version else {
+                    // The engine is asked, or has the own change: nobody tells of that.
+                    if operation.isWrite { engine += 1 }
+                    operation.version = engine
+                    running[index] = operation
+                    break
+                }
+                running.remove(at: index)
+                var kept: UInt64?
+                if copies.isCurrent(key, operation.start) {
+                    disk = version
+                    kept = version
+                }
+                if operation.isWrite {
+                    copies.endWrite(key, operation.start, verified: kept)
+                    // It is acknowledged now.
+                    heard = max(heard, version)
+                } else {
+                    copies.endRead(key, operation.start, verified: kept)
+                }
+            }
+            if isTold, let disk, copies.isVerified(key, version: disk) {
+                #expect(disk >= heard, "seed \(seed), step \(step)")
+            }
+        }
+    }
+}
