@@ -2,23 +2,21 @@
 
 #include <string.h>
 
-static uint16_t reversed(unsigned value, unsigned bits) {
-    value = (value & 0x5555) << 1 | (value >> 1 & 0x5555);
-    value = (value & 0x3333) << 2 | (value >> 2 & 0x3333);
-    value = (value & 0x0f0f) << 4 | (value >> 4 & 0x0f0f);
-    value = (value & 0x00ff) << 8 | (value >> 8 & 0x00ff);
-    return (uint16_t)(value >> (16 - bits));
-}
-
 void code_assign(prefix_code *code, size_t count) {
-    unsigned numbers[17] = {0}, next[17];
-    for (size_t symbol = 0; symbol < count; symbol++) numbers[code->lengths[symbol]]++;
-    numbers[0] = 0;
-    unsigned value = 0;
-    for (unsigned bits = 1; bits <= 16; bits++) next[bits] = value = (value + numbers[bits - 1]) << 1;
+    // Most symbols have no code.
+    uint16_t used[288];
+    size_t used_count = 0;
+    unsigned numbers[16] = {0}, next[16];
     for (size_t symbol = 0; symbol < count; symbol++) {
-        unsigned bits = code->lengths[symbol];
-        code->bits[symbol] = bits == 0 ? 0 : reversed(next[bits]++, bits);
+        used[used_count] = (uint16_t)symbol;
+        used_count += code->lengths[symbol] != 0;
+    }
+    for (size_t index = 0; index < used_count; index++) numbers[code->lengths[used[index]]]++;
+    unsigned value = 0;
+    for (unsigned bits = 1; bits < 16; bits++) next[bits] = value = (value + numbers[bits - 1]) << 1;
+    for (size_t index = 0; index < used_count; index++) {
+        unsigned bits = code->lengths[used[index]];
+        code->bits[used[index]] = (uint16_t)code_reversed(next[bits]++, bits);
     }
 }
 
@@ -31,26 +29,33 @@ void code_make(prefix_code *code, const uint16_t *counts, size_t count, unsigned
     // Count and symbol in one number, in ascending order. Most counts are small: those are sorted by counting.
     uint32_t sorted[288];
     uint32_t weights[288];
+    uint16_t symbols[288];
     uint16_t starts[FEW + 1] = {0};
     memset(code->lengths, 0, count);
+    size_t used = 0;
     for (size_t symbol = 0; symbol < count; symbol++) {
-        if (counts[symbol] != 0) starts[counts[symbol] < FEW ? counts[symbol] + 1 : FEW]++;
+        symbols[used] = (uint16_t)symbol;
+        used += counts[symbol] != 0;
     }
-    for (size_t number = 1; number <= FEW; number++) starts[number] += starts[number - 1];
+    size_t few = 0;
+    for (size_t place = 0; place < used; place++) {
+        unsigned number = counts[symbols[place]];
+        if (number < FEW) {
+            starts[number + 1]++;
+            few++;
+        }
+    }
     // Behind all of the few stand the others, by insertion.
-    size_t few = 0, used = 0;
-    for (size_t symbol = 0; symbol < count; symbol++) {
-        if (counts[symbol] != 0 && counts[symbol] < FEW) few++;
-    }
-    used = few;
-    for (size_t symbol = 0; symbol < count; symbol++) {
-        if (counts[symbol] == 0) continue;
-        uint32_t entry = (uint32_t)counts[symbol] << 9 | (uint32_t)symbol;
-        if (counts[symbol] < FEW) {
-            sorted[starts[counts[symbol]]++] = entry;
+    for (size_t number = 1; number <= FEW; number++) starts[number] += starts[number - 1];
+    size_t next_many = few;
+    for (size_t index = 0; index < used; index++) {
+        unsigned number = counts[symbols[index]];
+        uint32_t entry = (uint32_t)number << 9 | symbols[index];
+        if (number < FEW) {
+            sorted[starts[number]++] = entry;
             continue;
         }
-        size_t place = used++;
+        size_t place = next_many++;
         for (; place > few && sorted[place - 1] > entry; place--) sorted[place] = sorted[place - 1];
         sorted[place] = entry;
     }

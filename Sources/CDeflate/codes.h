@@ -38,6 +38,18 @@ typedef struct {
     uint16_t bits[288];
 } prefix_code;
 
+/// The order in which a block with codes of its own gives the lengths of the code that describes them.
+static const uint8_t code_header_order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+
+/// The lowest bits of a number, 16 at most, in the opposite order.
+static inline unsigned code_reversed(unsigned value, unsigned bits) {
+    value = (value & 0x5555) << 1 | (value >> 1 & 0x5555);
+    value = (value & 0x3333) << 2 | (value >> 2 & 0x3333);
+    value = (value & 0x0f0f) << 4 | (value >> 4 & 0x0f0f);
+    value = (value & 0x00ff) << 8 | (value >> 8 & 0x00ff);
+    return value >> (16 - bits);
+}
+
 /// Gives each symbol the bits that follow from the lengths.
 void code_assign(prefix_code *code, size_t count);
 

@@ -7,14 +7,25 @@
 #include "codes.h"
 #include "dictionary.h"
 
-enum { LOCAL_HASH_BITS = 10, SHORTEST_MATCH = 4, GOOD_MATCH = 24 };
+enum { LARGEST_HASH_BITS = 12, SHORTEST_MATCH = 4 };
+
+/// Up to so many bytes an input is searched as long as the caller says, and with the smallest index.
+enum { SHORT_INPUT = 640, SHORT_HASH_BITS = 10 };
 
 /// A literal, if `length` is 0, or a match.
 typedef struct {
     uint16_t length;
     /// Or the literal.
     uint16_t distance;
+    /// Of a match, its length's place in the tables, and its distance's symbol.
+    uint8_t place, symbol;
 } token;
+
+/// How often each symbol comes.
+typedef struct {
+    uint16_t literals[LITERAL_SYMBOLS];
+    uint16_t distances[DISTANCE_SYMBOLS];
+} symbol_counts;
 
 /// One input, and the strings of it that were passed.
 typedef struct {
@@ -22,7 +33,12 @@ typedef struct {
     const uint8_t *bytes;
     size_t count;
     int depth;
-    uint16_t last[1 << LOCAL_HASH_BITS];
+    /// A match of so many bytes is taken at once; after a shorter one, the next place is looked at, too.
+    unsigned good_match;
+    /// Strings that begin inside of longer matches are not indexed: they are found by way of where the match came from.
+    unsigned longest_indexed;
+    int hash_bits;
+    uint16_t last[1 << LARGEST_HASH_BITS];
     uint16_t before[SMALL_DEFLATE_LARGEST_INPUT];
 } input;
 
@@ -63,7 +79,7 @@ static inline int match_cost(unsigned length, unsigned distance) {
 }
 
 static inline void consider(match *best, unsigned length, unsigned distance) {
-    if (length < SHORTEST_MATCH) return;
+    if (length < SHORTEST_MATCH || length <= best->length) return;
     int gain = 8 * (int)length - match_cost(length, distance);
     if (gain > best->gain) *best = (match){length, distance, gain};
 }
@@ -78,18 +94,18 @@ static inline unsigned length_at(const input *in, size_t place, unsigned distanc
     return equal_count(in->bytes + place, in->dictionary->bytes + in->dictionary->count - back, limit);
 }
 
-/// The match that saves most at a place; none has a gain of 0.
-static inline match find(const input *in, size_t place, unsigned last_distance) {
-    match best = {0, 0, 0};
+/// The match of more than `least` bytes that saves most at a place; none has a gain of 0.
+static inline match find(const input *in, size_t place, unsigned last_distance, unsigned least) {
+    match best = {least, 0, 0};
     size_t left = in->count - place;
-    if (left < SHORTEST_MATCH) return best;
+    if (left < SHORTEST_MATCH || left <= least) return best;
     unsigned most = left < LARGEST_MATCH ? (unsigned)left : LARGEST_MATCH;
     const uint8_t *here = in->bytes + place;
     uint32_t string = word(here);
     // The former match often goes on behind a byte that differs.
     if (last_distance != 0) consider(&best, length_at(in, place, last_distance, most), last_distance);
     int tries = in->depth;
-    for (unsigned at = in->last[hash_of(string, LOCAL_HASH_BITS)]; at != NO_PLACE && tries-- > 0; at = in->before[at]) {
+    for (unsigned at = in->last[hash_of(string, in->hash_bits)]; at != NO_PLACE && tries-- > 0; at = in->before[at]) {
         // `at + best.length` is before `place + most`, which is within the input.
         if (best.length < most && in->bytes[at + best.length] != here[best.length]) continue;
         if (word(in->bytes + at) != string) continue;
@@ -113,44 +129,50 @@ static inline match find(const input *in, size_t place, unsigned last_distance) 
 
 static inline void pass(input *in, size_t place) {
     if (in->count - place < 4) return;
-    uint32_t hash = hash_of(word(in->bytes + place), LOCAL_HASH_BITS);
+    uint32_t hash = hash_of(word(in->bytes + place), in->hash_bits);
     in->before[place] = in->last[hash];
     in->last[hash] = (uint16_t)place;
 }
 
 /// Divides the input into literals and matches; returns how many there are, one for each byte at most.
-static size_t divide(input *in, token *tokens) {
+static size_t divide(input *in, token *tokens, symbol_counts *counts) {
     size_t used = 0, place = 0;
     unsigned last_distance = 0;
     match found = {0, 0, 0};
     bool is_found = false;
     while (place < in->count) {
-        if (!is_found) found = find(in, place, last_distance);
+        if (!is_found) found = find(in, place, last_distance, 0);
         is_found = false;
         pass(in, place);
-        if (found.gain > 0 && found.length < GOOD_MATCH && place + 1 < in->count) {
+        if (found.gain > 0 && found.length < in->good_match && place + 1 < in->count) {
             // A match that begins one byte later may save more than this one.
-            match next = find(in, place + 1, last_distance);
-            if (next.length > found.length + 1) {
-                tokens[used++] = (token){0, in->bytes[place++]};
+            match next = find(in, place + 1, last_distance, found.length + 1);
+            if (next.gain > 0) {
+                counts->literals[in->bytes[place]]++;
+                tokens[used++] = (token){0, in->bytes[place++], 0, 0};
                 found = next;
                 is_found = true;
                 continue;
             }
         }
         if (found.gain <= 0) {
-            tokens[used++] = (token){0, in->bytes[place++]};
+            counts->literals[in->bytes[place]]++;
+            tokens[used++] = (token){0, in->bytes[place++], 0, 0};
             continue;
         }
-        tokens[used++] = (token){(uint16_t)found.length, (uint16_t)found.distance};
+        unsigned length = length_place(found.length), symbol = distance_symbol(found.distance);
+        counts->literals[257 + length]++;
+        counts->distances[symbol]++;
+        tokens[used++] =
+            (token){(uint16_t)found.length, (uint16_t)found.distance, (uint8_t)length, (uint8_t)symbol};
         last_distance = found.distance;
         size_t end = place + found.length;
-        // Of a long match the strings inside are found by way of where it came from.
-        if (found.length <= 16) {
+        if (found.length <= in->longest_indexed) {
             for (place++; place < end; place++) pass(in, place);
         }
         place = end;
     }
+    counts->literals[END_OF_BLOCK]++;
     return used;
 }
 
@@ -170,6 +192,16 @@ static inline void put(bit_writer *out, uint64_t bits, unsigned count) {
 }
 
 static inline void flush(bit_writer *out) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (out->end - out->next >= 8) {
+        // All eight bytes are written, of which those that are full are kept.
+        memcpy(out->next, &out->bits, 8);
+        out->next += out->count >> 3;
+        out->bits >>= out->count & ~7u;
+        out->count &= 7;
+        return;
+    }
+#endif
     while (out->count >= 8) {
         if (out->next == out->end) {
             out->is_full = true;
@@ -184,21 +216,24 @@ static inline void flush(bit_writer *out) {
 
 static void write_tokens(
     bit_writer *out, const token *tokens, size_t count, const prefix_code *literals, const prefix_code *distances) {
-    for (size_t index = 0; index < count && !out->is_full; index++) {
+    // A copy, which no store to the output can change.
+    bit_writer copy = *out;
+    for (size_t index = 0; index < count && !copy.is_full; index++) {
         token token = tokens[index];
         if (token.length == 0) {
-            put(out, literals->bits[token.distance], literals->lengths[token.distance]);
+            put(&copy, literals->bits[token.distance], literals->lengths[token.distance]);
         } else {
-            unsigned place = length_place(token.length), symbol = distance_symbol(token.distance);
-            put(out, literals->bits[257 + place], literals->lengths[257 + place]);
-            put(out, token.length - length_base[place], length_bits[place]);
-            put(out, distances->bits[symbol], distances->lengths[symbol]);
-            put(out, token.distance - distance_base[symbol], distance_bits[symbol]);
+            unsigned place = token.place, symbol = token.symbol;
+            put(&copy, literals->bits[257 + place], literals->lengths[257 + place]);
+            put(&copy, token.length - length_base[place], length_bits[place]);
+            put(&copy, distances->bits[symbol], distances->lengths[symbol]);
+            put(&copy, token.distance - distance_base[symbol], distance_bits[symbol]);
         }
-        flush(out);
+        flush(&copy);
     }
-    put(out, literals->bits[END_OF_BLOCK], literals->lengths[END_OF_BLOCK]);
-    flush(out);
+    put(&copy, literals->bits[END_OF_BLOCK], literals->lengths[END_OF_BLOCK]);
+    flush(&copy);
+    *out = copy;
 }
 
 // MARK: - Codes of a block's own
@@ -216,7 +251,6 @@ typedef struct {
     size_t run_count;
 } block_codes;
 
-static const uint8_t header_order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
 static const uint8_t header_bits[19] = {[16] = 2, [17] = 3, [18] = 7};
 
 /// Finds the codes for these counts; returns how many bits the whole block takes.
@@ -262,7 +296,7 @@ static size_t make_codes(block_codes *codes, const uint16_t *literals, const uin
     }
     code_make(&codes->header, counts, 19, 7);
     codes->header_count = 19;
-    while (codes->header_count > 4 && codes->header.lengths[header_order[codes->header_count - 1]] == 0) {
+    while (codes->header_count > 4 && codes->header.lengths[code_header_order[codes->header_count - 1]] == 0) {
         codes->header_count--;
     }
     size_t bits = 3 + 14 + 3 * codes->header_count;
@@ -285,7 +319,7 @@ static void write_codes(bit_writer *out, const block_codes *codes) {
     put(out, codes->header_count - 4, 4);
     flush(out);
     for (size_t index = 0; index < codes->header_count; index++) {
-        put(out, codes->header.lengths[header_order[index]], 3);
+        put(out, codes->header.lengths[code_header_order[index]], 3);
         flush(out);
     }
     for (size_t index = 0; index < codes->run_count && !out->is_full; index++) {
@@ -298,35 +332,28 @@ static void write_codes(bit_writer *out, const block_codes *codes) {
 
 // MARK: - A stream
 
-/// How many bits the tokens take with fixed codes, and how often each symbol comes.
-static size_t count_symbols(const token *tokens, size_t count, uint16_t *literals, uint16_t *distances) {
+/// How many bits a block with fixed codes takes.
+static size_t fixed_block_bits(const symbol_counts *counts) {
     const prefix_code *fixed = code_fixed();
     size_t bits = 3;
-    for (size_t index = 0; index < count; index++) {
-        if (tokens[index].length == 0) {
-            literals[tokens[index].distance]++;
-            bits += fixed->lengths[tokens[index].distance];
-        } else {
-            unsigned place = length_place(tokens[index].length);
-            unsigned symbol = distance_symbol(tokens[index].distance);
-            literals[257 + place]++;
-            distances[symbol]++;
-            bits += fixed->lengths[257 + place] + length_bits[place] + 5u + distance_bits[symbol];
-        }
+    for (unsigned symbol = 0; symbol < LITERAL_SYMBOLS; symbol++) {
+        bits += (size_t)counts->literals[symbol] * fixed->lengths[symbol];
     }
-    literals[END_OF_BLOCK]++;
-    return bits + fixed->lengths[END_OF_BLOCK];
+    for (unsigned place = 0; place < 29; place++) bits += (size_t)counts->literals[257 + place] * length_bits[place];
+    for (unsigned symbol = 0; symbol < DISTANCE_SYMBOLS; symbol++) {
+        bits += (size_t)counts->distances[symbol] * (5u + distance_bits[symbol]);
+    }
+    return bits;
 }
 
 /// Below so many bits, codes of a block's own save less than their description takes.
 enum { LEAST_OWN_CODES = 1200 };
 
-static void write_block(bit_writer *out, const token *tokens, size_t count) {
-    uint16_t literals[LITERAL_SYMBOLS] = {0}, distances[DISTANCE_SYMBOLS] = {0};
-    size_t fixed_bits = count_symbols(tokens, count, literals, distances);
+static void write_block(bit_writer *out, const token *tokens, size_t count, const symbol_counts *counts) {
+    size_t fixed_bits = fixed_block_bits(counts);
     block_codes codes;
     if (fixed_bits >= LEAST_OWN_CODES) {
-        if (make_codes(&codes, literals, distances) < fixed_bits) {
+        if (make_codes(&codes, counts->literals, counts->distances) < fixed_bits) {
             put(out, 1 | 2 << 1, 3);
             write_codes(out, &codes);
             return write_tokens(out, tokens, count, &codes.literals, &codes.distances);
@@ -359,12 +386,18 @@ size_t small_deflate(
     in.dictionary = dictionary;
     in.bytes = bytes;
     in.count = count;
-    in.depth = depth;
-    memset(in.last, 0xff, sizeof in.last);
+    bool is_short = count <= SHORT_INPUT;
+    // Most of a longer input is text of its own, where a long search takes much time and saves little.
+    in.depth = is_short || depth < 6 ? depth : depth / 3;
+    in.good_match = is_short ? 24 : 8;
+    in.longest_indexed = is_short ? 16 : 0;
+    in.hash_bits = is_short ? SHORT_HASH_BITS : LARGEST_HASH_BITS;
+    memset(in.last, 0xff, sizeof in.last[0] << in.hash_bits);
     token tokens[SMALL_DEFLATE_LARGEST_INPUT];
-    size_t used = divide(&in, tokens);
+    symbol_counts counts = {{0}, {0}};
+    size_t used = divide(&in, tokens, &counts);
     bit_writer out = {next, (uint8_t *)output + room - 4, 0, 0, false};
-    write_block(&out, tokens, used);
+    write_block(&out, tokens, used, &counts);
     // The last bits, filled up to a byte.
     if (out.count > 0) put(&out, 0, 8 - out.count);
     flush(&out);

@@ -1,7 +1,7 @@
 #pragma once
 #include "CDeflate.h"
 
-enum { DICTIONARY_HASH_BITS = 13, NO_PLACE = 0xffff };
+enum { DICTIONARY_HASH_BITS = 15, NO_PLACE = 0xffff };
 
 struct small_dictionary {
     size_t count;

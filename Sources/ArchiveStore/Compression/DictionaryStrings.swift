@@ -29,12 +29,12 @@ final class DictionaryStrings: @unchecked Sendable {
         return count == 0 ? nil : count
     }
 
-    /// Inflates DEFLATE data without header and trailer, if it has no codes of its own.
+    /// Whether all of `input` is DEFLATE data without header and trailer, and its content fills `output` exactly.
     static func inflate(
         _ input: UnsafeRawBufferPointer,
         dictionary: [UInt8],
         filling output: UnsafeMutableRawBufferPointer
-    ) -> small_inflate_result {
+    ) -> Bool {
         small_inflate(
             dictionary,
             dictionary.count,

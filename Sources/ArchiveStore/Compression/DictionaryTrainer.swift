@@ -41,7 +41,7 @@ enum DictionaryTrainer {
     ///   - current: The dictionary that the new one is to replace.
     /// - Returns: `nil` if the dictionary saves less than ``leastSaving`` of the other samples, or less than
     ///   ``leastGain`` of the bytes that they take with `current`, or if there are no others.
-    /// - Complexity: O(*n*) in the bytes that are looked at, and O(*m*²) in the samples.
+    /// - Complexity: O(*n*) in the bytes that are looked at, and O(*m*²) in the samples, mostly O(*m*).
     static func train(
         _ samples: [[UInt8]],
         byteLimit: Int = PresetDictionary.largestByteCount,
@@ -102,21 +102,24 @@ enum DictionaryTrainer {
         var others = [Int](repeating: -1, count: Int(UInt16.max) + 1)
         for string in strings.joined() { others[Int(string)] += 1 }
 
-        var left = Array(samples.indices)
+        // Scores only fall, so that a sample whose former score is not the best need not be looked at again.
+        var scores = [Int](repeating: .max, count: samples.count)
+        var latest = [Int](repeating: -1, count: samples.count)
         var pieces: [ArraySlice<UInt8>] = []
         var count = 0
         while count < limit {
-            var best: (place: Int, score: Int)?
-            for (place, index) in left.enumerated() {
-                let shared = strings[index].reduce(0) { $0 + others[Int($1)] }
+            // The first one of those with the best score.
+            guard let highest = scores.max(), highest > 0, let best = scores.firstIndex(of: highest) else { break }
+            if latest[best] < pieces.count {
+                let shared = strings[best].reduce(0) { $0 + others[Int($1)] }
                 // A few bytes more than it has, so that the shortest samples do not win by one string.
-                let score = shared * 1024 / (samples[index].count + 16)
-                if score > best?.score ?? 0 { best = (place, score) }
+                scores[best] = shared * 1024 / (samples[best].count + 16)
+                latest[best] = pieces.count
+                continue
             }
-            guard let best else { break }
-            let index = left.remove(at: best.place)
-            for string in strings[index] { others[Int(string)] = 0 }
-            pieces.append(samples[index].prefix(limit - count))
+            for string in strings[best] { others[Int(string)] = 0 }
+            scores[best] = 0
+            pieces.append(samples[best].prefix(limit - count))
             count += pieces.last?.count ?? 0
         }
         return Array(pieces.reversed().joined())

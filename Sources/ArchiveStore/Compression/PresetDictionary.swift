@@ -14,15 +14,15 @@ import Synchronization
 /// Inputs of up to 4 KiB are deflated by the package's own code (``DictionaryStrings``), whose streams every zlib reads;
 /// longer ones gain less than a tenth by a dictionary.
 ///
-/// Figures: bytes left, µs to deflate; then µs to inflate the same streams, by the package and by zlib 1.2.13. Own code
-/// against a dictionary of whole archives, tried on other archives, on a busy 2-vCPU machine; zlib's bytes at levels 1
-/// and 6.
+/// Figures for cities of 433 bytes: bytes left, µs to deflate; then µs to inflate the same streams, by the package and by
+/// zlib 1.2.13. Own code against a dictionary of whole archives, tried on other archives, on a busy 2-vCPU machine;
+/// zlib's bytes at levels 1 and 6.
 ///
-///     dictionary | cities, 433 B   zlib 1, 6    inflate     articles, 1,010 B   zlib 1, 6
-///          4 KiB | 78.8   1.9      78.5  77.1   0.36  0.66
-///          8 KiB | 74.6   1.5      74.7  73.1   0.29  0.52  373.3  24           398.9  371.3
-///         16 KiB | 70.9   1.6      71.9  69.2   0.28  0.56  350.1  24           381.4  346.7
-///         28 KiB | 67.9   1.8      69.8  66.6   0.28  1.30
+///     dictionary | bytes  µs    zlib 1, 6    inflate
+///          4 KiB | 78.8   1.9   78.5  77.1   0.36  0.66
+///          8 KiB | 74.6   1.5   74.7  73.1   0.29  0.52
+///         16 KiB | 70.9   1.6   71.9  69.2   0.28  0.56
+///         28 KiB | 67.9   1.8   69.8  66.6   0.28  1.30
 ///
 /// So 16 KiB: each segment and the index have a copy of the dictionary, which twice as many bytes would not earn.
 final class PresetDictionary: Sendable {
@@ -42,7 +42,6 @@ final class PresetDictionary: Sendable {
 
     /// Made by the first deflate: it takes several times the memory of the bytes, and most dictionaries only inflate.
     private let indexedStrings = AtomicLazyReference<DictionaryStrings>()
-    private static let inflaters = StreamPool(capacity: 8) { RawInflateStream() }
 
     /// - Parameter bytes: At most 2³¹ − 1; no stream refers to more than the last 32 KiB.
     init(_ bytes: [UInt8]) {
@@ -127,11 +126,7 @@ final class PresetDictionary: Sendable {
     }
 
     private func inflate(bare data: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        switch DictionaryStrings.inflate(data, dictionary: bytes, filling: output) {
-        case SMALL_INFLATE_DONE: true
-        case SMALL_INFLATE_DAMAGED: false
-        default: Self.inflaters.withStream { $0.inflate(data, dictionary: bytes, filling: output) }
-        }
+        DictionaryStrings.inflate(data, dictionary: bytes, filling: output)
     }
 
     /// Inflates the zlib stream at `offset` that is known to hold exactly `byteCount` bytes, with this

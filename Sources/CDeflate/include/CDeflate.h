@@ -28,19 +28,10 @@ void small_dictionary_free(small_dictionary *dictionary);
 size_t small_deflate(
     const small_dictionary *dictionary, const void *bytes, size_t count, int depth, void *output, size_t room);
 
-/// The outcome of ``small_inflate``.
-typedef enum {
-    /// All of the data was inflated, to the expected number of bytes.
-    SMALL_INFLATE_DONE,
-    /// The data is damaged, or has another content.
-    SMALL_INFLATE_DAMAGED,
-    /// There is a block with codes of its own, which this does not read. The output has no meaning.
-    SMALL_INFLATE_OTHER,
-} small_inflate_result;
-
-/// Inflates DEFLATE data (RFC 1951) without header and trailer, of fixed codes and stored blocks only.
+/// Inflates DEFLATE data (RFC 1951) without header and trailer; true if all of `bytes` is the data, and its content
+/// fills the `expected` bytes of `output` exactly.
 ///
-/// All of `bytes` has to be the data, and its content has to fill the `expected` bytes of `output` exactly. Any bytes
-/// may be given: nothing outside the three ranges is read or written.
-small_inflate_result small_inflate(
+/// Any bytes may be given: nothing outside the three ranges is read or written. Takes and refuses the data that zlib
+/// does.
+bool small_inflate(
     const void *dictionary, size_t dictionary_count, const void *bytes, size_t count, void *output, size_t expected);
