@@ -321,7 +321,9 @@ final class ArchiveWriter: @unchecked Sendable {
         let written = givenNames.entry(for: info)
         let base = pairs.count
         let nameReference = name(written.name)
-        let chain = written.chain.isEmpty ? nil : array(of: written.chain)
+        let chain =
+            written.chain.isEmpty
+            ? nil : array(of: written.chain, first: written.isFirstOfChain ? nameReference : nil)
         let hints = written.hints.isEmpty ? nil : array(of: written.hints)
         pairs.append(KeyedReference(key: name("$classname"), value: nameReference))
         if let chain { pairs.append(KeyedReference(key: name("$classes"), value: chain)) }
@@ -338,12 +340,19 @@ final class ArchiveWriter: @unchecked Sendable {
     }
 
     /// An inline array of names of classes.
-    private func array(of names: [String]) -> Reference {
+    ///
+    /// - Parameter first: the first one, if it is written already.
+    private func array(of names: [String], first: Reference? = nil) -> Reference {
         // The strings first: making one may add an object of its own.
-        for text in names { _ = name(text) }
+        let base = pairs.count
+        if let first { pairs.append(KeyedReference(key: first, value: Self.null)) }
+        for index in (pairs.count &- base)..<names.count {
+            pairs.append(KeyedReference(key: name(names[index]), value: Self.null))
+        }
         let made = list.reserveContainer()
         list.fillArray(made, count: names.count)
-        for text in names { list.addElement(name(text)) }
+        for index in base..<pairs.count { list.addElement(pairs[index].key) }
+        pairs.truncate(to: base)
         return made
     }
 

@@ -18,15 +18,15 @@ public final class KeyedArchiver: NSCoder {
     /// How deep objects and Codable values are being encoded, each inside the one before.
     @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
     /// The archive, once it is finished.
-    private var finished: Data?
-    private var securely: Bool
+    @exclusivity(unchecked) private var finished: Data?
+    @exclusivity(unchecked) private var securely: Bool
     /// Whether a reader may refuse this archive: for objects that refer to themselves, for collections that share
     /// their parts, or for a large set or dictionary, since its members or keys may share a hash.
-    var mayBeRefused = false
+    @exclusivity(unchecked) var mayBeRefused = false
     /// Whether there is a delegate to ask about every object.
-    private(set) var asksDelegate = false
+    @exclusivity(unchecked) private(set) var asksDelegate = false
     /// The object that is about to be encoded in another one's place.
-    var replacing: AnyObject?
+    @exclusivity(unchecked) var replacing: AnyObject?
     /// Where `finishEncoding` puts the archive too.
     private var destination: NSMutableData?
 

@@ -12,6 +12,8 @@ package final class ArchivedClass: Sendable {
     let isFoundations: Bool
     /// The type that this describes; `nil` if the class is known by name only.
     let type: ObjectIdentifier?
+    /// Whether the chain begins with the name.
+    let isFirstOfChain: Bool
 
     init(
         name: String,
@@ -22,6 +24,7 @@ package final class ArchivedClass: Sendable {
     ) {
         self.name = name
         self.chain = chain
+        isFirstOfChain = chain.first?.utf8.elementsEqual(name.utf8) ?? false
         self.hints = hints
         self.isFoundations = isFoundations
         self.type = type

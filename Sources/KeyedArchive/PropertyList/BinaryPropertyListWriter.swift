@@ -238,9 +238,8 @@ struct BinaryPropertyListWriter: ~Copyable {
         containers.append(reference)
         containers.append(0xD0)
         containers.append(UInt32(truncatingIfNeeded: count))
-        containers.reserve(2 &* count)
-        for index in start..<pairs.count { containers.append(pairs[index].key) }
-        for index in start..<pairs.count { containers.append(pairs[index].value) }
+        containers.append(count: count) { pairs[start &+ $0].key }
+        containers.append(count: count) { pairs[start &+ $0].value }
     }
 
     // MARK: The end
@@ -275,17 +274,12 @@ struct BinaryPropertyListWriter: ~Copyable {
         bytes.append(contentsOf: fixed)
         let integersStart = bytes.count
         bytes.append(contentsOf: integers)
-        let longStart = bytes.count
+        // By section.
+        let starts = SIMD4(0, fixedStart, integersStart, bytes.count)
         for index in 0..<offsets.count {
             let entry = offsets[index]
-            let offset = entry &>> 2
-            switch entry & 3 {
             // A container that was given up stands for object 0, whose offset is final by then.
-            case Section.shared.rawValue: offsets[index] = entry == 0 ? offsets[0] : offset
-            case Section.fixed.rawValue: offsets[index] = offset &+ fixedStart
-            case Section.integers.rawValue: offsets[index] = offset &+ integersStart
-            default: offsets[index] = offset &+ longStart
-            }
+            offsets[index] = entry == 0 ? offsets[0] : (entry &>> 2) &+ starts[entry & 3]
         }
         if long.count > Self.copiedLength {
             long.prepend(contentsOf: bytes)
@@ -328,8 +322,10 @@ struct BinaryPropertyListWriter: ~Copyable {
 
     @inline(__always)
     private static func append(ascii: UnsafeBufferPointer<UInt8>, to buffer: inout RawBuffer<UInt8>) {
-        appendMarker(0x50, count: ascii.count, to: &buffer)
-        buffer.append(text: ascii)
+        let count = ascii.count
+        if count < 15 { return buffer.append(0x50 | UInt8(truncatingIfNeeded: count), text: ascii) }
+        appendMarker(0x50, count: count, to: &buffer)
+        buffer.append(contentsOf: ascii)
     }
 
     private static func append(utf16 units: String.UTF16View, to buffer: inout RawBuffer<UInt8>) {

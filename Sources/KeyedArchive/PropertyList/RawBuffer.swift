@@ -73,6 +73,14 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
         count &+= added
     }
 
+    /// Appends so many elements, each as `element` makes it of its number.
+    @inline(__always)
+    mutating func append(count added: Int, _ element: (Int) -> Element) {
+        reserve(added)
+        for index in 0..<added { base[count &+ index] = element(index) }
+        count &+= added
+    }
+
     /// Drops everything from `newCount` on.
     mutating func truncate(to newCount: Int) {
         precondition(newCount >= 0 && newCount <= count)
@@ -121,14 +129,16 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension RawBuffer where Element == UInt8 {
-    /// Appends text, which is mostly short: two loads and stores that may overlap take less time than a call.
+    /// Appends a byte and text, which is mostly short: two loads and stores that may overlap take less time than a call.
     ///
     /// Why they are safe: each begins and ends within the text, and within the room that was reserved for it.
     @inline(__always)
-    mutating func append(text: UnsafeBufferPointer<UInt8>) {
+    mutating func append(_ first: UInt8, text: UnsafeBufferPointer<UInt8>) {
         let length = text.count
+        reserve(length &+ 1)
+        base[count] = first
+        count &+= 1
         guard length >= 4, length <= 16, let start = text.baseAddress else { return append(contentsOf: text) }
-        reserve(length)
         let source = UnsafeRawPointer(start)
         let target = UnsafeMutableRawPointer(base + count)
         if length >= 8 {
