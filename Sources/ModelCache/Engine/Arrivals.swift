@@ -118,7 +118,8 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         for part in parts {
             // By index, and not of the array: that asks the runtime for its type at each step. Of a slice, since on Apple
             // platforms an array's own span needs later systems.
-            let models = part.models[...].span
+            let slice = part.models[...]
+            let models = slice.span
             for model in models.indices {
                 let place = places[index]
                 index += 1

@@ -31,9 +31,10 @@ final class JSONDocument {
         bytes.append(contentsOf: data)
         bytes.append(0)
         var reader = JSONReader(JSONShapes(convert: settings.asked))
+        // A slice: the span of an array needs newer systems on Apple platforms. It is kept for as long as the span is.
+        let whole = bytes[...]
         do throws(UnclearJSON) {
-            // A slice: the span of an array needs newer systems on Apple platforms.
-            try reader.read(bytes[...].span)
+            try reader.read(whole.span)
         } catch {
             return nil
         }
