@@ -141,6 +141,12 @@ package protocol ArchiveStore: Sendable {
     /// The entries of one part, as ``forEachEntry(_:)`` gives them.
     func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>]
 
+    /// The same, with their archives as far as all of those together have no more than `byteCount` bytes.
+    func entries(
+        inPart part: Int,
+        archivesUpTo byteCount: Int
+    ) throws(StoreError) -> [ListedEntry]
+
     /// Sets the user that the store asks and tells from now on, as long as that exists.
     func setUser(_ user: any StoreUser)
 
@@ -272,6 +278,11 @@ extension ArchiveStore {
             return true
         }
         return entries
+    }
+
+    /// Without archives: for stores where a list of entries reads none.
+    package func entries(inPart part: Int, archivesUpTo byteCount: Int) throws(StoreError) -> [ListedEntry] {
+        try entries(inPart: part).map { ListedEntry($0) }
     }
 
     /// Ignores the user: for stores that give up nothing on their own.

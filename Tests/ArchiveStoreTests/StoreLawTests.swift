@@ -108,6 +108,39 @@ import Testing
         }
     }
 
+    /// The parts together have each entry once, with its archive or none, and no more bytes of archives than asked for.
+    @Test(arguments: StoreUnderTest.allCases)
+    func listsEntriesWithTheirArchives(_ kind: StoreUnderTest) throws {
+        try kind.withPlace { open in
+            let store = try open()
+            var saved: [String: [UInt8]] = [:]
+            for (index, archive) in AlikeArchives.make(count: 600, seed: 4).enumerated() {
+                let key = "key \(index)"
+                saved[key] = index % 50 == 0 ? [] : archive
+                try store.save(saved[key] ?? [], forKey: key, storedAt: .now, expiresAt: nil)
+            }
+            for limit in [0, 600, 1 << 20] {
+                var listed: Set<String> = []
+                var withArchives = 0
+                for part in 0..<store.partCount {
+                    var byteCount = 0
+                    for entry in try store.entries(inPart: part, archivesUpTo: limit) {
+                        let information = try entry.information.get()
+                        #expect(listed.insert(information.key).inserted)
+                        #expect(information.archiveByteCount == saved[information.key]?.count)
+                        guard let archive = entry.archive else { continue }
+                        #expect(archive == saved[information.key])
+                        byteCount += archive.count
+                        withArchives += 1
+                    }
+                    #expect(byteCount <= limit)
+                }
+                #expect(listed == Set(saved.keys))
+                if store is PackedStore, limit == 1 << 20 { #expect(withArchives == 588) }
+            }
+        }
+    }
+
     @Test(arguments: StoreUnderTest.allCases)
     func showsOnlyWholeArchivesToManyThreads(_ kind: StoreUnderTest) throws {
         try kind.withPlace { open in

@@ -15,9 +15,15 @@ extension PackedStore {
     /// Implementation: a part is that of the index. One that is not in memory is read, and not kept there, so that
     /// listing all entries takes the memory of one part.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        try withLog { log throws(StoreError) -> [Result<EntryInformation, StoreError>]? in
+        try entries(inPart: part, archivesUpTo: 0).map(\.information)
+    }
+
+    /// Implementation: as ``entries(inPart:)``; each record is read once, by one `pread`.
+    package func entries(inPart part: Int, archivesUpTo byteCount: Int) throws(StoreError) -> [ListedEntry] {
+        try withLog { log throws(StoreError) -> [ListedEntry]? in
             guard (0..<PackedIndex.partCount).contains(part) else { return [] }
-            var entries: [Result<EntryInformation, StoreError>] = []
+            var room = byteCount
+            var entries: [ListedEntry] = []
             var given: Set<RecordPlace> = []
             var rest = log.index.slots(inPart: part, keepsPart: false)[...]
             while let slot = rest.popFirst() {
@@ -30,14 +36,16 @@ extension PackedStore {
                         continue
                     }
                     let key = String(decoding: found.record.key, as: UTF8.self)
-                    entries.append(.success(log.reader.information(found, key: key)))
+                    let information = log.reader.information(found, key: key)
+                    let archive = log.reader.archiveAtHand(of: found, room: &room)
+                    entries.append(ListedEntry(.success(information), archive: archive))
                 } catch {
                     guard error.code == .corrupted else { throw error }
                     // Saved over meanwhile, its blocks may have been given back.
                     try log.lock.catchUp()
                     let latest = log.index.slots(slot.hash)
                     if latest.contains(where: { $0.place == slot.place }) {
-                        entries.append(.failure(error))
+                        entries.append(ListedEntry(.failure(error)))
                     } else {
                         rest += latest
                     }

@@ -369,6 +369,11 @@ package final class WriteBehindStore: ArchiveStore {
         return try below.entries(inPart: part)
     }
 
+    package func entries(inPart part: Int, archivesUpTo byteCount: Int) throws(StoreError) -> [ListedEntry] {
+        try settled()
+        return try below.entries(inPart: part, archivesUpTo: byteCount)
+    }
+
     // MARK: Others
 
     package func digest(of key: String) -> KeyDigest { below.digest(of: key) }

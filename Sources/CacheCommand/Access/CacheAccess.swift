@@ -6,7 +6,7 @@ import TypedCache
 /// One cache on disk, seen without knowing the types in it.
 ///
 /// Every call may block on disk I/O and throws the cache's errors.
-package protocol CacheAccess {
+package protocol CacheAccess: Sendable {
     func statistics() throws -> StatisticsReport
 
     /// Reads no entry, where the cache knows their number.
@@ -35,6 +35,16 @@ package protocol CacheAccess {
     /// The entries of a part, expired or not, or why one cannot be read.
     func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>]
 
+    /// On how many threads parts may be read at a time.
+    var threadCount: Int { get }
+
+    /// As ``entries(inPart:)``, with those archives that came with the entries and have no more than `byteCount` bytes in
+    /// all.
+    func entries(
+        inPart part: Int,
+        archivesUpTo byteCount: Int
+    ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)]
+
     /// Reads the entry for `key`, expired or not, and gives its archive to `body` in pieces, until that returns `false`.
     /// Changes nothing.
     ///
@@ -62,6 +72,15 @@ package protocol CacheAccess {
 
 extension CacheAccess {
     func segments() throws -> [SegmentUse] { [] }
+
+    var threadCount: Int { 1 }
+
+    func entries(
+        inPart part: Int,
+        archivesUpTo byteCount: Int
+    ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)] {
+        try entries(inPart: part).map { ($0, nil) }
+    }
 
     /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false` or a signal comes, also
     /// where `filter` takes none. Damaged entries are left out.

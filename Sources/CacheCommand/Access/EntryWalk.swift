@@ -1,6 +1,7 @@
 import ArchiveStore
-import Foundation
+import Dispatch
 import KeyedArchive
+import Synchronization
 import TypedCache
 
 /// Goes through all entries of a cache, one after another, and changes nothing.
@@ -38,62 +39,52 @@ struct EntryWalk {
         }
     }
 
-    /// The largest archive, in bytes, that is held whole and parsed. Larger ones only pass through, so that no entry
-    /// takes more memory than it takes on disk: import parses them.
-    static let largestParsed = 16 << 20
-
-    /// Reads all of an entry that was listed, and sees whether it is a keyed archive.
+    /// Has `work` read the parts of the cache, on as many threads as the cache takes, until a signal comes, and gives its
+    /// results to `body` in the order of the parts.
     ///
-    /// - Parameter sink: is given the archive's bytes in their order; of one that is damaged, it may have been given
-    ///   the beginning.
-    /// - Returns: `nil` if the entry is gone.
-    /// - Throws: ``EntryFinding``, and the errors of `sink`.
-    func read(
-        _ listed: Result<EntryInformation, CacheError>,
-        into sink: ([UInt8]) throws -> Void = { _ in }
-    ) throws -> EntryInformation? {
-        let entry: EntryInformation
-        do throws(CacheError) { entry = try listed.get() } catch { throw EntryFinding(error) }
-        var held: [UInt8] = []
-        var isLarge = false
-        var failure: (any Error)?
-        func take(_ piece: [UInt8]) throws {
-            if !isLarge, held.count + piece.count > Self.largestParsed {
-                isLarge = true
-                try sink(held)
-                held = []
-            }
-            if isLarge {
-                try sink(piece)
-            } else {
-                if held.isEmpty { try ArchiveTree.check(beginning: piece) }
-                held += piece
+    /// - Parameter work: is given a part; returns its result and how many entries it read.
+    func runParts<PartResult: Sendable>(
+        reporter: inout EntryReporter,
+        _ work: @Sendable (Int) throws -> (result: PartResult, entryCount: Int),
+        _ body: (PartResult) -> Void
+    ) throws {
+        let start = now()
+        let partCount = cache.partCount
+        // Few parts at a time, so that their results take little memory and the user sees that the work goes on.
+        let mostParts = cache.threadCount > 1 ? 4 * cache.threadCount : 1
+        var count = 0
+        for first in stride(from: 0, to: partCount, by: mostParts) {
+            guard interruption.signal == nil else { return }
+            let parts = first..<min(first + mostParts, partCount)
+            for (part, result) in zip(parts, results(of: parts, work)) {
+                let read = try result.get()
+                body(read.result)
+                count += read.entryCount
+                reporter.advanced(
+                    Progress(
+                        records: count,
+                        noun: "entries",
+                        bytes: part + 1,
+                        size: partCount > 1 ? partCount : nil,
+                        elapsed: now() - start
+                    )
+                )
             }
         }
-        let information: EntryInformation?
-        do throws(CacheError) {
-            information = try cache.peek(entry.key) { piece in
-                do {
-                    try take(piece)
-                } catch {
-                    failure = error
-                }
-                return failure == nil
-            }
-        } catch {
-            throw EntryFinding(error, key: entry.key, entry: entry)
+    }
+
+    private func results<PartResult: Sendable>(
+        of parts: Range<Int>,
+        _ work: @Sendable (Int) throws -> PartResult
+    ) -> [Result<PartResult, any Error>] {
+        if parts.count == 1 { return [Result { try work(parts.lowerBound) }] }
+        let results = Mutex([Int: Result<PartResult, any Error>]())
+        DispatchQueue.concurrentPerform(iterations: parts.count) { index in
+            let part = parts.lowerBound + index
+            let result = Result { try work(part) }
+            results.withLock { $0[part] = result }
         }
-        guard let information else { return nil }
-        do {
-            if let failure { throw failure }
-            if !isLarge {
-                try ArchiveTree.check(held)
-                try sink(held)
-            }
-        } catch let error as ArchiveError {
-            throw EntryFinding(error, information)
-        }
-        return information
+        return results.withLock { results in parts.compactMap { results[$0] } }
     }
 }
 

@@ -165,6 +165,15 @@ struct DiskCacheAccess: CacheAccess {
         try inspector.entries(inPart: part)
     }
 
+    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    func entries(
+        inPart part: Int,
+        archivesUpTo byteCount: Int
+    ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)] {
+        try inspector.entries(inPart: part, archivesUpTo: byteCount)
+    }
+
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
         try inspector.peek(forKey: key, pieces: body)
     }

@@ -131,7 +131,7 @@ struct Exporter {
         let file = try folder.beginFile(name)
         var byteCount = 0
         do {
-            let entry = try walk.read(listed) { piece in
+            let entry = try EntryReader(cache: walk.cache).read(listed) { piece in
                 try file.append(piece)
                 byteCount += piece.count
             }

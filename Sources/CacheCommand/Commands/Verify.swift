@@ -1,3 +1,5 @@
+import Foundation
+
 /// `verify`: reads every entry whole, and removes the damaged ones if asked.
 struct Verify: Subcommand {
     static let name = "verify"
@@ -29,13 +31,10 @@ struct Verify: Subcommand {
         var reporter = EntryReporter(environment.errors)
         var summary = VerifySummary()
         defer { reporter.finish() }
-        try walk.run(reporter: &reporter) { listed, _ in
-            do {
-                guard let entry = try walk.read(listed) else { return }
-                if entry.isExpired(at: date) { summary.expired += 1 } else { summary.sound += 1 }
-            } catch let finding as EntryFinding {
-                summary.findings.append(finding)
-            }
+        try walk.runParts(reporter: &reporter) { part in
+            try VerifySummary.verified(part, of: cache, at: date, until: interruption)
+        } _: { part in
+            summary.add(part)
         }
         reporter.finish()
         summary.signal = interruption.signal
@@ -65,7 +64,7 @@ struct Verify: Subcommand {
 }
 
 /// The result of reading every entry of a cache.
-struct VerifySummary {
+struct VerifySummary: Sendable {
     /// Entries that are whole and have not expired.
     var sound = 0
     /// Entries that are whole and have expired.
@@ -76,6 +75,35 @@ struct VerifySummary {
     var removed: Int?
     /// The signal that ended it early, if one did.
     var signal: Int32?
+
+    /// Reads the entries of a part, until a signal comes; returns how many were read, too.
+    static func verified(
+        _ part: Int,
+        of cache: any CacheAccess,
+        at date: Date,
+        until interruption: any Interruption
+    ) throws -> (result: VerifySummary, entryCount: Int) {
+        let reader = EntryReader(cache: cache)
+        var summary = VerifySummary()
+        var count = 0
+        for (entry, archive) in try cache.entries(inPart: part, archivesUpTo: EntryReader.mostBytesAtHand) {
+            guard interruption.signal == nil else { break }
+            count += 1
+            do {
+                guard let entry = try reader.read(entry, archive: archive) else { continue }
+                if entry.isExpired(at: date) { summary.expired += 1 } else { summary.sound += 1 }
+            } catch let finding as EntryFinding {
+                summary.findings.append(finding)
+            }
+        }
+        return (summary, count)
+    }
+
+    mutating func add(_ part: VerifySummary) {
+        sound += part.sound
+        expired += part.expired
+        findings += part.findings
+    }
 
     var damaged: Int { findings.count { $0.isDamaged } }
     /// Entries that may be whole: of a newer version, say, or on a device that fails.

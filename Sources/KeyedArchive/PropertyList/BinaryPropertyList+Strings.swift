@@ -35,6 +35,12 @@ extension BinaryPropertyList {
             let count = Int(marker & 0x0F)
             return count == text.count && offset &+ 1 &+ count <= table && bytes.hold(text, at: offset &+ 1)
         }
+        // Others of up to 255 characters have their number in one byte.
+        if marker == 0x5F, offset &+ 3 &+ text.count <= table, bytes[offset &+ 1] == 0x10,
+            Int(bytes[offset &+ 2]) == text.count
+        {
+            return bytes.hold(text, at: offset &+ 3)
+        }
         return try isOtherString(offset, text)
     }
 
@@ -141,19 +147,63 @@ extension BinaryPropertyList {
 
     /// The string that an object is, or `nil` if it is something else.
     func string(_ reference: Reference) throws(ArchiveError) -> String? {
-        switch try object(reference) {
-        case .ascii(let range): try string(ascii: range)
-        case .utf16(let range): try string(utf16: range)
-        default: nil
-        }
+        try text(reference).map { text throws(ArchiveError) in try string(text) }
     }
 
     /// The string that an object is, or `nil` if it is something else or not below `length` bytes.
     func shortString(_ reference: Reference, below length: Int) throws(ArchiveError) -> String? {
+        try shortText(reference, below: length).map { text throws(ArchiveError) in try string(text) }
+    }
+
+    // MARK: Text where it lies
+
+    /// A string's bytes, unchecked.
+    enum Text {
+        case ascii(Range<Int>)
+        case utf16(Range<Int>)
+    }
+
+    /// The text that an object is, or `nil` if it is something else.
+    func text(_ reference: Reference) throws(ArchiveError) -> Text? {
         switch try object(reference) {
-        case .ascii(let range) where range.count < length: try string(ascii: range)
-        case .utf16(let range) where range.count < 2 * length: try string(utf16: range)
+        case .ascii(let range): .ascii(range)
+        case .utf16(let range): .utf16(range)
         default: nil
+        }
+    }
+
+    /// The text that an object is, or `nil` if it is something else or not below `length` bytes.
+    func shortText(_ reference: Reference, below length: Int) throws(ArchiveError) -> Text? {
+        switch try text(reference) {
+        case .ascii(let range)? where range.count < length: .ascii(range)
+        case .utf16(let range)? where range.count < 2 * length: .utf16(range)
+        default: nil
+        }
+    }
+
+    func string(_ text: Text) throws(ArchiveError) -> String {
+        switch text {
+        case .ascii(let range): try string(ascii: range)
+        case .utf16(let range): try string(utf16: range)
+        }
+    }
+
+    /// How many bytes of UTF-8 a text has.
+    ///
+    /// - Throws: as making a string of it.
+    func byteCount(of text: Text) throws(ArchiveError) -> Int {
+        switch text {
+        case .ascii(let range):
+            if !bytes.withBytes(in: range, isASCII) { _ = try string(ascii: range) }
+            return range.count
+        case .utf16(let range):
+            var count = 0
+            for at in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+                let unit = bytes.bigEndian(at, 2)
+                if unit & 0xF800 == 0xD800 { return try string(utf16: range).utf8.count }
+                count += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3
+            }
+            return count
         }
     }
 }

@@ -29,53 +29,30 @@ extension ArchiveTree {
         }
         self = try tree.get()
     }
-
-    /// Makes the same checks as opening an archive, without making a tree: takes four bytes for each object.
-    ///
-    /// - Throws: as ``init(_:)``.
-    package static func check(_ bytes: [UInt8]) throws(ArchiveError) {
-        try ArchiveTreeReader.reading(bytes, keepsValues: false) { reader throws(ArchiveError) in try reader.check()
-        }
-    }
-
-    /// Whether an archive may begin with these bytes, at least one.
-    ///
-    /// - Throws: `.unknownFormat` if neither a binary property list nor XML does.
-    package static func check(beginning bytes: [UInt8]) throws(ArchiveError) {
-        let magic = BinaryPropertyList.magic
-        if bytes.starts(with: magic) || magic.starts(with: bytes) { return }
-        // XML: white space, a byte order mark, or a bracket.
-        guard let first = bytes.first, [0x09, 0x0A, 0x0D, 0x20, 0x3C, 0xEF, 0xFE, 0xFF].contains(first) else {
-            throw ArchiveError(.unknownFormat, "neither a binary nor an XML property list", offset: 0)
-        }
-    }
 }
 
 private struct ArchiveTreeReader: PropertyListValueReader {
-    static let depthLimit = 200
+    static let depthLimit = ArchiveTree.listDepthLimit
     static let locatesErrors = false
 
     let source: ArchiveSource
     let budget = DecodingBudget()
     /// The archive that data values are slices of; `nil` if they are copied.
     private let shared: Data?
-    let keepsValues: Bool
 
-    private init(_ source: ArchiveSource, shared: Data?, keepsValues: Bool) {
+    private init(_ source: ArchiveSource, shared: Data?) {
         self.source = source
         budget.grant(ArchiveLimits(), byteCount: source.list.bytes.count)
         self.shared = source.isBinary ? shared : nil
-        self.keepsValues = keepsValues
     }
 
     /// Has `body` read bytes where they are.
     static func reading<Result>(
         _ bytes: [UInt8],
-        keepsValues: Bool = true,
         _ body: (ArchiveTreeReader) throws(ArchiveError) -> Result
     ) throws(ArchiveError) -> Result {
         try bytes.withUnsafeBufferPointer { buffer throws(ArchiveError) in
-            try reading(buffer, keepsValues: keepsValues, body)
+            try reading(buffer, body)
         }
     }
 
@@ -83,11 +60,10 @@ private struct ArchiveTreeReader: PropertyListValueReader {
     static func reading<Result>(
         _ bytes: UnsafeBufferPointer<UInt8>,
         shared: Data? = nil,
-        keepsValues: Bool = true,
         _ body: (ArchiveTreeReader) throws(ArchiveError) -> Result
     ) throws(ArchiveError) -> Result {
         let source = try ArchiveSource(ArchiveBytes(borrowing: bytes) ?? ArchiveBytes(copying: []))
-        let reader = ArchiveTreeReader(source, shared: shared, keepsValues: keepsValues)
+        let reader = ArchiveTreeReader(source, shared: shared)
         do throws(ArchiveError) {
             return try body(reader)
         } catch {
@@ -103,34 +79,9 @@ private struct ArchiveTreeReader: PropertyListValueReader {
         }
         for (place, object) in tree.objects.enumerated() {
             guard case .instance(let instance) = object else { continue }
-            guard case .classDescription = tree.objects[instance.classPlace] else { throw classless(place) }
+            guard case .classDescription = tree.objects[instance.classPlace] else { throw source.classless(place) }
         }
         return tree
-    }
-
-    func check() throws(ArchiveError) {
-        _ = try fields(source.top)
-        let (isClass, isValue) = (UInt32.max, UInt32.max - 1)
-        var classPlaces: [UInt32] = []
-        classPlaces.reserveCapacity(source.objects.count)
-        for index in 0..<source.objects.count {
-            switch try object(source.list.element(source.objects, index)) {
-            case .instance(let instance): classPlaces.append(UInt32(instance.classPlace))
-            case .classDescription: classPlaces.append(isClass)
-            case .empty, .value: classPlaces.append(isValue)
-            }
-        }
-        for (place, classPlace) in classPlaces.enumerated() where classPlace < isValue {
-            guard classPlaces[Int(classPlace)] == isClass else { throw classless(place) }
-        }
-    }
-
-    private func classless(_ place: Int) -> ArchiveError {
-        corrupted("object of something that is no class", source.list.element(source.objects, place))
-    }
-
-    private func corrupted(_ message: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
-        ArchiveError(.corrupted, message, offset: try? source.list.offset(of: reference))
     }
 
     // MARK: Objects
@@ -145,14 +96,11 @@ private struct ArchiveTreeReader: PropertyListValueReader {
         try budget.spend(2 * found.count + 1)
         var scope = ArchiveScope(found)
         if let value = try scope.stored("$class", in: source.list) {
-            guard let uid = try source.list.uid(value) else { throw corrupted("class that is no reference", value) }
-            _ = try source.reference(ofObject: uid)
+            let classPlace = Int(try source.classPlace(at: value))
             let fields = try fields(found, without: "$class")
-            return .instance(ArchiveTree.Instance(classPlace: Int(uid), fields: fields))
+            return .instance(ArchiveTree.Instance(classPlace: classPlace, fields: fields))
         }
-        return .classDescription(
-            try source.classDescription(found, at: reference, budget)
-        )
+        return .classDescription(try source.classDescription(found, at: reference, budget))
     }
 
     // MARK: Values

@@ -11,8 +11,6 @@ protocol PropertyListValueReader {
 
     var source: ArchiveSource { get }
     var budget: DecodingBudget { get }
-    /// Whether values are kept; otherwise they are checked only.
-    var keepsValues: Bool { get }
 
     /// The stand-in for the object in a place.
     func reference(to uid: UInt32, at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Reference
@@ -30,17 +28,15 @@ extension PropertyListValueReader {
     ) throws(ArchiveError) -> [PropertyListValue<Reference>.Field] {
         var fields: [PropertyListValue<Reference>.Field] = []
         try budget.spend(found.count)
-        if keepsValues { fields.reserveCapacity(found.count) }
+        fields.reserveCapacity(found.count)
         for index in 0..<found.count {
             let key = source.list.key(found, index)
-            guard let name = try source.list.string(key) else {
-                throw ArchiveError(.corrupted, "key that is no string", offset: try? source.list.offset(of: key))
-            }
+            guard let name = try source.list.string(key) else { throw source.keyWithoutText(key) }
             try budget.spend(name.utf8.count + 1)
             if name == omitted { continue }
             do throws(ArchiveError) {
                 let value = try value(source.list.value(found, index), depth: depth)
-                if keepsValues { fields.append(PropertyListValue.Field(key: name, value: value)) }
+                fields.append(PropertyListValue.Field(key: name, value: value))
             } catch {
                 throw Self.locatesErrors ? error.within(name) : error
             }
@@ -48,15 +44,13 @@ extension PropertyListValueReader {
         return fields
     }
 
-    /// The value of a property-list object; `.null` for strings and data that are not kept.
+    /// The value of a property-list object.
     func value(
         _ reference: BinaryPropertyList.Reference,
         depth: Int = 0
     ) throws(ArchiveError) -> PropertyListValue<Reference> {
         try budget.spend(1)
-        guard depth < Self.depthLimit else {
-            throw ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep")
-        }
+        guard depth < Self.depthLimit else { throw source.listsTooDeep(limit: Self.depthLimit) }
         switch try source.list.object(reference) {
         case .null: return .null
         case .bool(let value): return .bool(value)
@@ -67,15 +61,13 @@ extension PropertyListValueReader {
         case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let range):
             try budget.spend(range.count)
-            return keepsValues ? .data(data(in: range)) : .null
+            return .data(data(in: range))
         case .ascii(let range):
             try budget.spend(range.count)
-            let text = try source.list.string(ascii: range)
-            return keepsValues ? .string(text) : .null
+            return .string(try source.list.string(ascii: range))
         case .utf16(let range):
             try budget.spend(range.count)
-            let text = try source.list.string(utf16: range)
-            return keepsValues ? .string(text) : .null
+            return .string(try source.list.string(utf16: range))
         case .uid(let uid): return .reference(try self.reference(to: uid, at: reference))
         case .array(let run): return .array(try members(run, depth: depth))
         case .set(let run): return .set(try members(run, depth: depth))
@@ -89,8 +81,7 @@ extension PropertyListValueReader {
     ) throws(ArchiveError) -> [PropertyListValue<Reference>] {
         var members: [PropertyListValue<Reference>] = []
         for index in 0..<run.count {
-            let member = try value(source.list.element(run, index), depth: depth + 1)
-            if keepsValues { members.append(member) }
+            members.append(try value(source.list.element(run, index), depth: depth + 1))
         }
         return members
     }

@@ -12,7 +12,6 @@ struct UnknownObjectReader: PropertyListValueReader {
 
     var source: ArchiveSource { unarchiver.source }
     var budget: DecodingBudget { unarchiver.budget }
-    var keepsValues: Bool { true }
 
     /// Reads the object in a place.
     func object(

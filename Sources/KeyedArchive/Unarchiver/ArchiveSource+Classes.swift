@@ -27,10 +27,13 @@ extension ArchiveSource {
     }
 
     /// The description of a class, read from its dictionary.
+    ///
+    /// - Parameter keepsNames: whether names are kept; otherwise they are checked only, and empty.
     func classDescription(
         _ found: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference,
-        _ budget: DecodingBudget
+        _ budget: DecodingBudget,
+        keepsNames: Bool = true
     ) throws(ArchiveError) -> ArchiveTree.ClassDescription {
         try budget.spend(3 * found.count)
         var scope = ArchiveScope(found)
@@ -38,37 +41,38 @@ extension ArchiveSource {
             throw corrupted("object without a class", reference)
         }
         return ArchiveTree.ClassDescription(
-            name: try className(name, budget),
-            chain: try classNames(scope.stored("$classes", in: list), budget),
-            hints: try classNames(scope.stored("$classhints", in: list), budget)
+            name: try className(name, budget, keepsIt: keepsNames),
+            chain: try classNames(scope.stored("$classes", in: list), budget, keepsThem: keepsNames),
+            hints: try classNames(scope.stored("$classhints", in: list), budget, keepsThem: keepsNames)
         )
-    }
-
-    private func corrupted(_ message: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
-        ArchiveError(.corrupted, message, offset: try? list.offset(of: reference))
     }
 
     private func className(
         _ reference: BinaryPropertyList.Reference,
-        _ budget: DecodingBudget
+        _ budget: DecodingBudget,
+        keepsIt: Bool
     ) throws(ArchiveError) -> String {
-        guard let name = try list.shortString(reference, below: Self.classNameLimit) else {
+        guard let text = try list.shortText(reference, below: Self.classNameLimit) else {
             throw corrupted("class without a name", reference)
         }
-        try budget.spend(name.utf8.count + 1)
-        return name
+        try budget.spend(list.byteCount(of: text) + 1)
+        return keepsIt ? try list.string(text) : ""
     }
 
     private func classNames(
         _ reference: BinaryPropertyList.Reference?,
-        _ budget: DecodingBudget
+        _ budget: DecodingBudget,
+        keepsThem: Bool
     ) throws(ArchiveError) -> [String] {
         guard let reference else { return [] }
         guard case .array(let run) = try list.object(reference) else {
             throw corrupted("names of classes that are no list", reference)
         }
         var names: [String] = []
-        for index in 0..<run.count { names.append(try className(list.element(run, index), budget)) }
+        for index in 0..<run.count {
+            let name = try className(list.element(run, index), budget, keepsIt: keepsThem)
+            if keepsThem { names.append(name) }
+        }
         return names
     }
 

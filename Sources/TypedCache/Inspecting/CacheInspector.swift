@@ -75,6 +75,19 @@ extension CacheInspector {
         }
     }
 
+    /// The same, with their archives as far as reading the entries took no more work, and all together have no more than
+    /// `byteCount` bytes. Blocks on disk I/O.
+    package func entries(
+        inPart part: Int,
+        archivesUpTo byteCount: Int
+    ) throws(CacheError) -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)] {
+        try core.wrapping { () throws(StoreError) in
+            try core.store.entries(inPart: part, archivesUpTo: byteCount).map { listed in
+                (listed.information.mapError { core.failure($0) }, listed.archive)
+            }
+        }
+    }
+
     /// Whether there is an entry for `key` that has not expired. Takes a damaged or useless one away. May block on disk
     /// I/O.
     ///

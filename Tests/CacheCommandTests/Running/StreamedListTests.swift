@@ -15,7 +15,9 @@ struct StreamedListTests {
     private static let entriesInPart = 40
 
     /// A cache of many parts that counts those that were looked at.
-    private final class Parts: CacheAccess {
+    ///
+    /// `@unchecked Sendable`: `list` looks at one part after another.
+    private final class Parts: CacheAccess, @unchecked Sendable {
         let partCount = 256
         private(set) var looks = 0
         private let didLook: (Int) throws -> Void

@@ -9,7 +9,9 @@ import struct TypedCache.UseProfile
 @testable import CacheCommand
 
 /// A cache that tells after how many entries were read whole.
-final class StoppingAccess: CacheAccess {
+///
+/// `@unchecked Sendable`: its `threadCount` is 1, so that one thread at a time calls it.
+final class StoppingAccess: CacheAccess, @unchecked Sendable {
     private let base: any CacheAccess
     private let didPeek: (Int) -> Void
     private var count = 0

@@ -64,6 +64,16 @@ extension RecordReader {
         try archive(of: found.record, in: found.bytes, segment: found.slot.place.segment, limit: limit)
     }
 
+    /// The archive of a record that was read whole, if there is room for so many bytes, and it can be inflated.
+    func archiveAtHand(of found: LocatedRecord, room: inout Int) -> [UInt8]? {
+        let byteCount = found.record.archiveByteCount
+        guard byteCount > 0, byteCount <= room else { return nil }
+        // The caller asks for the entry once more where this is nil, and gets the error then.
+        guard let archive = try? archive(of: found, limit: byteCount) else { return nil }
+        room -= byteCount
+        return archive
+    }
+
     /// The archive of an entry as a zlib stream.
     func stream(of found: LocatedRecord, limit: Int) throws(StoreError) -> ArraySlice<UInt8> {
         let payload = found.bytes[found.record.headByteCount...]
