@@ -12,8 +12,11 @@ package final class RedisServer: Sendable {
             ["/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
         }.first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
 
-    /// Whether it is built with TLS.
-    package static let speaksTLS: Bool = {
+    /// Whether encrypted connections to a server can be tested: by a build with TLS, a server with TLS, and the command
+    /// `openssl`.
+    package static let canEncrypt = RedisTLSSettings.isSupported && TestCertificates.canBeMade && speaksTLS
+
+    private static let speaksTLS: Bool = {
         let directory = TestDirectory()
         guard isInstalled,
             let (process, socket) = try? launch(0, ["--tls-port", "0"], directory.url)

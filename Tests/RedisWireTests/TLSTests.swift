@@ -4,17 +4,11 @@ import RedisWire
 import TestSupport
 import Testing
 
-extension Trait where Self == ConditionTrait {
-    /// A test of encrypted connections to a real server.
-    static var needsTLS: Self {
-        .enabled("needs a build with --traits TLS, a redis-server with TLS, and the command openssl") {
-            RedisTLSSettings.isSupported && TestCertificates.canBeMade && RedisServer.speaksTLS
-        }
-    }
-}
-
 /// Encrypted connections to a real server.
-@Suite(.needsTLS, .timeLimit(.minutes(10)))
+@Suite(
+    .enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"),
+    .timeLimit(.minutes(10))
+)
 struct TLSTests {
     private let certificates: TestCertificates
 

@@ -61,6 +61,11 @@ struct URLTests {
             ("rediss://h?tls_colour=a", "unknown"), ("rediss://h?tls_ca=", "empty"),
             ("rediss://h?tls_key=a", "tls_key"),
             ("rediss://h?tls_insecure=false", "left out"), ("rediss://h?tls_insecure=true&tls_ca=a", "compared"),
+            ("rediss://u:geheim@h?tls_key=a", "tls_key"), ("unix://u:geheim@h/p", "no host"),
+            ("rediss+cluster://u:geheim@h/1", "cluster"),
+            // A part of the password is no name of something else.
+            ("redis://u:1/geheim@h", "%40"), ("redis://u:1?geheim=1@h", "%40"), ("redis://u:p@1?geheim=1@h", "%40"),
+            ("rediss://u:p@1:2/geheim@h", "%40"), ("unix://u:1?geheim=1@/p", "%40"),
             ("rediss+unix:/p", "scheme"), ("redis+magic://h", "scheme"), ("redis://h?client_name=a%20b", "ASCII"),
         ]
     )

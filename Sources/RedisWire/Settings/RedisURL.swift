@@ -47,6 +47,12 @@ package struct RedisURL {
             authority = rest[..<end]
             rest = rest[end...]
         }
+        // It would end a password that is not encoded: the text before it must not be taken, and shown, as another part.
+        if query.contains("@") || !scheme.isUnix && rest.contains("@") {
+            throw RedisURLError(
+                "“@” behind the host must be written as %40; in a password “/” as %2F and “?” as %3F, too"
+            )
+        }
 
         var settings = RedisSettings(endpoints: [])
         settings.timeouts = timeouts
@@ -122,7 +128,7 @@ package struct RedisURL {
 
     private func database(_ text: Substring) throws(RedisURLError) -> Int {
         guard text.allSatisfy({ ("0"..."9").contains($0) }), let number = Int(text), number <= Int(Int32.max) else {
-            throw RedisURLError("the database “\(text)” is no number from 0")
+            throw RedisURLError("a database is a number from 0")
         }
         return number
     }
