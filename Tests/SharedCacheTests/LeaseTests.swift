@@ -196,7 +196,7 @@ struct LeaseTests {
         let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.keep = .zero }
         await tier.verified()
         let cache = try tier.cache()
-        try await cache.save("other", forKey: "other")
+        try await insist { try await cache.save("other", forKey: "other") }
         await fleet.server.stopped {
             for round in 0..<20 {
                 let value = try? await cache.fetch(forKey: "key") { "loaded \(round)" }

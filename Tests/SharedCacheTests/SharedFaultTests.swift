@@ -57,8 +57,8 @@ struct SharedFaultTests {
         await tier.verified()
         let here = try tier.cache()
         let there = try await fleet.verifiedMachine().cache()
-        try await here.save("old", forKey: "key")
-        try await here.save("kept", forKey: "other")
+        try await insist { try await here.save("old", forKey: "key") }
+        try await insist { try await here.save("kept", forKey: "other") }
         try await fetch("old", from: there)
         var isFound = true
         await fleet.server.stopped {
@@ -85,8 +85,8 @@ struct SharedFaultTests {
         await tier.verified()
         let here = try tier.cache()
         let there = try await fleet.verifiedMachine().cache()
-        try await here.save("old", forKey: "key")
-        try await here.save("short", forKey: "short", expiration: .after(.milliseconds(1)))
+        try await insist { try await here.save("old", forKey: "key") }
+        try await insist { try await here.save("short", forKey: "short", expiration: .after(.milliseconds(1))) }
         await fleet.server.stopped {
             #expect(await code { try await here.remove(forKey: "key") } == .unreachable)
             _ = await code { _ = try await here.fetch(forKey: "short") }

@@ -26,7 +26,7 @@ struct Fleet {
         _ change: (inout SharedSettings) -> Void = { _ in }
     ) throws -> SharedTier {
         var settings = SharedSettings(
-            timeouts: .init(soft: .milliseconds(timeout), hard: .milliseconds(timeout)),
+            timeouts: .init(connect: .seconds(5), soft: .milliseconds(timeout), hard: .milliseconds(timeout)),
             heartbeat: .init(interval: heartbeat, deadline: deadline),
             breaker: .init(pause: .milliseconds(20), longestPause: .milliseconds(50)),
             loads: .oncePerFleet(lease: lease)
