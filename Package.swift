@@ -131,7 +131,9 @@ let package = Package(
         // The command's logic, apart from its entry point so that tests can call it.
         .target(
             name: "CacheCommand",
-            dependencies: ["TypedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore", "PropertyLists"],
+            dependencies: [
+                "TypedCache", "SharedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore", "PropertyLists",
+            ],
             swiftSettings: strict
         ),
 
@@ -251,8 +253,8 @@ let package = Package(
         .testTarget(
             name: "CacheCommandTests",
             dependencies: [
-                "CacheCommand", "TypedCache", "SequentialArchive", "ArchiveStore", "ModelCache", "TestSupport",
-                "typed-cache",
+                "CacheCommand", "TypedCache", "SequentialArchive", "ArchiveStore", "ModelCache", "RedisServers",
+                "TestSupport", "typed-cache",
             ],
             swiftSettings: strict
         ),

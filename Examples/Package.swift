@@ -9,6 +9,7 @@ let strict: [SwiftSetting] = [
 let cache = Target.Dependency.product(name: "TypedCache", package: "typed-cache")
 let archive = Target.Dependency.product(name: "KeyedArchive", package: "typed-cache")
 let testing = Target.Dependency.product(name: "TypedCacheTesting", package: "typed-cache")
+let shared = Target.Dependency.product(name: "SharedCache", package: "typed-cache")
 let models = Target.Dependency.product(name: "ModelCache", package: "typed-cache")
 let http = Target.Dependency.product(name: "ModelCacheHTTP", package: "typed-cache")
 
@@ -31,6 +32,9 @@ let package = Package(
 
         // Four processes that share a directory, and make each value once.
         .executableTarget(name: "workers", dependencies: [cache], swiftSettings: strict),
+
+        // Five processes that share a cache on a server; `Scripts/demo shared` starts one.
+        .executableTarget(name: "fleet", dependencies: [cache, shared], swiftSettings: strict),
 
         // Bytes that do not shrink, under a limit of the disk.
         .executableTarget(name: "pictures", dependencies: [cache], swiftSettings: strict),

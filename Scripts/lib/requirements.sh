@@ -120,6 +120,20 @@ want_tmux() {
     fi
 }
 
+# A server for the demo of a shared cache.
+require_redis() {
+    if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then return; fi
+    if [[ $(uname) == Darwin ]]; then
+        echo "redis-server is missing; please install it: brew install redis" >&2
+        return 1
+    fi
+    install_packages "redis-server" redis-server
+    if ! command -v redis-server >/dev/null; then
+        echo "redis-server is still not found after it was installed." >&2
+        return 1
+    fi
+}
+
 # A server for tests of connections, which say that they are skipped where none is.
 want_redis() {
     if command -v redis-server valkey-server >/dev/null; then return; fi

@@ -10,7 +10,8 @@ commands typed-cache and atlas are those of the PATH. With --write, the page get
 
 The one command of a block ```console WIDTHxHEIGHT is run in a terminal of that size, by tmux, and the screen compared
 that it shows; then q is pressed. It is skipped where tmux is missing. Commands that still run at the end, or behind "&",
-are ended.
+are ended. Blocks ```console redis are skipped where redis-server is missing. "export NAME=…" and "unset NAME" hold for
+the commands after them, in all blocks.
 """
 
 import contextlib
@@ -25,7 +26,8 @@ import sys
 import tempfile
 import time
 
-BLOCK = re.compile(r"^```console(?: (\d+)x(\d+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```console(?: (\d+)x(\d+)| (redis))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+VARIABLE = re.compile(r"(?:export (\w+)=.*|unset (\w+))")
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"[\d,.]+ ([KMG]i)?B\b"), "SIZE"),
@@ -117,9 +119,12 @@ def main():
 
         def run(match):
             nonlocal faults, count
-            columns, rows, commands = match.groups()
+            columns, rows, server, commands = match.groups()
             if columns and not Terminal.is_available:
                 print("skipped: there is no tmux here", file=sys.stderr)
+                return match.group(0)
+            if server and not shutil.which("redis-server"):
+                print("skipped: there is no redis-server here", file=sys.stderr)
                 return match.group(0)
             block = ""
             for entry in re.split(r"^(?=\$ )", commands, flags=re.MULTILINE):
@@ -129,6 +134,13 @@ def main():
                     continue
                 count += 1
                 words = command[2:]
+                if variable := VARIABLE.fullmatch(words):
+                    if variable[1]:
+                        environment[variable[1]] = output(f'{words}; printf %s "${variable[1]}"')
+                    else:
+                        environment.pop(variable[2], None)
+                    block += entry
+                    continue
                 printed = screen(words, columns, rows, expected) if columns else output(words)
                 printed = printed.replace(name, "/home/ada")
                 if fixed(printed, words) != fixed(expected, words) and not is_written:
@@ -136,7 +148,7 @@ def main():
                     print(f"{command}\nprinted:\n{printed}\nand not:\n{expected}", file=sys.stderr)
                 # The page has an empty line between commands.
                 block += command + "\n" + printed + "\n"
-            size = f" {columns}x{rows}" if columns else ""
+            size = f" {columns}x{rows}" if columns else f" {server}" if server else ""
             return f"```console{size}\n" + block.rstrip("\n") + "\n```"
 
         try:

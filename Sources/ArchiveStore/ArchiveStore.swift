@@ -190,7 +190,7 @@ extension ArchiveStore {
         saveOneByOne(archives)
     }
 
-    func saveOneByOne(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
+    package func saveOneByOne(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
         archives.map { new in
             Result { () throws(StoreError) in
                 try save(new.archive, forKey: new.key, attributes: new.attributes, if: nil)

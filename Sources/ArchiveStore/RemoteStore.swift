@@ -1,3 +1,5 @@
+import Foundation
+
 /// A store on a server, which several machines use.
 package protocol RemoteStore: ArchiveStore {
     /// As ``ArchiveStore/fetch(forKey:)`` for several keys, but asks for all of them at once, and suspends until the
@@ -33,6 +35,25 @@ package protocol RemoteStore: ArchiveStore {
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation
 
+    // MARK: Tools
+
+    // Many entries by few questions, for tools that work on a cache from afar. All of them block.
+
+    /// As ``ArchiveStore/information(forKey:)`` for several keys, in their order.
+    func information(forKeys keys: [String]) -> [Result<EntryInformation?, StoreError>]
+
+    /// As ``ArchiveStore/peek(forKey:)`` for several keys, in their order; the archives are held whole.
+    func peek(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>]
+
+    /// As ``ArchiveStore/save(_:)``, but keeps entries that are fresh at a date.
+    ///
+    /// - Returns: `nil` in place of the information of an archive that was not saved.
+    func save(_ archives: [NewArchive], unlessFreshAt date: Date) -> [Result<EntryInformation?, StoreError>]
+
+    /// As ``ArchiveStore/forEachEntry(_:)``, but gives also values in the places of entries that no cache has put there,
+    /// as `.foreign`.
+    func forEachValue(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError)
+
     // MARK: Leases
 
     // Machines join their loads: only the one that has a key's lease saves a loaded value.
@@ -52,6 +73,34 @@ package protocol RemoteStore: ArchiveStore {
     /// Waits until another load may have ended, which has the lease of a key; at most for a time, and no longer than
     /// until the task is cancelled.
     func waitForLease(ofKey key: String, atMost time: Duration) async
+}
+
+/// One entry after another: for stores that no tool works on from afar.
+extension RemoteStore {
+    package func information(forKeys keys: [String]) -> [Result<EntryInformation?, StoreError>] {
+        keys.map { key in Result { () throws(StoreError) in try information(forKey: key) } }
+    }
+
+    package func peek(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
+        keys.map { key in Result { () throws(StoreError) in try peek(forKey: key) } }
+    }
+
+    package func save(
+        _ archives: [NewArchive],
+        unlessFreshAt date: Date
+    ) -> [Result<EntryInformation?, StoreError>] {
+        archives.map { new in
+            Result { () throws(StoreError) in
+                try save(new.archive, forKey: new.key, attributes: new.attributes) { former in
+                    former?.attributes.freshness(at: date) != .fresh
+                }
+            }
+        }
+    }
+
+    package func forEachValue(_ body: (Result<EntryInformation, StoreError>) -> Bool) throws(StoreError) {
+        try forEachEntry(body)
+    }
 }
 
 /// The right to save a loaded value, until a save or removal of the key, by any machine, ends it.

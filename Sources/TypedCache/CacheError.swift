@@ -150,7 +150,7 @@ extension CacheError {
 }
 
 extension CacheError {
-    init(_ error: StoreError) {
+    package init(_ error: StoreError) {
         let code: Code =
             switch error.code {
             case .corrupted: .corrupted

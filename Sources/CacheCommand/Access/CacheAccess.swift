@@ -3,9 +3,9 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// One cache on disk, seen without knowing the types in it.
+/// One cache, on disk or on a server, seen without knowing the types in it.
 ///
-/// Every call may block on disk I/O and throws the cache's errors.
+/// Every call may block on I/O and throws the cache's errors.
 package protocol CacheAccess: Sendable {
     func statistics() throws -> StatisticsReport
 
@@ -27,6 +27,9 @@ package protocol CacheAccess: Sendable {
     /// Removes every entry and returns how many there were.
     func removeAll() throws -> Int
 
+    /// As ``removeAll()``, where nobody asks for the number.
+    func removeAllUncounted() throws
+
     // MARK: Whole entries
 
     /// In how many parts ``entries(inPart:)`` gives the entries.
@@ -45,12 +48,25 @@ package protocol CacheAccess: Sendable {
         archivesUpTo byteCount: Int
     ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)]
 
+    /// Gives each entry to `body`, expired or not, or why it cannot be read, with the number of its part, until that
+    /// returns `false` or a signal comes.
+    func forEachListed(
+        until interruption: (any Interruption)?,
+        _ body: (Result<EntryInformation, CacheError>, _ part: Int) throws -> Bool
+    ) throws
+
+    /// How many entries are best read or saved by one call.
+    var entriesAtOnce: Int { get }
+
     /// Reads the entry for `key`, expired or not, and gives its archive to `body` in pieces, until that returns `false`.
     /// Changes nothing.
     ///
     /// - Returns: `nil` if there is none.
     /// - Throws: `.corrupted` if it is damaged, which may show after some pieces were given.
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation?
+
+    /// As ``peek(_:pieces:)`` for several keys, in their order; the archives are held whole.
+    func peek(_ keys: [String]) -> [Result<StoredArchive?, CacheError>]
 
     /// Removes this very entry; `false` if it is not there any more.
     func remove(_ entry: EntryInformation) throws -> Bool
@@ -65,6 +81,9 @@ package protocol CacheAccess: Sendable {
         attributes: EntryAttributes,
         replaces: Bool
     ) throws(CacheError) -> Bool
+
+    /// As ``save(_:forKey:attributes:replaces:)`` for several archives, in their order.
+    func save(_ archives: [NewArchive], replaces: Bool) -> [Result<Bool, CacheError>]
 
     /// Removes expired entries and gives back the space of dead bytes.
     func compact() throws -> CompactSummary
@@ -82,6 +101,44 @@ extension CacheAccess {
         try entries(inPart: part).map { ($0, nil) }
     }
 
+    func removeAllUncounted() throws { _ = try removeAll() }
+
+    /// One part after another.
+    func forEachListed(
+        until interruption: (any Interruption)?,
+        _ body: (Result<EntryInformation, CacheError>, _ part: Int) throws -> Bool
+    ) throws {
+        for part in 0..<partCount {
+            guard interruption?.signal == nil else { return }
+            for entry in try entries(inPart: part) {
+                guard interruption?.signal == nil, try body(entry, part) else { return }
+            }
+        }
+    }
+
+    var entriesAtOnce: Int { 1 }
+
+    func peek(_ keys: [String]) -> [Result<StoredArchive?, CacheError>] {
+        keys.map { key in
+            Result { () throws(CacheError) in
+                var archive: [UInt8] = []
+                let information = try peek(key) { piece in
+                    archive += piece
+                    return true
+                }
+                return information.map { StoredArchive(archive: archive, information: $0) }
+            }
+        }
+    }
+
+    func save(_ archives: [NewArchive], replaces: Bool) -> [Result<Bool, CacheError>] {
+        archives.map { new in
+            Result { () throws(CacheError) in
+                try save(new.archive, forKey: new.key, attributes: new.attributes, replaces: replaces)
+            }
+        }
+    }
+
     /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false` or a signal comes, also
     /// where `filter` takes none. Damaged entries are left out.
     ///
@@ -93,16 +150,13 @@ extension CacheAccess {
         _ body: (EntryInformation) throws -> Bool
     ) throws {
         var failure: CacheError?
-        for part in 0..<partCount {
-            guard interruption.signal == nil else { return }
-            for entry in try entries(inPart: part) {
-                guard interruption.signal == nil else { return }
-                switch entry {
-                case .success(let entry):
-                    if filter.matches(entry, at: date), try !body(entry) { return }
-                case .failure(let error):
-                    if error.code != .corrupted { failure = failure ?? error }
-                }
+        try forEachListed(until: interruption) { entry, _ in
+            switch entry {
+            case .success(let entry): return try !filter.matches(entry, at: date) || body(entry)
+            case .failure(let error):
+                // Values of other programs on a server are no entries.
+                if error.code != .corrupted, error.code != .foreign { failure = failure ?? error }
+                return true
             }
         }
         if let failure { throw failure }

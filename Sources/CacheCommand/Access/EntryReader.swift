@@ -33,12 +33,15 @@ struct EntryReader: Sendable {
 
     /// Reads all of an entry that was listed, and sees whether it is a keyed archive.
     ///
-    /// - Parameter sink: is given the archive's bytes in their order; of one that is damaged, it may have been given
-    ///   the beginning.
+    /// - Parameters:
+    ///   - stored: the entry as it was read together with others, if it was.
+    ///   - sink: is given the archive's bytes in their order; of one that is damaged, it may have been given the
+    ///     beginning.
     /// - Returns: `nil` if the entry is gone.
     /// - Throws: ``EntryFinding``, and the errors of `sink`.
     func read(
         _ listed: Result<EntryInformation, CacheError>,
+        as stored: Result<StoredArchive?, CacheError>? = nil,
         into sink: ([UInt8]) throws -> Void = { _ in }
     ) throws -> EntryInformation? {
         let entry: EntryInformation
@@ -61,13 +64,19 @@ struct EntryReader: Sendable {
         }
         let information: EntryInformation?
         do throws(CacheError) {
-            information = try cache.peek(entry.key) { piece in
+            func takePiece(_ piece: [UInt8]) -> Bool {
                 do {
                     try take(piece)
                 } catch {
                     failure = error
                 }
                 return failure == nil
+            }
+            if let stored = try stored?.get() {
+                _ = takePiece(stored.archive)
+                information = stored.information
+            } else {
+                information = stored == nil ? try cache.peek(entry.key, pieces: takePiece) : nil
             }
         } catch {
             throw EntryFinding(error, key: entry.key, entry: entry)

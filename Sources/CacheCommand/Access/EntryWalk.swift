@@ -11,19 +11,31 @@ struct EntryWalk {
     /// The time since some moment in the past.
     let now: () -> Duration
 
+    /// An entry of the list, and its archive if it was read together with others.
+    struct Listed {
+        let entry: Result<EntryInformation, CacheError>
+        fileprivate(set) var archive: Result<StoredArchive?, CacheError>?
+    }
+
+    /// The bytes of archives that are read together with others at most.
+    private static let bytesAtOnce = 4 << 20
+
     /// Gives each entry to `body`, or why it cannot be read, until a signal comes.
     func run(
         reporter: inout EntryReporter,
-        _ body: (Result<EntryInformation, CacheError>, inout EntryReporter) throws -> Void
+        _ body: (Listed, inout EntryReporter) throws -> Void
     ) throws {
         let start = now()
         let parts = cache.partCount
+        let limit = cache.entriesAtOnce
         var count = 0
-        for part in 0..<parts {
-            guard interruption.signal == nil else { return }
-            for entry in try cache.entries(inPart: part) {
+        var waiting: [(listed: Listed, part: Int)] = []
+        var byteCount = 0
+        func give() throws {
+            if limit > 1 { readAhead(&waiting) }
+            for (listed, part) in waiting {
                 guard interruption.signal == nil else { return }
-                try body(entry, &reporter)
+                try body(listed, &reporter)
                 count += 1
                 // Parts of the hash have about as many entries each. A single part shows no progress.
                 reporter.advanced(
@@ -36,7 +48,24 @@ struct EntryWalk {
                     )
                 )
             }
+            waiting.removeAll(keepingCapacity: true)
+            byteCount = 0
         }
+        try cache.forEachListed(until: interruption) { entry, part in
+            waiting.append((Listed(entry: entry), part))
+            if case .success(let entry) = entry { byteCount += entry.archiveByteCount }
+            if waiting.count >= limit || byteCount >= Self.bytesAtOnce { try give() }
+            return true
+        }
+        try give()
+    }
+
+    private func readAhead(_ waiting: inout [(listed: Listed, part: Int)]) {
+        let places = waiting.indices.filter { if case .success = waiting[$0].listed.entry { true } else { false } }
+        let keys = places.compactMap {
+            if case .success(let entry) = waiting[$0].listed.entry { entry.key } else { nil }
+        }
+        for (place, archive) in zip(places, cache.peek(keys)) { waiting[place].listed.archive = archive }
     }
 
     /// Has `work` read the parts of the cache, on as many threads as the cache takes, until a signal comes, and gives its

@@ -3,7 +3,7 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// The caches of this machine's disk.
+/// The caches of this machine's disk, and those on servers.
 package struct TypedCacheBackend: CacheBackend {
     /// The program name for the command's own caches, when neither `--root` nor `--app` is given.
     private static let program = "typed-cache"
@@ -11,11 +11,17 @@ package struct TypedCacheBackend: CacheBackend {
     package init() {}
 
     package func open(_ selection: CacheSelection) throws -> any CacheAccess {
-        DiskCacheAccess(inspector: try inspector(selection, creating: nil))
+        if case .shared(let place) = selection.location {
+            return try SharedCacheAccess(selection.name, at: place, creates: false)
+        }
+        return DiskCacheAccess(inspector: try inspector(selection, creating: nil))
     }
 
     package func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
-        DiskCacheAccess(inspector: try inspector(selection, creating: disk))
+        if case .shared(let place) = selection.location {
+            return try SharedCacheAccess(selection.name, at: place, creates: true)
+        }
+        return DiskCacheAccess(inspector: try inspector(selection, creating: disk))
     }
 
     package func sink(
@@ -23,7 +29,10 @@ package struct TypedCacheBackend: CacheBackend {
         disk: DiskSettings,
         content: RecordContent
     ) throws -> any RecordSink {
-        CacheSink(inspector: try inspector(selection, creating: disk), content: content)
+        if case .shared(let place) = selection.location {
+            return SharedSink(try SharedCacheAccess(selection.name, at: place, creates: true), content)
+        }
+        return CacheSink(inspector: try inspector(selection, creating: disk), content: content)
     }
 
     package func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
@@ -36,7 +45,8 @@ package struct TypedCacheBackend: CacheBackend {
     }
 
     package func names(at location: CacheLocation) throws -> [String] {
-        CacheListing.names(in: try Self.directory(of: location))
+        if location.isShared { return [] }
+        return CacheListing.names(in: try Self.directory(of: location))
     }
 
     package func apps() -> [String] {
@@ -50,11 +60,12 @@ package struct TypedCacheBackend: CacheBackend {
     ///
     /// - Throws: `.unreadable` if there is none.
     private static func directory(of location: CacheLocation) throws(CommandFailure) -> URL {
-        let directory =
+        let directory: URL =
             switch location {
             case .root(let path): URL(fileURLWithPath: path, isDirectory: true)
             case .app(let name): CacheDirectory.standard(forProgram: name)
             case .standard: CacheDirectory.standard(forProgram: program)
+            case .shared: throw .notOnServers
             }
         let path = directory.path(percentEncoded: false)
         let names = Result { try FileManager.default.contentsOfDirectory(atPath: path) }
@@ -114,15 +125,7 @@ struct DiskCacheAccess: CacheAccess {
     func statistics() throws -> StatisticsReport {
         var statistics = StatisticsReport()
         try forEachEntry { entry, isExpired in
-            statistics.byteCount += entry.storedByteCount
-            if isExpired {
-                statistics.expiredCount += 1
-                return
-            }
-            statistics.entryCount += 1
-            statistics.archiveByteCount += entry.archiveByteCount
-            statistics.oldest = min(statistics.oldest ?? entry.storedAt, entry.storedAt)
-            statistics.newest = max(statistics.newest ?? entry.storedAt, entry.storedAt)
+            statistics.add(entry, isExpired: isExpired)
         } damaged: {
             statistics.damagedCount += 1
         }

@@ -14,6 +14,12 @@ struct ArgumentError: Error, Sendable, Equatable {
         case missingOption(String)
         case conflictingOptions(String, String)
         case missingOperand(String)
+        /// A server is given to a subcommand that works on this machine's caches alone, by an option or a variable.
+        case localOnly(String)
+        /// An option that is for caches on servers.
+        case needsServer(option: String)
+        /// The URL of a server cannot be used; the reason, without its password.
+        case unusableServer(String)
         case unexpectedOperand(String)
     }
 
@@ -54,6 +60,12 @@ struct ArgumentErrorMessage: CustomStringConvertible {
             "\(one) and \(other) exclude each other"
         case .missingOperand(let placeholder):
             "\(placeholder) is missing"
+        case .localOnly(let word):
+            "\(error.subcommand ?? "this") works on this machine's caches alone, and \(word) names a server"
+        case .needsServer(let option):
+            "\(option) is for caches on a server, and none is given by --shared or \(PlaceOptions.variable)"
+        case .unusableServer(let reason):
+            reason.hasSuffix(".") ? String(reason.dropLast()) : reason
         case .unexpectedOperand(let text):
             "unexpected argument \(quoted(text))"
         }
@@ -63,6 +75,10 @@ struct ArgumentErrorMessage: CustomStringConvertible {
         switch error.fact {
         case .unknownSubcommand(_, let suggestion?), .unknownOption(_, let suggestion?):
             "did you mean \(suggestion)?"
+        case .localOnly(let word) where word == PlaceOptions.variable:
+            "give --root or --app, or unset it"
+        case .unusableServer: "write redis://user:password@host:6379/?prefix=NAME"
+        case .localOnly: "\(Command.namesOfSharing) take it"
         default:
             "see typed-cache help\(error.subcommand.map { " \($0)" } ?? "")"
         }

@@ -30,7 +30,23 @@ struct ArgumentParser {
         try check(operands)
         declared.operand?.texts = operands
         try parseValues()
+        try checkVariable()
         return false
+    }
+
+    /// Refuses to work on a cache of this machine where the environment names a server, and the user may mean a cache
+    /// there.
+    private func checkVariable() throws(ArgumentError) {
+        func option(_ name: String) -> (any DeclaredOption)? {
+            declared.options.first { $0.declaration.name == name }
+        }
+        let namesCache = option("cache")?.text != nil || declared.operand?.declaration.placeholder == "CACHE"
+        guard namesCache, option("root") != nil, option("shared") == nil, PlaceOptions.urlOfVariable != nil else {
+            return
+        }
+        if option("root")?.text == nil, option("app")?.text == nil {
+            throw failure(.localOnly(PlaceOptions.variable))
+        }
     }
 
     private func failure(_ fact: ArgumentError.Fact) -> ArgumentError {
@@ -78,6 +94,7 @@ struct ArgumentParser {
     }
 
     private func unknownOption(_ argument: String, named name: String) -> ArgumentError {
+        if name == "shared" { return failure(.localOnly("--shared")) }
         let nearest = Suggestion.nearest(to: name, among: declared.allOptions.map(\.declaration.name))
         return failure(.unknownOption(argument, suggestion: nearest.map { "--\($0)" }))
     }

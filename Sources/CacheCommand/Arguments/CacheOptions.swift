@@ -86,12 +86,13 @@ package struct CacheSelection: Sendable, Equatable {
             case .root(let path): " --root \(ShellText(path))"
             case .app(let name): " --app \(ShellText(name))"
             case .standard: ""
+            case .shared(let place): " --shared \(ShellText(place.shownURL))"
             }
         return "--cache \(ShellText(name))\(place)"
     }
 }
 
-/// Where a cache's directory is.
+/// Where a cache is.
 package enum CacheLocation: Sendable, Equatable {
     /// In the directory that holds an app's caches.
     case root(String)
@@ -99,4 +100,8 @@ package enum CacheLocation: Sendable, Equatable {
     case app(String)
     /// Where this command keeps its own.
     case standard
+    /// On a server that machines share.
+    case shared(SharedPlace)
+
+    var isShared: Bool { if case .shared = self { true } else { false } }
 }

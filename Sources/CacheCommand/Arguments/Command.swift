@@ -19,6 +19,14 @@ enum Command {
     /// Those that help, manual and completions list.
     static var listedSubcommands: [any Subcommand.Type] { subcommands.filter { !$0.isHidden } }
 
+    /// The names of those that work on servers, too, in words.
+    static var namesOfSharing: String {
+        let names = listedSubcommands.filter { type in
+            DeclaredArguments(of: type.init()).options.contains { $0.declaration.name == "shared" }
+        }.map { $0.name }
+        return "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
+    }
+
     /// The options that stand alone, without a subcommand.
     static let helpOption = OptionDeclaration(name: "help", letter: "h", help: "Show this help and do nothing else")
     static let versionOption = OptionDeclaration(name: "version", help: "Show the version and do nothing else")

@@ -12,18 +12,27 @@ struct Clear: Subcommand {
         )
     ]
 
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     @Flag("yes", help: "Do not ask") var isConfirmed: Bool
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         if !isConfirmed {
             guard let confirm = environment.confirm else { throw CommandFailure.unconfirmed }
-            let question = "Remove all entries of the cache '\(EscapedText(cache.name, limit: 200))'?"
+            let name = EscapedText(cache.name, limit: 200)
+            var question = "Remove all entries of the cache '\(name)'?"
+            if case .shared(let place) = try cache.selection().location {
+                question =
+                    "Remove all entries of the cache '\(name)', of all schemas, on \(EscapedText(place.shownURL))?"
+            }
             guard confirm(question) else { return .failure }
         }
-        let count = try environment.backend.open(cache.selection).removeAll()
-        if writesJSON { try environment.write(["removed": .count(count)]) }
+        let cache = try environment.backend.open(cache.selection())
+        if writesJSON {
+            try environment.write(["removed": .count(cache.removeAll())])
+        } else {
+            try cache.removeAllUncounted()
+        }
         return .success
     }
 }

@@ -11,6 +11,12 @@ enum CommandFailure: Error, Sendable {
     /// Clearing the cache needs a confirmation, and there is no person to ask.
     case unconfirmed
     case noCache(MissingCache)
+    /// There is no such cache on a server.
+    case noSharedCache(name: String, SharedPlace)
+    /// A server cannot be reached, or refuses.
+    case server(SharedPlace, CacheError)
+    /// A cache on a server cannot do this.
+    case notOnServers
     /// The name of a type that records cannot be saved as.
     case unusableType(String)
     /// A file is of no format that is known, or damaged.
@@ -77,6 +83,15 @@ struct CommandFailureMessage: CustomStringConvertible {
                 "clear asks first, and standard input is no terminal; give --yes to clear without asking"
         case CommandFailure.noCache(let missing):
             description = missing.description
+        case CommandFailure.noSharedCache(let name, let place):
+            description =
+                "no cache '\(EscapedText(name, limit: 200))' on \(EscapedText(place.shownURL)); caches are found by the "
+                + "prefix in the URL, ?prefix=NAME, and by their names"
+        case CommandFailure.server(let place, let error):
+            description =
+                "\(EscapedText(place.shownURL)): "
+                + ServerAdvice.sentence((error.cause as? StoreError)?.reason ?? error.message, error)
+        case CommandFailure.notOnServers: description = "this is for caches on this machine alone"
         case CommandFailure.unusableType(let name):
             description =
                 "records cannot be saved as '\(EscapedText(name, limit: 200))'; give a type of the app's own"
@@ -101,11 +116,16 @@ struct CommandFailureMessage: CustomStringConvertible {
                 + "typed-cache verify --repair removes damaged entries"
         case CommandFailure.unreadableEntry(let key, let error):
             description =
-                "the entry for '\(EscapedText(key, limit: 200))' cannot be read: \(EscapedText(error.message, limit: 1_000))"
+                "the entry for '\(EscapedText(key, limit: 200))' cannot be read: "
+                + ServerAdvice.sentence(error.message, error)
         case CommandFailure.unsoundEntry(let key, let error):
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' is no sound archive: "
                 + "\(EscapedText("\(error)", limit: 1_000)); typed-cache verify --repair removes such entries"
+        case CommandFailure.entangled(let key, let cache) where cache.location.isShared:
+            description =
+                "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
+                + "JSON cannot show; get --raw gives its archive"
         case CommandFailure.entangled(let key, let cache):
             description =
                 "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
@@ -123,7 +143,7 @@ struct CommandFailureMessage: CustomStringConvertible {
                 "the entry for '\(EscapedText(key, limit: 200))' is no property list: "
                 + "\(EscapedText(fault.message, limit: 1_000)); get it as JSON"
         case let error as CacheError:
-            description = EscapedText(error.message, limit: 1_000).description
+            description = ServerAdvice.sentence(error.message, error)
         case CommandFailure.unreadableDocument(let path, let fault):
             description = "\(Self.name(path)) cannot be read: \(fault.phrase)"
         case CommandFailure.inconvertible(let path, let fault):

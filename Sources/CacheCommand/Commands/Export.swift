@@ -23,7 +23,7 @@ struct Export: Subcommand {
     ]
 
     @Operand("DIR", help: "The directory to write into; made if missing, else it must be empty") var path: String
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     @Flag("all", help: "Write entries too that have expired") var includesExpired: Bool
     @Flag(
         "force",
@@ -36,7 +36,7 @@ struct Export: Subcommand {
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let interruption = environment.trapSignals()
         // First, so that no directory is made for a cache that is not there.
-        let cache = try environment.backend.open(self.cache.selection)
+        let cache = try environment.backend.open(self.cache.selection())
         let folder = try ExchangeFolder(path: path, creating: true)
         let exporter = Exporter(
             walk: EntryWalk(cache: cache, interruption: interruption, now: environment.now),
@@ -95,7 +95,7 @@ struct Exporter {
         var summary = ExportSummary()
         let index = try folder.write(ExportIndex.line(ExportIndex.header), as: ExportIndex.fileName)
         try walk.run(reporter: &reporter) { listed, reporter in
-            if case .success(let entry) = listed, !includesExpired, entry.isExpired(at: date) {
+            if case .success(let entry) = listed.entry, !includesExpired, entry.isExpired(at: date) {
                 summary.expired += 1
                 return
             }
@@ -117,12 +117,12 @@ struct Exporter {
     ///
     /// - Throws: ``EntryFinding`` or ``RejectedRecord`` if this entry cannot be exported, but others may be.
     private func export(
-        _ listed: Result<EntryInformation, CacheError>,
+        _ listed: EntryWalk.Listed,
         to index: AppendedFile,
         adding summary: inout ExportSummary
     ) throws {
         let key: String
-        do throws(CacheError) { key = try listed.get().key } catch { throw EntryFinding(error) }
+        do throws(CacheError) { key = try listed.entry.get().key } catch { throw EntryFinding(error) }
         guard let name = freeName(for: key) else {
             throw RejectedRecord(
                 reason: "'\(EscapedText(key, limit: 200))': something else has the name of its file"
@@ -131,7 +131,7 @@ struct Exporter {
         let file = try folder.beginFile(name)
         var byteCount = 0
         do {
-            let entry = try EntryReader(cache: walk.cache).read(listed) { piece in
+            let entry = try EntryReader(cache: walk.cache).read(listed.entry, as: listed.archive) { piece in
                 try file.append(piece)
                 byteCount += piece.count
             }

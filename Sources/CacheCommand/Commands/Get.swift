@@ -26,7 +26,7 @@ struct Get: Subcommand {
         help: "The keys they were saved for; - reads keys from standard input, one per line, as list prints them"
     )
     var keys: [String]
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     @Flag(.rawKeys) var readsRawKeys: Bool
     @Option(
         "as",
@@ -56,7 +56,7 @@ struct Get: Subcommand {
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        let cache = try environment.backend.open(self.cache.selection)
+        let cache = try environment.backend.open(self.cache.selection())
         let date = environment.date()
         var keys = try KeySource(keyOrigin(), environment)
         var status = ExitStatus.success
@@ -101,7 +101,7 @@ struct Get: Subcommand {
         do throws(ArchiveRecord.Entangled) {
             value = try reader.value()
         } catch {
-            throw CommandFailure.entangled(key: key, self.cache.selection)
+            throw CommandFailure.entangled(key: key, try self.cache.selection())
         }
         guard case .object(let stored) = value, let entry = ModelEntry(tree) else { return value }
         return .object(entry.inWords(stored))

@@ -72,7 +72,7 @@ struct HelpText: CustomStringConvertible {
         let options = declared.options.map(\.declaration)
         let exclusive = declared.exclusive.map(\.declaration)
         words += options.filter(\.isRequired).map(\.form)
-        for option in options where !option.isRequired && option != exclusive.first {
+        for option in options where !option.isRequired && !exclusive.dropFirst().contains(option) {
             let forms = exclusive.contains(option) ? exclusive.map(\.form) : [option.form]
             words.append("[\(forms.joined(separator: " | "))]")
         }

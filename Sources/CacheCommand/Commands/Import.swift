@@ -24,15 +24,23 @@ struct Import: Subcommand {
             arguments: ["import", "backup", "--cache", "cities2", "--layout", "files"],
             meaning: "Move to a cache with a file for each entry"
         ),
+        CommandExample(
+            arguments: ["import", "backup", "--cache", "cities", "--shared", "redis://10.0.0.1/?prefix=shop"],
+            meaning: "Move to a server that machines share"
+        ),
     ]
 
     @Operand("DIR", help: "The directory to read") var path: String
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     let storage = LayoutOptions()
     @Flag("keep", help: "Leave keys alone that have an entry already, which is replaced otherwise")
     var keepsPresent: Bool
     @Flag("dry-run", help: "Read and check every file, but save nothing and touch no cache") var isDryRun: Bool
     @Flag(.json) var writesJSON: Bool
+
+    func validate() throws(ArgumentError) {
+        if storage.layout != nil { try cache.refuseShared(beside: "--layout", Self.self) }
+    }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let interruption = environment.trapSignals()
@@ -41,7 +49,7 @@ struct Import: Subcommand {
         guard try Importer.holdsAny(folder) else { throw CommandFailure.nothingToImport(path: path) }
         let importer = Importer(
             folder: folder,
-            cache: isDryRun ? nil : try environment.backend.openOrCreate(cache.selection, disk: storage.disk()),
+            cache: isDryRun ? nil : try environment.backend.openOrCreate(cache.selection(), disk: storage.disk()),
             replaces: !keepsPresent,
             interruption: interruption,
             date: environment.date(),
@@ -105,25 +113,29 @@ struct Importer {
         reporter: inout EntryReporter
     ) throws {
         var index = index
+        var batch = Batch()
         let start = now()
         while interruption.signal == nil, let (line, read) = try index.next() {
             summary.read += 1
             do {
-                try take(read.get(), &summary)
+                try take(read.get(), at: .line(line), to: &batch, counting: &summary)
             } catch let bad as BadRecord {
                 summary.invalid += 1
                 reporter.complain(BadRecordMessage(bad))
             } catch let rejection as RejectedRecord {
                 summary.invalid += 1
-                reporter.complain(BadRecordMessage(BadRecord(line: line, reason: .rejected(rejection.reason))))
+                reporter.complain(Place.line(line).complaint(rejection))
             }
+            if isFull(batch) { try save(&batch, counting: &summary, &reporter) }
             reporter.advanced(
                 progress(summary, bytes: index.bytesConsumed, size: index.byteCount, elapsed: now() - start)
             )
         }
+        if interruption.signal == nil { try save(&batch, counting: &summary, &reporter) }
     }
 
     private func runWithoutIndex(_ summary: inout ImportSummary, _ reporter: inout EntryReporter) throws {
+        var batch = Batch()
         let start = now()
         try folder.forEachName { name in
             guard interruption.signal == nil else { return false }
@@ -132,24 +144,61 @@ struct Importer {
             do {
                 let key = try ArchiveFileName.key(of: name)
                 let attributes = EntryAttributes(storedAt: date)
-                try take(ExportedEntry(file: name, key: key, attributes: attributes), &summary)
+                let entry = ExportedEntry(file: name, key: key, attributes: attributes)
+                try take(entry, at: .file(name), to: &batch, counting: &summary)
             } catch let rejection as RejectedRecord {
                 summary.invalid += 1
-                reporter.complain("\(EscapedText(name, limit: 300)): \(EscapedText(rejection.reason, limit: 600))")
+                reporter.complain(Place.file(name).complaint(rejection))
             }
+            if isFull(batch) { try save(&batch, counting: &summary, &reporter) }
             reporter.advanced(progress(summary, bytes: 0, size: nil, elapsed: now() - start))
             return true
         }
+        if interruption.signal == nil { try save(&batch, counting: &summary, &reporter) }
     }
 
     private func progress(_ summary: ImportSummary, bytes: Int, size: Int?, elapsed: Duration) -> Progress {
         Progress(records: summary.read, noun: "entries", bytes: bytes, size: size, elapsed: elapsed)
     }
 
-    /// Saves one entry.
+    /// Where an entry was named.
+    private enum Place {
+        /// A line of the index.
+        case line(Int)
+        /// A file where there is no index.
+        case file(String)
+
+        func complaint(_ rejection: RejectedRecord) -> String {
+            switch self {
+            case .line(let line):
+                BadRecordMessage(BadRecord(line: line, reason: .rejected(rejection.reason))).description
+            case .file(let name): "\(EscapedText(name, limit: 300)): \(EscapedText(rejection.reason, limit: 600))"
+            }
+        }
+    }
+
+    /// Entries that are saved by one call.
+    private struct Batch {
+        var archives: [NewArchive] = []
+        var places: [Place] = []
+        var byteCount = 0
+    }
+
+    private static let bytesAtOnce = 4 << 20
+
+    private func isFull(_ batch: Batch) -> Bool {
+        batch.archives.count >= cache?.entriesAtOnce ?? 1 || batch.byteCount >= Self.bytesAtOnce
+    }
+
+    /// Adds one entry to those that are saved next.
     ///
     /// - Throws: ``RejectedRecord`` if this entry cannot be saved, but others may be.
-    private func take(_ entry: ExportedEntry, _ summary: inout ImportSummary) throws {
+    private func take(
+        _ entry: ExportedEntry,
+        at place: Place,
+        to batch: inout Batch,
+        counting summary: inout ImportSummary
+    ) throws {
         let keyCount = entry.key.utf8.count
         guard (1...RecordKey.longest).contains(keyCount) else {
             throw RejectedRecord(reason: "a key is 1 to \(RecordKey.longest) bytes of UTF-8, not \(keyCount)")
@@ -159,26 +208,40 @@ struct Importer {
             return
         }
         let archive = try archive(in: entry.file)
-        do throws(CacheError) {
-            guard let cache else {
-                _ = try CacheInspector.checked(entry.attributes)
-                summary.imported += 1
-                return
+        batch.archives.append(NewArchive(key: entry.key, archive: archive, attributes: entry.attributes))
+        batch.places.append(place)
+        batch.byteCount += archive.count
+    }
+
+    /// Saves the entries of a batch, and empties it.
+    private func save(
+        _ batch: inout Batch,
+        counting summary: inout ImportSummary,
+        _ reporter: inout EntryReporter
+    ) throws {
+        defer { batch = Batch() }
+        var failure: CacheError?
+        let results =
+            cache?.save(batch.archives, replaces: replaces)
+            ?? batch.archives.map { new in
+                Result { () throws(CacheError) in
+                    _ = try CacheInspector.checked(new.attributes)
+                    return true
+                }
             }
-            let isSaved = try cache.save(
-                archive,
-                forKey: entry.key,
-                attributes: entry.attributes,
-                replaces: replaces
-            )
-            if isSaved { summary.imported += 1 } else { summary.kept += 1 }
-        } catch {
-            switch error.code {
-            case .invalidKey, .invalidTag, .tooLarge, .unsupportedVersion:
-                throw RejectedRecord(reason: error.message)
-            default: throw error
+        for (place, result) in zip(batch.places, results) {
+            do throws(CacheError) {
+                if try result.get() { summary.imported += 1 } else { summary.kept += 1 }
+            } catch {
+                switch error.code {
+                case .invalidKey, .invalidTag, .tooLarge, .unsupportedVersion:
+                    summary.invalid += 1
+                    reporter.complain(place.complaint(RejectedRecord(reason: error.message)))
+                default: failure = failure ?? error
+                }
             }
         }
+        if let failure { throw failure }
     }
 
     private func archive(in file: String) throws(RejectedRecord) -> [UInt8] {

@@ -21,7 +21,7 @@ struct List: Subcommand {
         ),
     ]
 
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     let selection = SelectionOptions()
     @Option(
         "sort",
@@ -48,7 +48,7 @@ struct List: Subcommand {
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         // The reader of a key that was cut would take it for another one.
         let interruption = environment.trapSignals()
-        let cache = try environment.backend.open(self.cache.selection)
+        let cache = try environment.backend.open(self.cache.selection())
         if writesJSON {
             try writeJSON(of: cache, until: interruption, environment)
         } else if isLong || showsTags {

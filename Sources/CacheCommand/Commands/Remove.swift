@@ -31,7 +31,7 @@ struct Remove: Subcommand {
         help: "The keys to remove; - reads them from standard input, one per line, as list prints them"
     )
     var keys: [String]
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     let selection = SelectionOptions()
     @Flag("dry-run", help: "Remove nothing; print the keys of the entries that would be removed, as list does")
     var isTrial: Bool
@@ -54,7 +54,7 @@ struct Remove: Subcommand {
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        let cache = try environment.backend.open(self.cache.selection)
+        let cache = try environment.backend.open(self.cache.selection())
         return try selection.isGiven
             ? removeSelected(from: cache, in: environment) : removeKeys(from: cache, in: environment)
     }

@@ -40,7 +40,7 @@ struct Report: Subcommand {
         var reporter = EntryReporter(environment.errors)
         defer { reporter.finish() }
         var census = EntryCensus(at: environment.date())
-        try walk.run(reporter: &reporter) { entry, _ in try census.count(entry, in: cache) }
+        try walk.run(reporter: &reporter) { listed, _ in try census.count(listed.entry, in: cache) }
         reporter.finish()
         if let signal = interruption.signal { return .signal(signal) }
         let contents = ReportContents(

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 
 /// `stats`: prints how much a cache holds.
@@ -8,11 +9,11 @@ struct Stats: Subcommand {
         CommandExample(arguments: ["stats", "--cache", "cities", "--json"], meaning: "Feed a monitor")
     ]
 
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        let report = try environment.backend.open(cache.selection).statistics()
+        let report = try environment.backend.open(cache.selection()).statistics()
         try environment.write(report.json, orProse: report.prose, asJSON: writesJSON)
         return .success
     }
@@ -30,14 +31,30 @@ package struct StatisticsReport: Sendable, Equatable {
     package var expiredCount = 0
     /// Entries with damaged bytes that are not yet removed.
     package var damagedCount = 0
+    /// Values of other programs in the places of entries, on a server; `nil` on disk.
+    package var foreignCount: Int?
+    /// How many entries there are of other schemas, on a server.
+    package var otherSchemas: [UInt32: Int] = [:]
     /// When the oldest entry was stored; `nil` if there is none.
     package var oldest: Date?
     /// When the newest entry was stored; `nil` if there is none.
     package var newest: Date?
 
+    mutating func add(_ entry: EntryInformation, isExpired: Bool) {
+        byteCount += entry.storedByteCount
+        if isExpired {
+            expiredCount += 1
+            return
+        }
+        entryCount += 1
+        archiveByteCount += entry.archiveByteCount
+        oldest = min(oldest ?? entry.storedAt, entry.storedAt)
+        newest = max(newest ?? entry.storedAt, entry.storedAt)
+    }
+
     /// For programs.
     var json: Record {
-        [
+        var record: Record = [
             "entries": .count(entryCount),
             "size": .count(byteCount),
             "archiveSize": .count(archiveByteCount),
@@ -46,10 +63,28 @@ package struct StatisticsReport: Sendable, Equatable {
             "oldest": oldest.map(RecordValue.date) ?? .null,
             "newest": newest.map(RecordValue.date) ?? .null,
         ]
+        guard let foreignCount else { return record }
+        let others = otherSchemas.sorted { $0.key < $1.key }.map { schema, count in
+            RecordField(name: "\(schema)", value: .count(count))
+        }
+        record.fields.append(RecordField(name: "foreign", value: .count(foreignCount)))
+        record.fields.append(RecordField(name: "otherSchemas", value: .object(Record(fields: others))))
+        return record
     }
 
     /// For people.
     var prose: String {
+        var lines = tableOfEntries
+        if let foreignCount, foreignCount > 0 {
+            lines += "\nforeign  \(CountText(foreignCount)), of other programs"
+        }
+        for (schema, count) in otherSchemas.sorted(by: { $0.key < $1.key }) {
+            lines += "\nschema   \(schema) has \(CountText(count, "entry", plural: "entries"))"
+        }
+        return lines
+    }
+
+    private var tableOfEntries: String {
         let instant = { (date: Date?) in date.map(InstantText.text) ?? "none" }
         return """
             entries  \(CountText(entryCount))

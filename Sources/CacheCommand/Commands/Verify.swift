@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 
 /// `verify`: reads every entry whole, and removes the damaged ones if asked.
@@ -19,22 +20,29 @@ struct Verify: Subcommand {
         ),
     ]
 
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     @Flag("repair", help: "Remove the damaged entries") var repairs: Bool
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let interruption = environment.trapSignals()
-        let cache = try environment.backend.open(self.cache.selection)
+        let cache = try environment.backend.open(self.cache.selection())
         let walk = EntryWalk(cache: cache, interruption: interruption, now: environment.now)
         let date = environment.date()
         var reporter = EntryReporter(environment.errors)
         var summary = VerifySummary()
         defer { reporter.finish() }
-        try walk.runParts(reporter: &reporter) { part in
-            try VerifySummary.verified(part, of: cache, at: date, until: interruption)
-        } _: { part in
-            summary.add(part)
+        if cache.entriesAtOnce > 1 {
+            let reader = EntryReader(cache: cache)
+            try walk.run(reporter: &reporter) { listed, _ in
+                try summary.add(at: date) { try reader.read(listed.entry, as: listed.archive) }
+            }
+        } else {
+            try walk.runParts(reporter: &reporter) { part in
+                try VerifySummary.verified(part, of: cache, at: date, until: interruption)
+            } _: { part in
+                summary.add(part)
+            }
         }
         reporter.finish()
         summary.signal = interruption.signal
@@ -89,14 +97,19 @@ struct VerifySummary: Sendable {
         for (entry, archive) in try cache.entries(inPart: part, archivesUpTo: EntryReader.mostBytesAtHand) {
             guard interruption.signal == nil else { break }
             count += 1
-            do {
-                guard let entry = try reader.read(entry, archive: archive) else { continue }
-                if entry.isExpired(at: date) { summary.expired += 1 } else { summary.sound += 1 }
-            } catch let finding as EntryFinding {
-                summary.findings.append(finding)
-            }
+            try summary.add(at: date) { try reader.read(entry, archive: archive) }
         }
         return (summary, count)
+    }
+
+    /// Counts the entry that `read` reads, or its fault.
+    mutating func add(at date: Date, _ read: () throws -> EntryInformation?) throws {
+        do {
+            guard let entry = try read() else { return }
+            if entry.isExpired(at: date) { expired += 1 } else { sound += 1 }
+        } catch let finding as EntryFinding {
+            findings.append(finding)
+        }
     }
 
     mutating func add(_ part: VerifySummary) {

@@ -29,11 +29,18 @@ struct Warm: Subcommand {
             ],
             meaning: "Go on where an interrupted run ended, in 16 MiB at most"
         ),
+        CommandExample(
+            arguments: [
+                "warm", "cities.ndjson", "--cache", "cities", "--shared", "redis://10.0.0.1/?prefix=shop", "--key",
+                "geonameid", "--type", "atlas.City", "--schema", "2",
+            ],
+            meaning: "Warm the cache that machines share on a server"
+        ),
     ]
 
     @Operand("SOURCE", help: "One JSON object per line, a JSON array, or CSV with a header; - is standard input")
     var source: String
-    let cache = CacheOptions()
+    let cache = SharedCacheOptions()
     @Option(
         required: "key",
         value: "FIELD",
@@ -116,6 +123,12 @@ struct Warm: Subcommand {
 
     var location: SourceLocation { SourceLocation(source) }
 
+    func validate() throws(ArgumentError) {
+        // A server has limits of its own.
+        if maxSize != nil { try cache.refuseShared(beside: "--max-size", Self.self) }
+        if storage.layout != nil { try cache.refuseShared(beside: "--layout", Self.self) }
+    }
+
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let interruption = environment.trapSignals()
         var (source, size) = try openSource(environment, interruption)
@@ -124,7 +137,7 @@ struct Warm: Subcommand {
             isDryRun
             ? environment.backend.checkingSink(for: content)
             : try environment.backend.sink(
-                for: cache.selection,
+                for: cache.selection(),
                 disk: storage.disk(byteLimit: maxSize),
                 content: content
             )

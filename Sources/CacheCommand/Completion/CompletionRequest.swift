@@ -168,7 +168,14 @@ struct CompletionLine {
         return answer
     }
 
-    private var location: CacheLocation { LocationOptions.location(root: text(of: "root"), app: text(of: "app")) }
+    private var location: CacheLocation {
+        let (root, app) = (text(of: "root"), text(of: "app"))
+        guard declared.options.contains(where: { $0.declaration.name == "shared" }) else {
+            return LocationOptions.location(root: root, app: app)
+        }
+        let schema = text(of: "schema").flatMap(UInt32.init) ?? 0
+        return PlaceOptions.location(root: root, app: app, shared: text(of: "shared"), schema: schema)
+    }
 
     /// Keys of the cache that the command line names, in order; of many, or of a large cache, those that are found
     /// soon. Keys that would be taken for options are left out.
@@ -182,14 +189,14 @@ struct CompletionLine {
         do {
             let cache = try environment.backend.open(CacheSelection(name: name, location: location))
             let date = environment.date()
-            for part in 0..<cache.partCount {
-                for case .success(let entry) in try cache.entries(inPart: part)
-                where filter.matches(entry, at: date) {
-                    if given.contains(entry.key) || !hasOperandsOnly && entry.key.hasPrefix("-") { continue }
-                    keys.append(entry.key)
-                    if keys.count == CompletionRequest.mostCandidates { break }
-                }
-                if keys.count == CompletionRequest.mostCandidates || environment.now() > end { break }
+            var looked = 0
+            try cache.forEachListed(until: nil) { entry, _ in
+                looked += 1
+                if looked % 256 == 0, environment.now() > end { return false }
+                guard case .success(let entry) = entry, filter.matches(entry, at: date) else { return true }
+                if given.contains(entry.key) || !hasOperandsOnly && entry.key.hasPrefix("-") { return true }
+                keys.append(entry.key)
+                return keys.count < CompletionRequest.mostCandidates
             }
         } catch {
             // A message would stand in the middle of the line that is typed.

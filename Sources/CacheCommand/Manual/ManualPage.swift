@@ -47,6 +47,12 @@ struct ManualPage: CustomStringConvertible {
             "The app whose caches these are, where TYPED_CACHE_ROOT is not set either."
         )
         page.item(
+            "\\fBTYPED_CACHE_SHARED\\fR",
+            "The URL of the server that the caches are on, where none of --shared, --root and --app is given; it comes "
+                + "before the other variables. Other users of the machine do not see a password in it. Subcommands that "
+                + "work on this machine's caches alone refuse to run while it is set, unless --root or --app is given."
+        )
+        page.item(
             "\\fBXDG_CACHE_HOME\\fR",
             "The directory of all apps' caches, except on macOS; ~/.cache where it is not set."
         )
@@ -191,7 +197,7 @@ struct RoffText: CustomStringConvertible {
         let exclusive = declared.exclusive.map(\.declaration)
         let options = declared.options.map(\.declaration)
         for option in options where option.isRequired { line("\\&" + Self.form(of: option)) }
-        for option in options where !option.isRequired && option != exclusive.first {
+        for option in options where !option.isRequired && !exclusive.dropFirst().contains(option) {
             let forms = exclusive.contains(option) ? exclusive : [option]
             line("[\(forms.map(Self.form).joined(separator: " | "))]")
         }

@@ -43,7 +43,8 @@ struct BatchSaver: Sendable {
             var rest = lanes[lane][...]
             while !rest.isEmpty {
                 if hasFailed.load(ordering: .relaxed) || interruption.signal != nil { return }
-                let piece = rest.prefix(Self.mostRecords)
+                // When something failed or a signal came, no more are saved.
+                let piece = rest.prefix(sink.recordsAtOnce)
                 rest = rest.dropFirst(piece.count)
                 let own = self.results(of: piece.map { items[$0] })
                 for case .failed? in own { hasFailed.store(true, ordering: .relaxed) }
@@ -54,9 +55,6 @@ struct BatchSaver: Sendable {
         }
         return results.withLock { $0 }
     }
-
-    /// How many records a thread saves by one call: when something failed or a signal came, no more are saved.
-    private static let mostRecords = 128
 
     /// Begins to save records, as ``save(_:)`` does, on another thread.
     func startSaving(_ items: [Item]) -> SavingItems { SavingItems(items, saver: self) }
@@ -80,15 +78,27 @@ struct BatchSaver: Sendable {
     /// Saves records by one call of the sink; by several where a key comes again and it matters whether it is there.
     private func results(of items: [Item]) -> [ItemResult?] {
         var pending = PendingRecords(count: items.count)
+        var presence: [String: Bool] = [:]
+        do {
+            if resumes { presence = try self.presence(of: items) }
+        } catch {
+            pending.results[0] = .failed(error)
+            return pending.results
+        }
         for (index, item) in items.enumerated() {
             switch item.content {
             case .bad(let badRecord): pending.results[index] = .bad(badRecord)
             case .record(let record, let key, let line):
                 do {
                     if resumes {
-                        if pending.contains(key) { pending.save(in: sink) }
-                        if pending.hasFailed { return pending.results }
-                        if try sink.contains(key) {
+                        var isPresent = presence.removeValue(forKey: key)
+                        if isPresent == nil {
+                            // It comes again.
+                            if pending.contains(key) { pending.save(in: sink) }
+                            if pending.hasFailed { return pending.results }
+                            isPresent = try sink.contains(key)
+                        }
+                        if isPresent == true {
                             pending.results[index] = .present
                             continue
                         }
@@ -109,6 +119,14 @@ struct BatchSaver: Sendable {
         }
         pending.save(in: sink)
         return pending.results
+    }
+
+    /// Whether the keys of items have entries already.
+    private func presence(of items: [Item]) throws -> [String: Bool] {
+        var keys: [String] = []
+        for case .record(_, let key, _) in items.map(\.content) { keys.append(key) }
+        // Keys that are the same text in different bytes are asked for one by one, but for the first.
+        return Dictionary(zip(keys, try sink.contains(keys))) { first, _ in first }
     }
 }
 

@@ -19,6 +19,12 @@ package protocol RecordSink: Sendable {
     /// Whether there is an entry for `key` already that has not expired.
     func contains(_ key: String) throws -> Bool
 
+    /// As ``contains(_:)`` for several keys.
+    func contains(_ keys: [String]) throws -> [Bool]
+
+    /// How many records are best saved by one call.
+    var recordsAtOnce: Int { get }
+
     /// On how many threads at once records are saved: more than 1 only if all of this may be called on any thread.
     var threadCount: Int { get }
 
@@ -29,6 +35,10 @@ package protocol RecordSink: Sendable {
 
 extension RecordSink {
     package var threadCount: Int { 1 }
+
+    package var recordsAtOnce: Int { 128 }
+
+    package func contains(_ keys: [String]) throws -> [Bool] { try keys.map { try contains($0) } }
 
     package func close() {}
 
@@ -94,6 +104,8 @@ struct CacheSink: RecordSink {
     var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
+
+    func contains(_ keys: [String]) throws -> [Bool] { try inspector.contains(forKeys: keys) }
 
     func close() throws { try inspector.close() }
 

@@ -73,7 +73,7 @@ struct Warmer {
         return WarmResult(summary: summary, failure: failure)
     }
 
-    /// How many records are read at most before they are saved.
+    /// How many records are read before they are saved, or more if the sink saves more at once.
     private static let mostItems = 512
     /// The length of the records, in bytes of the source, from which on no more are read before they are saved.
     private static let enoughBytes = 1 << 20
@@ -96,7 +96,8 @@ struct Warmer {
         waits: Bool = false
     ) -> Batch {
         var batch = Batch()
-        let limit = saver.sink.threadCount > 1 ? min(limit, Self.mostItems) : 1
+        let most = max(Self.mostItems, saver.sink.threadCount * saver.sink.recordsAtOnce)
+        let limit = saver.sink.threadCount > 1 ? min(limit, most) : 1
         let start = source.bytesConsumed
         do {
             while batch.items.count < limit, source.bytesConsumed - start < Self.enoughBytes {

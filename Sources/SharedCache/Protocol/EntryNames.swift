@@ -57,8 +57,15 @@ struct EntryNames: Sendable {
 
     /// Whether a name is that of an entry of a generation, of any schema.
     func isEntry(_ name: String, of generation: Generation) -> Bool {
-        let rest = name.dropFirst(cache.count).drop { $0.isASCII && $0.isNumber }
-        return name.hasPrefix(cache) && rest.hasPrefix(".\(generation):{")
+        schema(ofEntry: name, generation) != nil
+    }
+
+    /// The schema of an entry of a generation; `nil` for any other name.
+    func schema(ofEntry name: String, _ generation: Generation) -> UInt32? {
+        guard name.hasPrefix(cache) else { return nil }
+        let digits = name.dropFirst(cache.count).prefix { $0.isASCII && $0.isNumber }
+        guard name.dropFirst(cache.count + digits.count).hasPrefix(".\(generation):{") else { return nil }
+        return UInt32(digits)
     }
 
     /// The key of an entry's name.

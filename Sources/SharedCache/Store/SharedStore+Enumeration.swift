@@ -4,28 +4,36 @@ import RedisWire
 extension SharedStore {
     /// The entries of the current generation and this schema; others are not known to be entries.
     ///
-    /// Asks for some hundreds at once, and holds a digest of each key, for the engine may name one twice.
+    /// Asks for some hundreds at once, and holds no more than the digests of some thousand keys: see ``RecentKeys``.
     package func forEachEntry(
+        _ body: (Result<EntryInformation, StoreError>) -> Bool
+    ) throws(StoreError) {
+        try forEachValue { value in
+            if case .failure(let error) = value, error.code == .foreign { return true }
+            return body(value)
+        }
+    }
+
+    /// As ``forEachEntry(_:)``, but gives also values in the places of entries that no cache has put there, as
+    /// `.foreign`.
+    package func forEachValue(
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
         let action = "listing entries"
         let generation = try ask(FindGeneration(action: action))
         let (names, clock) = (view.names, offset.clock)
-        var seen: Set<KeyDigest> = []
+        var recent = RecentKeys()
         try scan(names.start(generation)) { found throws(StoreError) in
-            let keys = found.compactMap { name in
-                names.key(ofEntry: name, generation).flatMap { try? StoreKey($0) }.map { (name, $0) }
+            let looks = found.compactMap { name -> Look? in
+                guard let key = names.key(ofEntry: name, generation), recent.insert(digest(of: key)) else {
+                    return nil
+                }
+                return (try? StoreKey(key)).map { Look(at: $0, names, in: generation, clock) }
             }
-            .filter { seen.insert(digest(of: $0.1.string)).inserted }
-            let commands = keys.flatMap { name, _ -> [RedisCommand] in
-                let first = RedisCommand.Argument.integer(-EntryFile.largestTailByteCount)
-                return [["GETRANGE", .text(name), first, -1], ["STRLEN", .text(name)]]
-            }
-            if commands.isEmpty { return true }
-            let values = try engine.ask(commands, action: action)
-            for (index, (name, key)) in keys.enumerated() {
-                let place = EngineEntry(key: key, name: name, clock: clock)
-                guard let entry = entry(at: place, values[2 * index], length: values[2 * index + 1]) else {
+            if looks.isEmpty { return true }
+            let values = try engine.ask(looks.flatMap(\.commands), action: action)
+            for (index, look) in looks.enumerated() {
+                guard let entry = entry(at: look.entry, values[2 * index], length: values[2 * index + 1]) else {
                     continue
                 }
                 if !body(entry) { return false }
@@ -34,7 +42,7 @@ extension SharedStore {
         }
     }
 
-    /// `nil` for one that is gone, or is none.
+    /// `nil` for one that is gone.
     private func entry(
         at place: EngineEntry,
         _ tail: RedisValue,
@@ -46,26 +54,82 @@ extension SharedStore {
             }
             return .success(try place.information(ofTail: tail, byteCount: Int(length)))
         } catch {
-            return error.code == .foreign ? nil : .failure(error)
+            return .failure(StoreError(error.code, path: place.name, action: error.action, reason: error.reason))
         }
     }
 
     package func removeDamagedEntries() throws(StoreError) -> Int {
+        let names = view.names
+        let generation = try ask(FindGeneration(action: "listing entries"))
         var damaged = 0
         var keys: [String] = []
+        var byteCount = 0
+        var failure: StoreError?
+        // Looks at the keys so far; a fetch takes a damaged entry away.
+        func look() -> Bool {
+            for (key, entry) in zip(keys, peek(forKeys: keys)) {
+                do throws(StoreError) {
+                    _ = try entry.get()
+                } catch {
+                    if error.code == .corrupted {
+                        damaged += 1
+                        failure = failure ?? fetchFailure(of: key)
+                    } else if error.code != .foreign {
+                        failure = failure ?? error
+                    }
+                }
+            }
+            keys = []
+            byteCount = 0
+            return failure == nil
+        }
         try forEachEntry { entry in
-            if case .success(let information) = entry { keys.append(information.key) }
+            switch entry {
+            case .success(let information):
+                keys.append(information.key)
+                byteCount += information.storedByteCount
+            // The last bytes are damaged.
+            case .failure(let error): if let key = names.key(ofEntry: error.path, generation) { keys.append(key) }
+            }
+            return keys.count < 128 && byteCount < 1 << 20 || look()
+        }
+        _ = look()
+        if let failure { throw failure }
+        return damaged
+    }
+
+    /// Fetches an entry that is damaged.
+    private func fetchFailure(of key: String) -> StoreError? {
+        do throws(StoreError) {
+            _ = try fetch(forKey: key)
+            return nil
+        } catch {
+            return error.code == .corrupted ? nil : error
+        }
+    }
+
+    /// How many entries there are of each schema, by their names.
+    func entryCounts() throws(StoreError) -> [UInt32: Int] {
+        let names = view.names
+        let generation = try ask(FindGeneration(action: "counting entries"))
+        var recent = RecentKeys()
+        var counts: [UInt32: Int] = [:]
+        try scan(names.cache) { found throws(StoreError) in
+            for name in found where recent.insert(digest(of: name)) {
+                if let schema = names.schema(ofEntry: name, generation) { counts[schema, default: 0] += 1 }
+            }
             return true
         }
-        for key in keys {
-            do throws(StoreError) {
-                _ = try fetch(forKey: key)
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                damaged += 1
-            }
-        }
-        return damaged
+        return counts
+    }
+
+    /// Whether the engine has a generation of this cache. Makes none.
+    func hasGeneration() throws(StoreError) -> Bool {
+        let action = "looking for a cache"
+        try checkUsable()
+        let value = try engine.ask([["GET", .text(view.names.generation)]], action: action)[0]
+        try Engine.check(value, doing: action)
+        return Generation(value) != nil
     }
 
     /// Gives the names with a beginning to `body`, some hundreds at a time, until it returns `false`.

@@ -31,7 +31,7 @@ public final class SharedTier: Sendable {
     let identity = UUID().uuidString
     private let members: TierMembers
     let upkeep: TierUpkeep
-    private let engine: Engine
+    let engine: Engine
     private let node: String
     private let feed: StateFeed
 

@@ -50,10 +50,21 @@ final class TierUpkeep: Sendable {
         let (client, readAt) = state.withLock { ($0.client, $0.readAt) }
         let isDue = readAt.map { $0 + Self.clockInterval < .now } ?? true
         guard isDue, let client else { return }
+        // It is due again after the next heartbeat.
+        try? readClock(with: Engine(client, Breaker()))
+    }
+
+    /// Reads the engine's clock; blocks.
+    ///
+    /// - Throws: `.unreachable`, `.closed`, `.forked`.
+    func readClock(with engine: Engine) throws(StoreError) {
+        let action = "reading the server's clock"
         let before = Date.now
-        guard let parts = try? client.sendAndWait([["TIME"]]).first?.elements, parts.count == 2,
-            let seconds = parts[0].integer, let microseconds = parts[1].integer
-        else { return }
+        let answer = try engine.ask([["TIME"]], action: action)[0]
+        try Engine.check(answer, doing: action)
+        guard let parts = answer.elements, parts.count == 2, let seconds = parts[0].integer,
+            let microseconds = parts[1].integer
+        else { throw StoreError(.unreachable, action: action, reason: "TIME was answered by something else") }
         let halfWay = Date.now.timeIntervalSince(before) / 2
         let here = before.timeIntervalSince1970 + halfWay
         let there = Double(seconds) + Double(microseconds) / 1e6

@@ -7,8 +7,10 @@ import KeyedArchive
 /// Shares the directory with the caches of this and other processes as a ``Cache`` does: the same locks, write path,
 /// statistics and errors. Keeps no entry in memory, and removes expired entries only when told to.
 package final class CacheInspector: Sendable {
-    private let core: CacheCore
-    private let directory: URL
+    let core: CacheCore
+    package var name: String { core.name }
+    /// `nil` for a cache on a server.
+    private let directory: URL?
 
     /// Opens a cache that is there already, or makes it if `create` says so. Blocks on disk I/O.
     ///
@@ -39,12 +41,30 @@ package final class CacheInspector: Sendable {
         )
     }
 
+    /// Looks at a cache on a server.
+    ///
+    /// - Throws: `.invalidName`.
+    package init(name: String, store: any RemoteStore) throws(CacheError) {
+        try CacheDirectory.check(name: name)
+        directory = nil
+        core = CacheCore(
+            name: name,
+            directory: nil,
+            store: store,
+            memory: .none,
+            disk: DiskSettings(),
+            sweeps: false,
+            clock: SystemClock(),
+            observer: nil
+        )
+    }
+
     deinit { bestEffort("every save is on disk") { () throws(CacheError) in try close() } }
 
     /// Waits for the store's work in the background, which would keep the store open, and leaves an index.
     package func close() throws(CacheError) { try core.close() }
 
-    private func entryKey(_ key: String) throws(CacheError) -> EntryKey {
+    func entryKey(_ key: String) throws(CacheError) -> EntryKey {
         do throws(CacheError) {
             return try EntryKey(key)
         } catch {
@@ -133,6 +153,7 @@ extension CacheInspector {
     /// When an entry was last saved or removed, as far as the times of files and folders tell; `nil` if they cannot be
     /// read. Blocks on disk I/O.
     package func lastChange() -> Date? {
+        guard let directory else { return nil }
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var latest: Date?
         while let name = files?.nextObject() as? String {
@@ -157,15 +178,17 @@ extension CacheInspector {
     ///
     /// - Throws: `.corrupted`, `.unsupportedVersion`, `.io`.
     package func useProfile() throws(CacheError) -> UseProfile? {
-        try core.naming { () throws(CacheError) in
+        guard let directory else { return nil }
+        return try core.naming { () throws(CacheError) in
             try UseSampler.profile(inDirectory: directory.path(percentEncoded: false))
         }
     }
 
-    /// How many bytes all files in the cache's directory hold, also those that hold no entries.
+    /// How many bytes all files in the cache's directory hold, also those that hold no entries; none on a server.
     ///
     /// - Complexity: O(*n*) in the number of files.
     package func byteCountOfFiles() -> Int {
+        guard let directory else { return 0 }
         // No link is followed, and a file that is removed meanwhile counts as empty.
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var count = 0
@@ -364,7 +387,9 @@ extension CacheInspector {
     /// Gives back the space of entries that were removed or saved over, and returns how many bytes that was.
     package func compact() throws(CacheError) -> Int {
         try core.wrapping { () throws(StoreError) in
-            try PublishedFile.removeLeftovers(inDirectory: directory.path(percentEncoded: false))
+            if let directory {
+                try PublishedFile.removeLeftovers(inDirectory: directory.path(percentEncoded: false))
+            }
             return try core.store.compact()
         }
     }

@@ -119,7 +119,7 @@ struct CommandTests {
             "--quiet"
         )
         #expect(warm.location == .standardInput)
-        #expect(warm.cache.selection == CacheSelection(name: "c", location: .root("/r")))
+        #expect(try warm.cache.selection() == CacheSelection(name: "c", location: .root("/r")))
         #expect(warm.keyField == "id" && warm.typeName == "atlas.City")
         #expect(warm.fields?.fields.map(\.name) == ["a"])
         #expect(warm.timeToLive?.duration == .seconds(90))

@@ -1,0 +1,106 @@
+import Foundation
+import SharedCache
+import TypedCache
+
+/// Four processes that share a cache on a server, and the one that directs them.
+struct Fleet {
+    private let workers: [WorkerProcess]
+    private let tier: SharedTier
+    private let cities: Cache<City>
+    private let tokyo: Int = 1_850_147
+
+    init(server: String, file: String) throws {
+        tier = try SharedTier(server)
+        cities = try Cache<City>(name: "cities", shared: tier)
+        workers = try (0..<4).map { _ in try WorkerProcess([server, file, "worker"]) }
+    }
+
+    func run() async throws {
+        print("Four processes read every city:")
+        try readAll()
+
+        print("One process changes Tokyo; the others, which have it in memory, see that after")
+        try await changeTokyo()
+
+        print("Press return, and they read every city again.")
+        fflush(nil)
+        guard readLine() != nil else { return }
+        try readAll()
+        print("And Tokyo is changed once more; the others see that after")
+        try await changeTokyo()
+        tier.close()
+    }
+
+    private func readAll() throws {
+        for worker in workers { try worker.ask("read") }
+        for (number, worker) in workers.enumerated() { print("  process \(number + 1): \(try worker.answer())") }
+    }
+
+    private func changeTokyo() async throws {
+        guard let population = try await insist({ try await cities.fetch(forKey: tokyo) })?.population else {
+            throw FleetError(description: "Tokyo is not in the cache.")
+        }
+        for worker in workers { try worker.ask("watch \(tokyo) \(population)") }
+        for worker in workers { _ = try worker.answer() }
+        for worker in workers { try worker.ask("watch \(tokyo) \(population + 1)") }
+        try await insist { try await cities.modify(forKey: tokyo) { $0?.population = population + 1 } }
+        let saved = Worker.now
+        let times = try workers.map { worker in
+            guard let seen = Int(try worker.answer()) else { throw FleetError(description: "A process ended.") }
+            return "\(Double(max(0, seen - saved) / 100) / 10) ms"
+        }
+        print("  \(times.joined(separator: ", "))")
+    }
+
+    /// Repeats a call until the server answers it, which may take some seconds after a master was lost.
+    private func insist<Result>(_ body: () async throws -> Result) async throws -> Result {
+        while true {
+            do {
+                return try await body()
+            } catch let error as CacheError where error.code == .unreachable {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+}
+
+/// A worker, as the process that started it sees it. It ends when this one does, which closes its standard input.
+final class WorkerProcess {
+    private let process = Process()
+    private let (input, output) = (Pipe(), Pipe())
+    private var rest = Data()
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(filePath: CommandLine.arguments[0])
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    func ask(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
+
+    /// The next line that it writes.
+    func answer() throws -> String {
+        while true {
+            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { rest.removeSubrange(...end) }
+                return String(decoding: rest[..<end], as: UTF8.self)
+            }
+            guard let more = try output.fileHandleForReading.read(upToCount: 4_096), !more.isEmpty else {
+                throw FleetError(description: "A process ended.")
+            }
+            rest += more
+        }
+    }
+}
+
+/// A failure, in one sentence.
+struct FleetError: Error {
+    let description: String
+}

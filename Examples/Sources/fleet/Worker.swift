@@ -1,0 +1,86 @@
+import Foundation
+import SharedCache
+import TypedCache
+
+/// One process of the fleet: does what each line of its standard input says, and answers with one line.
+struct Worker {
+    private let tier: SharedTier
+    private let cities: Cache<City>
+    private let expected: [City]
+
+    init(server: String, file: String) throws {
+        tier = try SharedTier(server)
+        cities = try Cache<City>(name: "cities", shared: tier)
+        expected = try Self.cities(in: file)
+    }
+
+    static func cities(in file: String) throws -> [City] {
+        try Data(contentsOf: URL(filePath: file)).split(separator: UInt8(ascii: "\n")).map {
+            try JSONDecoder().decode(City.self, from: $0)
+        }
+    }
+
+    func run() async throws {
+        while let line = readLine() {
+            let words = line.split(separator: " ").map(String.init)
+            switch (words.first, words.dropFirst().compactMap { Int($0) }) {
+            case ("read", _): await answer(readAll())
+            case ("watch", let numbers) where numbers.count == 2:
+                await answer(waitForPopulation(numbers[1], of: numbers[0]))
+            default: return
+            }
+        }
+        tier.close()
+    }
+
+    private func answer(_ text: String) async {
+        print(text)
+        fflush(nil)
+    }
+
+    /// Reads every city, some at a time, and compares it with the file. A server that does not answer is asked again.
+    private func readAll() async -> String {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var (equal, missing, failures) = (0, 0, 0)
+        for first in stride(from: 0, to: expected.count, by: 100) {
+            let some = expected[first..<min(first + 100, expected.count)]
+            while true {
+                do {
+                    let found = try await cities.fetch(forKeys: some.map(\.geonameid))
+                    for city in some {
+                        guard let other = found[city.geonameid] else {
+                            missing += 1
+                            continue
+                        }
+                        if other.name == city.name, other.latitude == city.latitude { equal += 1 }
+                    }
+                    break
+                } catch {
+                    failures += 1
+                    try? await Task.sleep(for: .milliseconds(20))
+                }
+            }
+        }
+        let seconds = ((clock.now - start) / .milliseconds(100)).rounded() / 10
+        let hits = cities.statistics.memoryHits
+        return "\(equal) of \(expected.count) cities equal, \(missing) missing, \(hits) hits in memory so far, "
+            + "\(failures) calls without an answer, in \(seconds) s"
+    }
+
+    /// Fetches a city, which is in memory, until it has a population.
+    private func waitForPopulation(_ population: Int, of id: Int) async -> String {
+        while (try? await cities.fetch(forKey: id))??.population != population {
+            try? await Task.sleep(for: .microseconds(100))
+        }
+        // All processes of a machine share this clock.
+        return "\(Self.now)"
+    }
+
+    /// Microseconds since the machine was started.
+    static var now: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
+    }
+}

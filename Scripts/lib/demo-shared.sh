@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# Shows a cache that machines share: three masters with a replica each, on this machine, hold 34,006 cities; four
+# processes read them; one changes a city, and the others see it; a master is killed, and all goes on. As long as the
+# client knows no clusters, one server stands for them: it is killed, and another one starts empty. Run by
+# Scripts/demo shared. Everything is in a folder of the demo's own, and ends with it, also by Ctrl-C.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=requirements.sh
+source Scripts/lib/requirements.sh
+require_swift
+require_zlib
+require_python
+require_redis
+
+work=$(mktemp -d)
+processes=()
+
+# Ends what was started, by its number.
+clean_up() {
+    trap - EXIT
+    for process in ${processes[@]+"${processes[@]}"}; do kill -9 "$process" 2>/dev/null || true; done
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+say() { printf '\n%s\n' "$*"; }
+
+run() {
+    say "\$ $*"
+    "$@"
+}
+
+# Starts a server and waits until it listens: start PORT [OPTION …]
+start() {
+    mkdir -p "$work/$1"
+    redis-server --port "$1" --bind 127.0.0.1 --dir "$work/$1" --save "" --appendonly no --logfile log "${@:2}" &
+    processes+=($!)
+    for _ in {1..100}; do
+        if redis-cli -p "$1" ping >/dev/null 2>&1; then return; fi
+        if ! kill -0 $! 2>/dev/null; then break; fi
+        sleep 0.05
+    done
+    echo "redis-server does not start at port $1:" >&2
+    cat "$work/$1/log" >&2
+    return 1
+}
+
+# Waits until a command succeeds, at most for 30 s: wait_until WHAT COMMAND …
+wait_until() {
+    local what=$1 end=$((SECONDS + 30))
+    shift
+    until "$@"; do
+        if ((SECONDS > end)); then
+            echo "$what: not within 30 s." >&2
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+cities=${TYPED_CACHE_CITIES:-}
+if [[ -z $cities ]]; then
+    say "Of the cities, 500 are here; 34,006 are made of them. TYPED_CACHE_CITIES may name the whole file."
+    cities=$work/cities.ndjson
+    python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open("Examples/Data/cities.ndjson")]
+for number in range(34_006):
+    city = dict(lines[number % len(lines)])
+    if number >= len(lines):
+        city["geonameid"] = 20_000_000 + number
+    print(json.dumps(city, ensure_ascii=False, separators=(",", ":")))
+' >"$cities"
+fi
+
+run swift build -c release --product typed-cache
+run swift build --package-path Examples --scratch-path .build -c release --product fleet
+PATH=$PWD/.build/release:$PATH
+
+# The ports of a cluster's nodes among themselves are 10,000 higher.
+first=$((17000 + RANDOM % 4000))
+is_whole() {
+    local port
+    for port in "${ports[@]}"; do
+        redis-cli -p "$port" cluster info | grep -q '^cluster_state:ok' || return 1
+    done
+    [[ $(redis-cli -p "$first" cluster nodes | grep -c 'slave') == 3 ]]
+}
+show_nodes() {
+    redis-cli -p "$1" cluster nodes | awk '{ print "  " $2, $3 }' | sed 's/@[^ ]*//; s/myself,//' | sort
+}
+if typed-cache list --cache none --shared "redis+cluster://127.0.0.1:1/" 2>&1 | grep -q "not supported"; then
+    is_cluster=
+    say "A server:"
+    start "$first"
+    echo "  127.0.0.1:$first"
+    server="redis://127.0.0.1:$first/?prefix=demo"
+else
+    is_cluster=yes
+    say "Three masters, and a replica of each:"
+    ports=()
+    for number in {0..5}; do
+        ports+=($((first + number)))
+        start $((first + number)) --cluster-enabled yes --cluster-node-timeout 1000
+    done
+    redis-cli --cluster create "${ports[@]/#/127.0.0.1:}" --cluster-replicas 1 --cluster-yes >"$work/create.log"
+    wait_until "the cluster" is_whole
+    show_nodes "$first"
+    server="redis+cluster://127.0.0.1:$first,127.0.0.1:$((first + 1)),127.0.0.1:$((first + 2))/?prefix=demo"
+fi
+
+export TYPED_CACHE_SHARED=$server
+say "\$ export TYPED_CACHE_SHARED='$server'"
+run typed-cache warm "$cities" --cache cities --key geonameid --type fleet.City
+run typed-cache get 1850147 --cache cities
+run typed-cache stats --cache cities
+
+# The port of the master of a key's slot: master_of KEY
+master_of() {
+    local slot
+    slot=$(redis-cli -p "$first" cluster keyslot "{$1}")
+    redis-cli -p "$first" cluster nodes | awk -v slot="$slot" '
+        $3 ~ /master/ {
+            for (field = 9; field <= NF; field++) {
+                split($field, range, "-")
+                if (slot >= range[1] + 0 && slot <= (range[2] == "" ? range[1] : range[2]) + 0) {
+                    split($2, address, /[:@]/)
+                    print address[2]
+                }
+            }
+        }'
+}
+
+say "\$ fleet \"\$TYPED_CACHE_SHARED\" $cities"
+mkfifo "$work/input"
+fleet "$server" "$cities" <"$work/input" > >(tee "$work/output") &
+fleet=$!
+processes+=("$fleet")
+exec 7>"$work/input"
+waits() { grep -q 'Press return' "$work/output" 2>/dev/null || ! kill -0 "$fleet" 2>/dev/null; }
+wait_until "the first half" waits
+
+if [[ -z $(grep 'Press return' "$work/output") ]]; then exit 1; fi
+
+port=$first
+if [[ $is_cluster ]]; then
+    port=$(master_of 1850147)
+    # Changes that the replica has not received would be lost.
+    redis-cli -p "$port" wait 1 2000 >/dev/null
+fi
+process=$(redis-cli -p "$port" info server | sed -n 's/^process_id:\([0-9]*\).*/\1/p')
+say "The server that has Tokyo, at port $port, is killed:"
+echo "\$ kill -9 $process"
+kill -9 "$process"
+if [[ $is_cluster ]]; then
+    echo >&7
+else
+    say "Another one takes its place, empty, and is warmed while the processes go on:"
+    start "$first"
+    run typed-cache warm "$cities" --cache cities --key geonameid --type fleet.City
+    echo >&7
+fi
+wait "$fleet"
+exec 7>&-
+
+if [[ $is_cluster ]]; then
+    say "The cluster now:"
+    show_nodes "$((port == first ? first + 1 : first))"
+fi

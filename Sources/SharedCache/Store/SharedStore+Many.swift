@@ -1,0 +1,143 @@
+import ArchiveStore
+import Foundation
+import RedisWire
+
+// Many entries by few writes: commands for some hundred of them go out together.
+extension SharedStore {
+    /// How many bytes of archives are sent by one write, unless one entry has more.
+    private static let bytesAtOnce = 1 << 20
+    private static let entriesAtOnce = 256
+
+    package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
+        // A debt is settled by a save that no payment overtakes.
+        guard isSettled else { return saveOneByOne(archives) }
+        return inParts(archives) { news, _ throws(StoreError) in try ask(Insisting(SaveEntries(news: news))) }
+    }
+
+    package func save(
+        _ archives: [NewArchive],
+        unlessFreshAt date: Date
+    ) -> [Result<EntryInformation?, StoreError>] {
+        let isWanted = { (former: EntryInformation?) in former?.attributes.freshness(at: date) != .fresh }
+        func saveAlone(_ new: NewArchive) -> Result<EntryInformation?, StoreError> {
+            Result { () throws(StoreError) in
+                try save(new.archive, forKey: new.key, attributes: new.attributes, if: isWanted)
+            }
+        }
+        // Of two for one key, the first one counts, and the second one sees it.
+        guard isSettled, Set(archives.map(\.key)).count == archives.count else { return archives.map(saveAlone) }
+        return inParts(archives) { news, archives throws(StoreError) in
+            let outcomes = try ask(Insisting(SaveMissingEntries(news, offset.clock, if: isWanted)))
+            return zip(outcomes, archives).map { outcome, archive in
+                if case .done(let result) = outcome { result } else { saveAlone(archive) }
+            }
+        }
+    }
+
+    /// Has `body` send some entries at a time; if that is not acknowledged, all of them are owed.
+    private func inParts(
+        _ archives: [NewArchive],
+        _ body: ([NewEntry], [NewArchive]) throws(StoreError) -> [Result<EntryInformation?, StoreError>]
+    ) -> [Result<EntryInformation?, StoreError>] {
+        var results = [Result<EntryInformation?, StoreError>](repeating: .success(nil), count: archives.count)
+        var rest = archives.indices[...]
+        while !rest.isEmpty {
+            var byteCount = 0
+            let part = rest.prefix(Self.entriesAtOnce).prefix { place in
+                defer { byteCount += archives[place].archive.count }
+                return byteCount == 0 || byteCount + archives[place].archive.count <= Self.bytesAtOnce
+            }
+            rest = rest.dropFirst(part.count)
+            var news: [NewEntry] = []
+            var places: [Int] = []
+            for place in part {
+                do throws(StoreError) {
+                    let archive = archives[place]
+                    news.append(try newEntry(archive.archive, forKey: archive.key, archive.attributes))
+                    places.append(place)
+                } catch {
+                    results[place] = .failure(error)
+                }
+            }
+            if news.isEmpty { continue }
+            do throws(StoreError) {
+                for (place, result) in zip(places, try body(news, places.map { archives[$0] })) {
+                    results[place] = result
+                }
+            } catch {
+                if error.code == .unreachable { view.withView { for new in news { $0.debts.owe(new.key) } } }
+                for place in places { results[place] = .failure(error) }
+            }
+        }
+        return results
+    }
+
+    // MARK: Removing
+
+    package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
+        // As for saves.
+        guard isSettled else { return removeOneByOne(keys[...]) }
+        var results: [Result<Bool, StoreError>] = []
+        results.reserveCapacity(keys.count)
+        for start in stride(from: 0, to: keys.count, by: Self.entriesAtOnce) {
+            let some = keys[start..<min(start + Self.entriesAtOnce, keys.count)]
+            let found = some.compactMap { try? StoreKey($0) }
+            if found.count < some.count {
+                results += removeOneByOne(some)
+                continue
+            }
+            do throws(StoreError) {
+                results += try ask(Insisting(RemoveKeys(found))).map { .success($0) }
+            } catch {
+                if error.code == .unreachable { view.withView { for key in found { $0.debts.owe(key) } } }
+                results += some.map { _ in .failure(error) }
+            }
+        }
+        return results
+    }
+
+    private func removeOneByOne(_ keys: ArraySlice<String>) -> [Result<Bool, StoreError>] {
+        keys.map { key in Result { () throws(StoreError) in try remove(forKey: key) } }
+    }
+
+    // MARK: Looking
+
+    package func information(forKeys keys: [String]) -> [Result<EntryInformation?, StoreError>] {
+        asked(for: keys) { keys throws(StoreError) in
+            try ask(Insisting(LookAtEntries(keys, offset.clock))).map { .success($0) }
+        }
+    }
+
+    package func peek(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
+        asked(for: keys) { keys throws(StoreError) in
+            let clock = offset.clock
+            return zip(keys, try ask(Insisting(ReadEntries(keys)))).map { key, found in
+                Result { () throws(StoreError) in
+                    let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)
+                    let entry = EngineEntry(key: key, name: found.name, clock: clock)
+                    return try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) }
+                }
+            }
+        }
+    }
+
+    /// Asks for the entries of keys, some at a time; there is none for a key that is owed.
+    private func asked<Entry>(
+        for keys: [String],
+        _ body: ([StoreKey]) throws(StoreError) -> [Result<Entry?, StoreError>]
+    ) -> [Result<Entry?, StoreError>] {
+        var results: [Result<Entry?, StoreError>] = []
+        results.reserveCapacity(keys.count)
+        for start in stride(from: 0, to: keys.count, by: Self.entriesAtOnce) {
+            let some = keys[start..<min(start + Self.entriesAtOnce, keys.count)]
+            do throws(StoreError) {
+                let keys = try some.map { key throws(StoreError) in try StoreKey(key) }
+                let found = try body(keys)
+                results += zip(keys, found).map { key, entry in view.isOwed(key) ? .success(nil) : entry }
+            } catch {
+                results += some.map { _ in .failure(error) }
+            }
+        }
+        return results
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import RedisServers
+import RedisWire
+import Testing
+
+@testable import CacheCommand
+
+/// The lines of Python in `docs/format.md` read an entry from a real server.
+@Suite(.enabled(if: RedisServer.isInstalled, "\(ServerCache.isMissing)"))
+struct PythonReaderTests {
+    /// As much of the package redis as the lines use, for machines that do not have it.
+    private static let client = """
+        import socket
+        class Redis:
+            def __init__(self, host="127.0.0.1", port=6379):
+                self.stream = socket.create_connection((host, port)).makefile("rwb")
+            def get(self, name):
+                name = name.encode()
+                self.stream.write(b"*2\\r\\n$3\\r\\nGET\\r\\n$%d\\r\\n%s\\r\\n" % (len(name), name))
+                self.stream.flush()
+                size = int(self.stream.readline()[1:])
+                return self.stream.read(size + 2)[:-2] if size >= 0 else None
+        """
+
+    /// The last block of Python in the section about entries on servers.
+    private func documentedLines() throws -> String {
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/format.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let section = try #require(text.split(separator: "\n# An entry on a server\n").dropFirst().first)
+        let block = try #require(section.firstMatch(of: /```python\n((?s).*?)```/))
+        return String(block.1)
+    }
+
+    @Test("Five lines of Python print the archive of an entry")
+    func reading() throws {
+        let (workspace, cache) = (try Workspace(), try ServerCache("cities"))
+        try cache.succeed("warm", "-", "--key", "name", input: #"{"name":"Tokyo","population":9733276}"# + "\n")
+        var lines = try documentedLines()
+        #expect(lines.split(separator: "\n").count == 5)
+        lines = lines.replacing("redis.Redis()", with: "redis.Redis(port=\(cache.server.port))")
+            .replacing("tc:default:", with: "tc:\(cache.prefix):")
+        let program = try workspace.file("read.py", lines)
+        // Behind the packages that are installed.
+        let folder = workspace.url.appending(path: "stand-in")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(Self.client.utf8).write(to: folder.appending(path: "redis.py"))
+        let python = Process()
+        let output = Pipe()
+        python.executableURL = URL(filePath: "/usr/bin/env")
+        python.arguments = [
+            "python3", "-c", "import runpy, sys; sys.path.append(sys.argv[2]); runpy.run_path(sys.argv[1])",
+            program,
+            folder.path,
+        ]
+        python.standardOutput = output
+        try python.run()
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        python.waitUntilExit()
+        if python.terminationStatus == 127 {
+            print("skipped: there is no python3 here")
+            return
+        }
+        #expect(python.terminationStatus == 0)
+        #expect(printed.contains("NSKeyedArchiver") && printed.contains("9733276"), "\(printed)")
+    }
+}

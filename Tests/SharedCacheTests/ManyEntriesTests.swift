@@ -1,0 +1,98 @@
+import ArchiveStore
+import Foundation
+import RedisServers
+import RedisWire
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import SharedCache
+
+/// Saves and listings of many entries.
+@Suite(.enabled(if: RedisServer.isInstalled, "no redis-server is installed"))
+struct ManyEntriesTests {
+    @Test("Many saves go out by few writes, and the failure of one harms no other")
+    func savedTogether() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        let reads = try await Self.reads(tier)
+        try await cache.save(contentsOf: (0..<2_000).map { ("key \($0)", "value \($0)") })
+        #expect(try await Self.reads(tier) - reads < 500)
+        #expect(try await tier.names().count == 2_000)
+        let other = try fleet.machine().cache()
+        #expect(try await other.fetch(forKey: "key 1999") == "value 1999")
+        // Of two for one key, the later one counts.
+        try await cache.save(contentsOf: [("a", "1"), ("b", "2"), ("a", "3")])
+        #expect(try await other.fetch(forKey: "a") == "3")
+        let large = String(repeating: "a", count: 9 << 20)
+        #expect(
+            await code { try await cache.save(contentsOf: [("x", "1"), ("large", large), ("z", "2")]) } == .tooLarge
+        )
+        #expect(try await other.fetch(forKey: "x") == "1")
+        #expect(try await other.fetch(forKey: "z") == "2")
+    }
+
+    private static func reads(_ tier: SharedTier) async throws -> Int {
+        let text = try await tier.ask(["INFO", "stats"]).text ?? ""
+        let line = try #require(
+            text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("total_reads_processed:") }
+        )
+        return try #require(Int(line.dropFirst("total_reads_processed:".count)))
+    }
+
+    @Test("Saves that were not acknowledged together are all owed, and gone once the server answers again")
+    func owedTogether() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 200)
+        await tier.verified()
+        let (cache, keys) = (try tier.cache(), (0..<300).map { "key \($0)" })
+        try await cache.save(contentsOf: keys.map { ($0, "old") })
+        await fleet.server.stopped {
+            let failure = await code { try await cache.save(contentsOf: keys.map { ($0, "new") }) }
+            #expect(failure == .unreachable)
+            #expect(tier.owedKeyCount >= keys.count)
+        }
+        while tier.owedKeyCount > 0 { await pause() }
+        let other = try fleet.machine().cache()
+        for key in keys {
+            let found = try await insist { try await other.fetch(forKey: key) }
+            #expect(found != "old")
+        }
+    }
+
+    @Test("A listing gives no key twice while the server's table grows and shrinks, and misses none that stays")
+    func listedOnce() async throws {
+        let fleet = try await Fleet()
+        let (tier, other) = (try await fleet.verifiedMachine(), try fleet.machine())
+        let (cache, changed) = (try tier.cache(), try other.cache())
+        let kept = (0..<2_000).map { "kept \($0)" }
+        try await cache.save(contentsOf: kept.map { ($0, "") })
+        try await cache.save(contentsOf: (0..<8_000).map { ("removed \($0)", "") })
+        let store = tier.store(cache: "cities", schema: 0)
+        var counts: [String: Int] = [:]
+        try store.forEachEntry { entry in
+            if case .success(let entry) = entry { counts[entry.key, default: 0] += 1 }
+            switch counts.count {
+            case 1_000: _ = try? changed.remove(forKeys: (0..<8_000).map { "removed \($0)" })
+            case 2_000: try? changed.save(contentsOf: (0..<12_000).map { ("added \($0)", "") })
+            default: break
+            }
+            return true
+        }
+        #expect(counts.values.allSatisfy { $0 == 1 }, "\(counts.filter { $0.value > 1 }.count) keys came twice")
+        for key in kept { #expect(counts[key] == 1) }
+        #expect(counts.count < 10_000)
+    }
+
+    @Test("The window of recent keys knows the last thousands, and holds no more")
+    func recentKeys() {
+        var recent = RecentKeys()
+        func isNew(_ number: Int) -> Bool { recent.insert(KeyDigest(hashing: "\(number)")) }
+        for number in 0..<50_000 {
+            #expect(isNew(number))
+            if number % 97 == 0 { #expect(!isNew(max(0, number - RecentKeys.count + 1))) }
+        }
+        #expect(isNew(0))
+    }
+}
