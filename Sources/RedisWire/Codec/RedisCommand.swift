@@ -39,7 +39,8 @@ public struct RedisCommand: Sendable, Equatable, ExpressibleByArrayLiteral {
 
     /// Whether the server confirms the command by messages, and gives no other answer.
     var isAnsweredByPush: Bool {
-        let name = name.uppercased()
-        return name.hasSuffix("SUBSCRIBE") && name.count <= 12
+        let name = name
+        // Each command is asked: most names are shorter.
+        return (9...12).contains(name.utf8.count) && name.uppercased().hasSuffix("SUBSCRIBE")
     }
 }

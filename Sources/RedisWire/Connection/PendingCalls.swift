@@ -33,6 +33,7 @@ struct PendingCalls {
     /// Takes an answer of the server; `false` if none is due.
     mutating func take(_ value: RedisValue) -> Bool {
         guard let call = sent.first else { return false }
+        if values.isEmpty { values.reserveCapacity(call.answerCount) }
         values.append(value)
         dueCount -= 1
         if values.count == call.answerCount {

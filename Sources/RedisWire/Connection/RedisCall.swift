@@ -25,7 +25,7 @@ final class RedisAnswer: Sendable {
 
     private enum State {
         case begun
-        case waiting(CheckedContinuation<Outcome, Never>)
+        case waiting(UnsafeContinuation<Outcome, Never>)
         case blocking(DispatchSemaphore)
         case told(Outcome)
 
@@ -37,8 +37,10 @@ final class RedisAnswer: Sendable {
     private let state = Mutex(State.begun)
 
     /// Suspends until the outcome is told.
+    ///
+    /// Resumed once: by ``tell(_:)``, which takes the continuation away, or here.
     func outcome() async -> Outcome {
-        await withCheckedContinuation { continuation in
+        await withUnsafeContinuation { continuation in
             let outcome = state.withLock { state -> Outcome? in
                 if case .told(let outcome) = state { return outcome }
                 state = .waiting(continuation)

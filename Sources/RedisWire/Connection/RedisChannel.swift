@@ -40,11 +40,16 @@ final class RedisChannel {
     private var random = SystemRandomNumberGenerator()
 
     private var settings: RedisSettings { parts.settings }
+    // Asked for at each turn: copies of all settings would cost more than the rest of it.
+    private let timeouts: RedisTimeouts
+    private let limits: RedisLimits
 
     init(_ parts: Parts, thread: RedisThread) {
         self.parts = parts
         self.thread = thread
         decoder = RedisDecoder(limits: parts.settings.decoding)
+        timeouts = parts.settings.timeouts
+        limits = parts.settings.limits
         phase = .over
         connect(at: .now)
     }
@@ -76,7 +81,7 @@ final class RedisChannel {
             case .pausing(let until, _), .resolving(_, let until), .connecting(_, _, let until),
                 .securing(_, let until), .greeting(_, _, let until):
                 until
-            case .open: lastSign + (calls.hasSent ? settings.timeouts.hard : settings.timeouts.silence)
+            case .open: lastSign + (calls.hasSent ? timeouts.hard : timeouts.silence)
             case .over: nil
             }
         guard let call = calls.deadline else { return own }
@@ -86,7 +91,7 @@ final class RedisChannel {
     /// Does all work that is due.
     func act(at now: Instant) {
         let endpoint = parts.endpoint
-        let timeouts = settings.timeouts
+        let timeouts = timeouts
         calls.failLate(at: now) { isSent in
             let message =
                 isSent
@@ -133,9 +138,9 @@ final class RedisChannel {
     /// Writes calls as far as limits and the socket allow.
     private func send() {
         guard case .open(let stream) = phase else { return }
-        while output.count < settings.limits.unwrittenBytes {
+        while output.count < limits.unwrittenBytes {
             let owedNothing = !calls.hasSent
-            guard let call = calls.nextToSend(room: settings.limits.commands) else { break }
+            guard let call = calls.nextToSend(room: limits.commands) else { break }
             if owedNothing { lastSign = .now }
             output.append(call.bytes)
             parts.inbox.sentByteCount.add(call.bytes.count, ordering: .relaxed)
@@ -254,7 +259,7 @@ final class RedisChannel {
 
     private func connect(at now: Instant) {
         attempt += 1
-        let until = now + settings.timeouts.connect
+        let until = now + timeouts.connect
         phase = .resolving(attempt: attempt, until: until)
         let (thread, number, endpoint, attempt) = (thread, parts.inbox.number, parts.endpoint, attempt)
         let tls = settings.usesTLS ? settings.tls : nil

@@ -12,8 +12,10 @@ final class RedisThread: Sendable {
         var numbers: [Int] = []
         /// Other work for the thread.
         var works: [(number: Int, body: @Sendable (RedisChannel) -> Void)] = []
-        /// Whether a byte is in the pipe, or the thread is looking at the news anyway.
+        /// Whether a byte is in the pipe, or the thread is at work and will look here before it waits.
         var isWoken = false
+
+        var isEmpty: Bool { channels.isEmpty && numbers.isEmpty && works.isEmpty }
     }
 
     private let news = Mutex(News())
@@ -68,12 +70,14 @@ final class RedisThread: Sendable {
         var polled: [RedisChannel] = []
         withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
             while true {
-                takeNews(into: &channels)
-                let now = ContinuousClock.now
-                for (number, channel) in channels {
-                    channel.act(at: now)
-                    if channel.isOver { channels[number] = nil }
-                }
+                repeat {
+                    takeNews(into: &channels)
+                    let now = ContinuousClock.now
+                    for (number, channel) in channels {
+                        channel.act(at: now)
+                        if channel.isOver { channels[number] = nil }
+                    }
+                } while !mayWait()
                 polls = [pollfd(fd: waking.descriptor, events: Int16(POLLIN), revents: 0)]
                 polled = []
                 var deadline: ContinuousClock.Instant?
@@ -84,6 +88,7 @@ final class RedisThread: Sendable {
                     polled.append(channel)
                 }
                 _ = Foundation.poll(&polls, nfds_t(polls.count), Self.milliseconds(until: deadline))
+                isAtWork()
                 if polls[0].revents != 0 { waking.drainPipe(buffer) }
                 for (poll, channel) in zip(polls.dropFirst(), polled) where poll.revents != 0 {
                     channel.isReady(poll.revents, buffer)
@@ -94,7 +99,7 @@ final class RedisThread: Sendable {
 
     private func takeNews(into channels: inout [Int: RedisChannel]) {
         let found = news.withLock { news in
-            defer { news = News() }
+            defer { news = News(isWoken: true) }
             return news
         }
         for parts in found.channels { channels[parts.inbox.number] = RedisChannel(parts, thread: self) }
@@ -103,6 +108,17 @@ final class RedisThread: Sendable {
             if let channel = channels[number] { body(channel) }
         }
     }
+
+    /// Whether there are no news; then the next ones wake the thread.
+    private func mayWait() -> Bool {
+        news.withLock { news in
+            news.isWoken = !news.isEmpty
+            return news.isEmpty
+        }
+    }
+
+    /// Callers need not wake the thread from now on: they are told of many answers at once, and call again.
+    private func isAtWork() { news.withLock { $0.isWoken = true } }
 
     /// Rounded up, so that the deadline has passed then; −1 for none.
     private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {

@@ -129,7 +129,7 @@ struct Socket {
 
     /// Reads all bytes that are in a pipe.
     func drainPipe(_ buffer: UnsafeMutableRawBufferPointer) {
-        while Foundation.read(descriptor, buffer.baseAddress, buffer.count) > 0 {}
+        while Foundation.read(descriptor, buffer.baseAddress, buffer.count) == buffer.count {}
     }
 
     private func transfer(_ action: String, _ call: () -> Int) throws(SocketError) -> Transfer {

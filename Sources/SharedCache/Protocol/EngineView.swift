@@ -200,7 +200,7 @@ final class SharedView: Sendable {
         var answers = answers
         let last = answers.removeLast()
         try Engine.check(last, doing: action)
-        if Generation(last) == generation { return answers }
+        if generation.isWritten(in: last) { return answers }
         withView { $0.forget(generation) }
         return nil
     }

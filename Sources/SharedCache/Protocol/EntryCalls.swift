@@ -17,7 +17,8 @@ struct ReadEntries: EntryCall {
     init(_ keys: [StoreKey]) { self.keys = keys }
 
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        self.names = keys.map { names.entry($0.string, generation) }
+        let start = names.start(generation)
+        self.names = keys.map { EntryNames.entry($0.string, startingWith: start) }
         return self.names.map { ["GET", .text($0)] }
     }
 

@@ -15,6 +15,9 @@ struct EntryNames: Sendable {
     let schema: UInt32
     /// The numbers of forms whose entries of a key go whenever the key's entry is changed.
     let olderSchemas: [UInt32]
+    /// The name of the generation.
+    let generation: String
+    private let beforeGeneration: String
 
     /// - Parameters:
     ///   - prefix: the beginning of all names of a tier: see ``prefix(_:)``.
@@ -22,19 +25,28 @@ struct EntryNames: Sendable {
         self.cache = prefix + Self.encoded(cache) + ":"
         self.schema = schema
         self.olderSchemas = Set(olderSchemas).subtracting([schema]).sorted()
+        generation = self.cache + "gen"
+        beforeGeneration = "\(self.cache)\(schema)."
     }
 
     static func prefix(_ name: String) -> String { "tc:\(name):" }
 
-    var generation: String { cache + "gen" }
-
     /// The beginning of the names of a generation's entries.
-    func start(_ generation: Generation) -> String { start(generation, schema) }
+    func start(_ generation: Generation) -> String { beforeGeneration + generation.description + ":{" }
 
     private func start(_ generation: Generation, _ schema: UInt32) -> String { "\(cache)\(schema).\(generation):{" }
 
     func entry(_ key: String, _ generation: Generation) -> String {
-        start(generation) + Self.encoded(key) + "}"
+        Self.entry(key, startingWith: start(generation))
+    }
+
+    /// The name of an entry, whose beginning many entries share.
+    static func entry(_ key: String, startingWith start: String) -> String {
+        var name = start
+        name.reserveCapacity(start.utf8.count + key.utf8.count + 1)
+        name += encoded(key)
+        name += "}"
+        return name
     }
 
     /// The commands that remove a key's entries of older forms, and end their leases; none if there are no such forms.
@@ -88,10 +100,11 @@ struct EntryNames: Sendable {
     // MARK: Percent encoding
 
     static func encoded(_ text: String) -> String {
+        if text.utf8.allSatisfy(isPlain) { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
-            if (0x21...0x7E).contains(byte), !"%{}:".utf8.contains(byte) {
+            if isPlain(byte) {
                 bytes.append(byte)
             } else {
                 let digits = Array("0123456789ABCDEF".utf8)
@@ -99,6 +112,13 @@ struct EntryNames: Sendable {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "%"), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ":"): false
+        default: (0x21...0x7E).contains(byte)
+        }
     }
 
     /// - Returns: `nil` unless this is how ``encoded(_:)`` writes the text.
@@ -127,21 +147,29 @@ struct EntryNames: Sendable {
 /// Which of a cache's entries count: those that were saved since all were removed at last. Two are never the same.
 struct Generation: Sendable, Equatable, CustomStringConvertible {
     private let number: UInt64
+    let description: String
 
     static func random() -> Generation { Generation(number: .random(in: 0 ... .max)) }
 
-    private init(number: UInt64) { self.number = number }
+    private init(number: UInt64) {
+        self.number = number
+        let digits = String(number, radix: 16)
+        description = String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    static func == (first: Generation, second: Generation) -> Bool { first.number == second.number }
 
     /// - Returns: `nil` for bytes that no cache has written.
     init?(_ value: RedisValue) {
         guard let text = value.text, text.utf8.count == 16, text.utf8.first != UInt8(ascii: "+"),
             let number = UInt64(text, radix: 16)
         else { return nil }
-        self.number = number
+        self.init(number: number)
     }
 
-    var description: String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+    /// Whether bytes of the engine are this generation, as ``init(_:)`` reads them.
+    func isWritten(in value: RedisValue) -> Bool {
+        if case .bulk(let bytes) = value, bytes.elementsEqual(description.utf8) { return true }
+        return Generation(value) == self
     }
 }
