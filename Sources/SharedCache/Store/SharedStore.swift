@@ -129,7 +129,7 @@ package final class SharedStore: RemoteStore {
         return view.withView { $0.near.take(at: .now) }
     }
 
-    package var changeMark: UInt64? { usage.isUsable ? view.nearRevision(at: .now) : nil }
+    package var changeMark: UInt64? { usage.isUsable ? view.nearRevision : nil }
 
     // MARK: Outages
 

@@ -101,7 +101,7 @@ package final class TieredStore: RemoteStore {
     }
 
     /// Whether the server has told of all changes until now, and tells of those to come.
-    var isHearing: Bool { hears && shared.view.nearRevision(at: .now) != nil }
+    var isHearing: Bool { hears && shared.view.nearRevision != nil }
 
     /// Whether a copy may be used unasked.
     func isVerified(_ copy: StoredArchive, _ digest: KeyDigest) -> Bool {

@@ -8,6 +8,29 @@ struct FleetRun {
     static let processCount = 8
     private static let taskCount = 32
 
+    /// A row of figures that this run makes.
+    struct Row {
+        let work: String
+        let parameters: [String: String]
+        let subject: String
+    }
+
+    static let producersRow = Row(
+        work: "producers that run when all processes miss a key, in the mean",
+        parameters: ["processes": "\(processCount)", "tasks": "\(taskCount)"],
+        subject: "Cache"
+    )
+
+    static func wrongReadsRow(_ subject: String) -> Row {
+        Row(
+            work: "keys that two processes read wrongly after both saved them at once",
+            parameters: [:],
+            subject: subject
+        )
+    }
+
+    static func trialCount(_ context: Context) -> Int { context.isQuick ? 2_000 : 10_000 }
+
     let url: String
 
     func run(_ context: Context) throws {
@@ -32,19 +55,20 @@ struct FleetRun {
 
         context.progress("loads of one key")
         context.value(
-            work: "producers that run when all processes miss a key, in the mean",
-            parameters: parameters.merging(["tasks": "\(Self.taskCount)"]) { $1 },
-            subject: "Cache",
+            work: Self.producersRow.work,
+            parameters: Self.producersRow.parameters,
+            subject: Self.producersRow.subject,
             isOurs: true,
             unit: "producers",
             samples: [try producers(workers, rounds: context.isQuick ? 10 : 50)]
         )
 
         context.progress("two writers")
-        let trials = context.isQuick ? 2_000 : 10_000
+        let trials = Self.trialCount(context)
+        let row = Self.wrongReadsRow("Cache, of \(trials)")
         context.value(
-            work: "keys that two processes read wrongly after both saved them at once",
-            subject: "Cache, of \(trials)",
+            work: row.work,
+            subject: row.subject,
             isOurs: true,
             unit: "keys",
             samples: [Double(try wrongReads(workers[0], workers[1], tier, trials: trials))]

@@ -24,7 +24,7 @@ struct RemoteContest {
     private var parameters: [String: String] { ["tasks": "\(tasks)"] }
 
     func run(_ contestants: [RemoteContestant]) throws {
-        let seconds = context.isQuick ? 0.2 : 0.5
+        let seconds = context.isQuick ? 0.15 : 0.5
         var works = [[RemoteWork]](repeating: [], count: contestants.count)
         context.progress("\(work), \(tasks)")
         for contestant in contestants { _ = try contestant.measure(seconds / 4) }

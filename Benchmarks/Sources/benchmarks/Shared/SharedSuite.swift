@@ -10,11 +10,7 @@ struct SharedSuite: Suite {
 
     func run(_ context: Context) throws {
         guard let program = RedisServerProcess.program("redis-server", "valkey-server") else {
-            return context.unavailable(
-                work: "fetch 1 KiB from the server",
-                subject: "Cache",
-                reason: "redis-server is not installed"
-            )
+            return recordAbsence(context)
         }
         let server = try RedisServerProcess(program, folder: context.makeFolder("server"))
         defer { server.end() }
@@ -27,11 +23,29 @@ struct SharedSuite: Suite {
         try FleetRun(url: server.url("?prefix=fleet")).run(context)
         if let python {
             let trials = 30
+            let row = FleetRun.wrongReadsRow("cashews, of \(trials)")
             context.value(
-                work: "keys that two processes read wrongly after both saved them at once",
-                subject: "cashews, of \(trials)",
+                work: row.work,
+                subject: row.subject,
                 unit: "keys",
                 samples: [try python.number("trial \(trials)")]
+            )
+        }
+    }
+
+    /// Says that there is no server, in the rows that have bounds as well.
+    private func recordAbsence(_ context: Context) {
+        let rows = [
+            FleetRun.Row(work: Self.hit, parameters: ["threads": "1"], subject: Self.cacheOnServer),
+            FleetRun.producersRow,
+            FleetRun.wrongReadsRow("Cache, of \(FleetRun.trialCount(context))"),
+        ]
+        for row in rows {
+            context.unavailable(
+                work: row.work,
+                parameters: row.parameters,
+                subject: row.subject,
+                reason: "redis-server is not installed"
             )
         }
     }
@@ -52,6 +66,9 @@ struct SharedSuite: Suite {
     }
 
     // MARK: Hits near
+
+    private static let hit = "hit in memory"
+    private static let cacheOnServer = "Cache on a server"
 
     private func compareHits(
         _ server: RedisServerProcess,
@@ -74,13 +91,13 @@ struct SharedSuite: Suite {
         let before = shared.statistics
         for threads in [1, 2] {
             try context.compare(
-                work: "hit in memory",
+                work: Self.hit,
                 parameters: ["threads": "\(threads)"],
                 subjects: [
                     .parallel("Cache without a server", isOurs: true, threads: threads) {
                         try alone.fetch(forKey: keys[$0 & mask])
                     },
-                    .parallel("Cache on a server", isOurs: true, threads: threads) {
+                    .parallel(Self.cacheOnServer, isOurs: true, threads: threads) {
                         try shared.fetch(forKey: keys[$0 & mask])
                     },
                 ]
