@@ -28,7 +28,7 @@ struct Fleet {
         try readAll()
         print("And Tokyo is changed once more; the others see that after")
         try await changeTokyo()
-        tier.close()
+        await tier.close()
     }
 
     private func readAll() throws {

@@ -30,7 +30,7 @@ struct Worker {
             default: return
             }
         }
-        tier.close()
+        await tier.close()
     }
 
     private func answer(_ text: String) async {

@@ -23,7 +23,7 @@ extension Cache {
     ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
     ///   - clock: where the time comes from; entries have the server's time, by which all machines agree.
     ///   - observer: is told everything that the cache does.
-    /// - Throws: ``CacheError`` with code `.invalidName`; with a near disk also `.invalidDirectory`,
+    /// - Throws: `CacheError` with code `.invalidName`; with a near disk also `.invalidDirectory`,
     ///   `.unsupportedVersion` and `.io`, as for a cache on disk.
     public convenience init(
         name: String,

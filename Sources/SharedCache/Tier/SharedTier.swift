@@ -16,7 +16,7 @@ import TypedCache
 /// it is used, which takes 59 bytes. So no fetch gives a value that another machine has replaced or removed more than two seconds ago, see
 /// ``SharedSettings/Heartbeat``; usually it is one network delay.
 ///
-/// Calls for all keys share one connection. A call that gets no answer in time throws ``CacheError`` with code
+/// Calls for all keys share one connection. A call that gets no answer in time throws `CacheError` with code
 /// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or removal that was not acknowledged leaves nothing to be read in this
 /// process, and the server is told to remove the entry as soon as it answers again.
 ///
@@ -37,11 +37,13 @@ public final class SharedTier: Sendable {
 
     /// Begins to connect.
     ///
-    /// - Parameter url: `redis://[[user]:password@]host[:port][/database]` or `unix:/path/of.sock`, `rediss` for TLS,
-    ///   `valkey` in place of `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters, digits, `.`,
-    ///   `_` and `-`; `default` if there is none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such
-    ///   as `500ms`, `2s`).
-    /// - Throws: ``CacheError`` with code `.invalidServer` for a URL that cannot be used, which the message explains
+    /// - Parameters:
+    ///   - url: `redis://[[user]:password@]host[:port][/database]` or `unix:/path/of.sock`, `rediss` for TLS, `valkey` in
+    ///     place of `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters,
+    ///     digits, `.`, `_` and `-`; `default` if there is none), `client_name`, `timeout`, `soft_timeout` and
+    ///     `connect_timeout` (such as `500ms`, `2s`).
+    ///   - settings: of which the URL's timeouts take precedence.
+    /// - Throws: `CacheError` with code `.invalidServer` for a URL that cannot be used, which the message explains
     ///   without the password; `.unreachable` if the process has no descriptors left. A server that is down is no error
     ///   here.
     public convenience init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
@@ -73,7 +75,7 @@ public final class SharedTier: Sendable {
     ///   - prefix: the beginning of the names of all entries, 1 to 64 letters, digits, `.`, `_` and `-`.
     ///   - age: the bound of staleness; 1 s by default, at least 1 ms. It takes the place of ``SharedSettings/coherence``.
     ///   - settings: of the timeouts, only the soft one counts.
-    /// - Throws: ``CacheError`` with code `.invalidServer` for a prefix that cannot be used.
+    /// - Throws: `CacheError` with code `.invalidServer` for a prefix that cannot be used.
     public convenience init(
         client: some RedisClient,
         prefix: String = "default",
@@ -237,7 +239,7 @@ public final class SharedTier: Sendable {
 
     // MARK: The end
 
-    /// Ends the connection: later calls of caches on this tier throw ``CacheError`` with code `.closed`. Blocks while
+    /// Ends the connection: later calls of caches on this tier throw `CacheError` with code `.closed`. Blocks while
     /// owed removals are sent, at most for a few timeouts.
     public func close() {
         for store in members.all { try? store.payDebts() }
