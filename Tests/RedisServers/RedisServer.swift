@@ -47,20 +47,26 @@ package final class RedisServer: Sendable {
 
     /// A server for tests that are not asynchronous, each of which has names of its own; `nil` if none is installed. It
     /// ends with the process.
-    package static let common: RedisServer? = isInstalled ? try? RedisServer(blocking: ()) : nil
+    package static let common: RedisServer? = {
+        // Static values are not released.
+        atexit { RedisServer.common?.kill() }
+        return isInstalled ? try? RedisServer(blocking: []) : nil
+    }()
 
     /// Starts a server, and blocks until it listens.
-    private init(blocking: Void) throws {
-        arguments = []
+    ///
+    /// - Parameters:
+    ///   - arguments: for the server.
+    ///   - ports: to choose one of.
+    init(blocking arguments: [String], ports: Range<UInt16> = 20_000..<30_000) throws {
+        self.arguments = arguments
         while true {
-            let port = UInt16.random(in: 20_000..<30_000)
-            let (new, socket) = try Self.launch(port, [], directory.url)
+            let port = UInt16.random(in: ports)
+            let (new, socket) = try Self.launch(port, arguments, directory.url)
             while new.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
             guard new.isRunning else { continue }
             self.port = port
             process.withLock { $0 = new }
-            // Static values are not released.
-            atexit { RedisServer.common?.kill() }
             return
         }
     }

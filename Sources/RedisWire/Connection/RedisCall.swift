@@ -52,7 +52,15 @@ final class RedisAnswer: Sendable {
 
     /// Blocks the thread until the outcome is told.
     func waitForOutcome() -> Outcome {
+        while true {
+            if let outcome = waitForOutcome(atMost: .seconds(3_600)) { return outcome }
+        }
+    }
+
+    /// Blocks the thread until the outcome is told; `nil` if that takes longer.
+    func waitForOutcome(atMost time: Duration) -> Outcome? {
         let semaphore = DispatchSemaphore(value: 0)
+        let end = DispatchTime.now() + (time / .seconds(1))
         while true {
             let outcome = state.withLock { state -> Outcome? in
                 if case .told(let outcome) = state { return outcome }
@@ -60,8 +68,12 @@ final class RedisAnswer: Sendable {
                 return nil
             }
             if let outcome { return outcome }
-            semaphore.wait()
+            if semaphore.wait(timeout: end) == .timedOut { return toldOutcome }
         }
+    }
+
+    private var toldOutcome: Outcome? {
+        state.withLock { if case .told(let outcome) = $0 { outcome } else { nil } }
     }
 
     /// Tells the outcome, if none has been told.

@@ -5,7 +5,7 @@
 ///
 /// Timeouts are those of ``RedisSettings/timeouts``. While a connection is being made, calls wait for it; after a failed
 /// attempt they fail at once with `.notConnected` until the next one, see ``RedisSettings/backoff``.
-package final class RedisConnection: RedisClient {
+package final class RedisConnection: RedisClient, ClusterNode {
     private let inbox: RedisInbox
     private let settings: RedisSettings
 
@@ -74,6 +74,17 @@ package final class RedisConnection: RedisClient {
         guard let call = try call(of: commands) else { return [] }
         inbox.add(call)
         return try call.answer.waitForOutcome().get()
+    }
+
+    package func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending {
+        do throws(RedisError) {
+            guard var call = try call(of: commands) else { return RedisPending(.success([])) }
+            if let deadline, deadline < call.deadline { call.callerDeadline = deadline }
+            inbox.add(call)
+            return RedisPending(call.answer)
+        } catch {
+            return RedisPending(.failure(error))
+        }
     }
 
     /// - Returns: `nil` for no commands.

@@ -18,7 +18,7 @@ package final class TrackedConnection: RedisClient {
     ///
     /// - Parameters:
     ///   - prefixes: of the keys to hear of; none may be a prefix of another one. Without any, no change is told.
-    ///   - heartbeat: a command that only the server that has the keys can answer, such as a `GET` of one of them.
+    ///   - heartbeat: gives a command that only the server that has the keys can answer, such as a `GET` of one of them.
     ///   - interval: between two heartbeats.
     ///   - observer: is told in the order in which things happen, on any thread, under a lock: it must neither block
     ///     nor use the connection.
@@ -27,7 +27,7 @@ package final class TrackedConnection: RedisClient {
         to endpoint: RedisEndpoint,
         settings: RedisSettings,
         prefixes: [String],
-        heartbeat: RedisCommand,
+        heartbeat: @escaping @Sendable () -> RedisCommand,
         interval: Duration,
         observer: @escaping @Sendable (TrackingEvent) -> Void
     ) throws(RedisError) {
@@ -39,7 +39,7 @@ package final class TrackedConnection: RedisClient {
         self.channel = channel
         heart = Task.detached {
             while !Task.isCancelled {
-                await tracker.beat(heartbeat, calls: calls, channel: channel)
+                await tracker.beat(heartbeat(), calls: calls, channel: channel)
                 try? await Task.sleep(for: tracker.isTracking ? interval : min(interval, .milliseconds(20)))
             }
         }
@@ -57,6 +57,11 @@ package final class TrackedConnection: RedisClient {
 
     package func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
         try calls.sendAndWait(commands)
+    }
+
+    /// As ``RedisConnection/begin(_:until:)``.
+    package func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending {
+        calls.begin(commands, until: deadline)
     }
 
     /// The bytes of both connections together.
@@ -79,6 +84,8 @@ package enum TrackingEvent: Sendable {
     case changed([[UInt8]])
     /// All keys may have been changed: the server was emptied.
     case changedAll
+    /// A server that does not tell of changes has answered commands for these keys, and later answers may differ.
+    case unheard([[UInt8]])
     /// Changes may be missed from now on. Whatever was known is known no longer.
     case lost(RedisError)
     /// No change that was acknowledged before this instant was missed, and all of them have been told.

@@ -69,6 +69,9 @@ struct EngineView: Sendable {
             for name in changed where name.starts(with: names.cache.utf8) {
                 hear(String(decoding: name, as: UTF8.self), digest, &heard)
             }
+        case .unheard(let names):
+            epoch += 1
+            for name in names { doubt(String(decoding: name, as: UTF8.self), digest) }
         case .changedAll: forgetAll()
         case .lost:
             epoch += 1
@@ -90,6 +93,13 @@ struct EngineView: Sendable {
             heard.changed.append(key)
             near.change(digest(key))
         }
+    }
+
+    /// Takes the name of something that others may change unheard.
+    private mutating func doubt(_ name: String, _ digest: (String) -> KeyDigest) {
+        if name == names.generation { return near.doubtAll() }
+        guard let generation, let key = names.key(ofEntry: name, generation) else { return }
+        near.doubt(digest(key))
     }
 
     /// Scripts are about to be sent that change the entries of keys.

@@ -113,7 +113,7 @@ package final class SharedStore: RemoteStore {
             }
             listener.withLock { $0 }?(heard)
             for key in heard.changed + heard.echoed { waiters.wake(key) }
-        case .changedAll, .lost: break
+        case .changedAll, .unheard, .lost: break
         }
     }
 

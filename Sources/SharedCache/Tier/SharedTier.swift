@@ -55,7 +55,7 @@ public final class SharedTier: Sendable {
                 to: wire.endpoints[0],
                 settings: wire,
                 prefixes: settings.coherence == .invalidated ? [prefix] : [],
-                heartbeat: heartbeat,
+                heartbeat: { heartbeat },
                 interval: settings.heartbeat.interval,
                 observer: observer
             )

@@ -67,7 +67,7 @@ final class TierMembers: Sendable {
             case .lost:
                 if state.verifiedSince != nil { state.lostAt = .now }
                 state.verifiedSince = nil
-            case .changed, .changedAll: break
+            case .changed, .changedAll, .unheard: break
             }
             for store in stores { store.take(event) }
         }

@@ -1,0 +1,13 @@
+/// A connection to one node of a cluster.
+package protocol ClusterNode: AnyObject, Sendable {
+    /// Sends commands without waiting for their answers, one behind another with no other command in between.
+    ///
+    /// - Parameter deadline: when their caller is told that there is no answer; `nil` for the soft timeout.
+    func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending
+
+    /// The bytes of commands that were sent, and of all that came.
+    var byteCounts: (sent: Int, received: Int) { get }
+
+    /// Ends the connection: calls that wait, and later ones, fail with `.closed`. Does not block.
+    func close()
+}

@@ -1,0 +1,60 @@
+import Synchronization
+
+/// The state of tracking of a cluster's nodes, for the threads that hear of changes and those that make calls.
+final class ClusterTrackers: Sendable {
+    private let observer: @Sendable (TrackingEvent) -> Void
+    /// The observer is called under it, so that news come in order.
+    private let tracking: Mutex<ClusterTracking>
+    private let topology = Mutex<ClusterTopology?>(nil)
+    /// The nodes that count; of its own, for observers ask for it.
+    private let counted = Mutex<Set<RedisEndpoint>>([])
+    private let lastNumber = Atomic<Int>(0)
+
+    init(window: Duration, observer: @escaping @Sendable (TrackingEvent) -> Void) {
+        self.observer = observer
+        tracking = Mutex(ClusterTracking(window: window))
+    }
+
+    var isWhole: Bool { tracking.withLock { $0.isWhole } }
+
+    func nextNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
+
+    func mark(of node: RedisEndpoint, _ connection: Int) -> ClusterTracking.Mark? {
+        tracking.withLock { $0.mark(of: node, connection) }
+    }
+
+    /// Changes the state, and tells the news.
+    func tell(_ body: (inout ClusterTracking) -> [TrackingEvent]) {
+        tracking.withLock { tracking in
+            let events = body(&tracking)
+            if events.isEmpty { return }
+            let nodes = tracking.counted
+            counted.withLock { $0 = nodes }
+            for event in events { observer(event) }
+        }
+    }
+
+    /// Whether the master of a key tells of its changes.
+    func isHeard(_ key: some Collection<UInt8>) -> Bool {
+        guard let master = topology.withLock({ $0?.master(of: HashSlot(ofKey: key)) }) else { return false }
+        return counted.withLock { $0.contains(master) }
+    }
+
+    func take(_ former: ClusterTopology?, _ new: ClusterTopology) {
+        topology.withLock { $0 = new }
+        tell { $0.set(new.masters, losers: former?.losers(in: new) ?? []) }
+    }
+
+    /// A text that is in a slot of a node, by chance another one each time: a slot that is on its way to another node
+    /// has its keys at either.
+    func tag(of node: RedisEndpoint) -> String {
+        let topology = topology.withLock { $0 }
+        var tag = ""
+        // A node with a single slot is found by one text in 16,384.
+        for _ in 0..<(topology == nil ? 1 : 200_000) {
+            tag = String(UInt32.random(in: 0 ... .max), radix: 36)
+            if topology?.master(of: HashSlot(ofKey: tag.utf8)) == node { break }
+        }
+        return tag
+    }
+}
