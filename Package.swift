@@ -212,7 +212,10 @@ let package = Package(
         // Works on a cache in a process of its own, and kills, crowds and starves such processes.
         .executableTarget(
             name: "CacheWorker",
-            dependencies: ["TypedCache", "ModelCache", "ArchiveStore", "CForking", "TestSupport"],
+            dependencies: [
+                "TypedCache", "SharedCache", "ModelCache", "ArchiveStore", "CForking", "RedisServers",
+                "TestSupport",
+            ],
             path: "Tests/CacheWorker",
             swiftSettings: strict
         ),

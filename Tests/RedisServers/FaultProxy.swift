@@ -129,7 +129,8 @@ package final class FaultProxy: Sendable {
             while case .stall = fault, isSpoilt(sent) { usleep(1_000) }
             return client.write(bytes)
         case .cut(let count):
-            let rest = bytes.prefix(count - passed)
+            // More may have passed by an earlier cut, which another connection was the first to suffer.
+            let rest = bytes.prefix(max(0, count - passed))
             passed += rest.count
             guard client.write(rest) else { return false }
             if passed < count { return true }

@@ -98,6 +98,16 @@ package final class RedisServer: Sendable {
         process.withLock { $0 = new }
     }
 
+    /// As ``start()``, but blocks.
+    package func startAgain() throws {
+        let (new, socket) = try Self.launch(port, arguments, directory.url)
+        while !FileManager.default.fileExists(atPath: socket) {
+            guard new.isRunning else { throw ServerError() }
+            usleep(1_000)
+        }
+        process.withLock { $0 = new }
+    }
+
     /// Starts a server and waits until it listens; `nil` if it ends first, as it does when another one has the port.
     private static func start(_ port: UInt16, _ arguments: [String], _ directory: URL) async throws -> Process? {
         let (new, socket) = try launch(port, arguments, directory)

@@ -12,7 +12,7 @@ import Testing
 
     private func owe(_ number: Int) throws {
         let key = try StoreKey("\(number)")
-        Owing(key, settling: false, Insisting(RemoveKeys([key]))).failed(
+        Owing(key, Insisting(RemoveKeys([key]))).failed(
             StoreError(.unreachable, action: "", reason: ""),
             view
         )
@@ -62,7 +62,7 @@ import Testing
 
     @Test func aRefusalIsNoDebt() throws {
         let key = try StoreKey("key")
-        Owing(key, settling: false, Insisting(RemoveKeys([key]))).failed(
+        Owing(key, Insisting(RemoveKeys([key]))).failed(
             StoreError(.io, action: "", reason: ""),
             view
         )

@@ -39,16 +39,33 @@ extension DebtList {
     private init(owesGeneration: Bool) { self.owesGeneration = owesGeneration }
 }
 
+/// Has the engine remove the entries of keys that are owed.
+struct PayKeys: EngineCall {
+    static let paying = "removing entries whose change failed"
+
+    let action = Self.paying
+    private var call: Insisting<RemoveKeys>
+
+    init(_ keys: [StoreKey]) { call = Insisting(RemoveKeys(keys, action: Self.paying, isReplicated: false)) }
+
+    mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
+        try call.next(answers, view).then { _ throws(StoreError) in
+            view.withView { $0.debts.settle(call.call.keys) }
+            return .done(())
+        }
+    }
+}
+
 /// Has the engine remove the entries whose save or removal it did not acknowledge, some hundred keys at a time, until
 /// none is owed. After an error, the rest is still owed.
 struct PayDebts: EngineCall {
     private enum Payment {
         case none
         case generation(BeginGeneration)
-        case keys([StoreKey], Insisting<RemoveKeys>)
+        case keys(PayKeys)
     }
 
-    let action = "removing entries whose change failed"
+    let action = PayKeys.paying
     private var payment = Payment.none
 
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
@@ -58,13 +75,10 @@ struct PayDebts: EngineCall {
             let step = try call.next(answers, view)
             payment = .generation(call)
             return try step.then { _ throws(StoreError) in try begin(view) }
-        case .keys(let keys, var call):
+        case .keys(var call):
             let step = try call.next(answers, view)
-            payment = .keys(keys, call)
-            return try step.then { _ throws(StoreError) in
-                view.withView { $0.debts.settle(keys) }
-                return try begin(view)
-            }
+            payment = .keys(call)
+            return try step.then { _ throws(StoreError) in try begin(view) }
         }
     }
 
@@ -73,7 +87,7 @@ struct PayDebts: EngineCall {
         if owesGeneration {
             payment = .generation(BeginGeneration(action: action))
         } else if !keys.isEmpty {
-            payment = .keys(keys, Insisting(RemoveKeys(keys, action: action, isReplicated: false)))
+            payment = .keys(PayKeys(keys))
         } else {
             return .done(())
         }

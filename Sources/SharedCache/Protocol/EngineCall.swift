@@ -190,13 +190,10 @@ struct Once<Call: EntryCall>: EngineCall {
 /// Changes a key's entry: if the engine does not acknowledge that, the entry is owed, see ``DebtList``.
 struct Owing<Call: EngineCall>: EngineCall {
     private let key: StoreKey
-    /// Whether a success settles the key's debt: only while no debt is being paid, or the payment could come after it.
-    private let settles: Bool
     private var call: Call
 
-    init(_ key: StoreKey, settling settles: Bool, _ call: Call) {
+    init(_ key: StoreKey, _ call: Call) {
         self.key = key
-        self.settles = settles
         self.call = call
     }
 
@@ -206,9 +203,7 @@ struct Owing<Call: EngineCall>: EngineCall {
         _ answers: [RedisValue],
         _ view: SharedView
     ) throws(StoreError) -> EngineStep<Call.Outcome> {
-        let step = try call.next(answers, view)
-        if case .done = step, settles { view.withView { $0.debts.settle([key]) } }
-        return step
+        try call.next(answers, view)
     }
 
     func failed(_ error: StoreError, _ view: SharedView) {

@@ -51,7 +51,7 @@ struct EngineEntry {
 
     /// Removes a damaged entry, if it still ends with the same bytes.
     func removal(of bytes: [UInt8]) -> RedisCommand {
-        EntryScript(name: name).remove(ifEnding: bytes.suffix(EntryEnd.byteCount))
+        EntryScript(name: name).remove(ifEnding: bytes.suffix(EntryEnd.byteCount), endsLease: false)
     }
 
     /// - Throws: `.foreign` for bytes that do not end as an entry does.

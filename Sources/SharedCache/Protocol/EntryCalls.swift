@@ -265,10 +265,16 @@ struct RemoveKeys: EntryCall {
 
 extension ChangeSeen<Bool> {
     /// Removes this very entry.
-    static func remove(_ entry: EntryInformation, _ clock: EngineClock) throws(StoreError) -> Self {
+    ///
+    /// - Parameter endsLease: whether the entry was of use: see ``EntryScript/remove(ifEnding:endsLease:)``.
+    static func remove(
+        _ entry: EntryInformation,
+        _ clock: EngineClock,
+        endsLease: Bool
+    ) throws(StoreError) -> Self {
         ChangeSeen(try StoreKey(entry.key), clock, action: RemoveKeys.removing) { look in
             guard look.information?.identity == entry.identity else { return .leave(false) }
-            return .change(look.script.remove(ifEnding: look.end), true)
+            return .change(look.script.remove(ifEnding: look.end, endsLease: endsLease), true)
         }
     }
 }

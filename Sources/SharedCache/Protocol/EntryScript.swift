@@ -15,8 +15,11 @@ struct EntryScript {
 
     func remove() -> RedisCommand { command(Self.endLease + "return redis.call('DEL',KEYS[1])", []) }
 
-    func remove(ifEnding expected: [UInt8]) -> RedisCommand {
-        command(Self.ifSame + Self.endLease + "return redis.call('DEL',KEYS[1])", [.bytes(expected)])
+    /// - Parameter endsLease: whether this is a change: a load that is under way does not save then. The removal of an
+    ///   entry that is of no use is none; another machine may be loading the key because of that.
+    func remove(ifEnding expected: [UInt8], endsLease: Bool) -> RedisCommand {
+        let end = endsLease ? Self.endLease : ""
+        return command(Self.ifSame + end + "return redis.call('DEL',KEYS[1])", [.bytes(expected)])
     }
 
     func save(_ entry: [UInt8], ifEnding expected: [UInt8], _ lifetime: Lifetime) -> RedisCommand {

@@ -43,10 +43,13 @@ struct FindGeneration: EngineCall {
 /// Begins a generation, with no entries; if the engine does not acknowledge that, it is owed.
 struct BeginGeneration: EngineCall {
     let action: String
-    private let new = Generation.random()
+    private let new: Generation
     private var isSent = false
 
-    init(action: String) { self.action = action }
+    init(_ new: Generation = .random(), action: String) {
+        self.new = new
+        self.action = action
+    }
 
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
         guard isSent else {

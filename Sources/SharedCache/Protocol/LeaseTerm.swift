@@ -121,7 +121,7 @@ struct SaveLoaded: EngineCall {
                 case .refused?, nil: return .done(nil)
                 case .removedByTag?:
                     // Perhaps before this entry was there.
-                    stage = .removing(Insisting(try .remove(new.information, clock)))
+                    stage = .removing(Insisting(try .remove(new.information, clock, endsLease: true)))
                     return try next([], view)
                 }
             }

@@ -62,10 +62,10 @@ extension SharedStore {
         under lease: LeaseTerm,
         if condition: () -> Bool
     ) throws(StoreError) -> EntryInformation? {
-        try changing(new.key) { settles throws(StoreError) in
+        try changing(new.key) { () throws(StoreError) in
             guard condition() else { return nil }
             let call = SaveLoaded(new, under: lease, offset.clock)
-            let saved = try ask(Owing(new.key, settling: settles, call))
+            let saved = try ask(Owing(new.key, call))
             if saved == nil { engine.counters.count { $0.leasesLost += 1 } }
             return saved
         }

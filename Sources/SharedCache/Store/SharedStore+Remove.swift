@@ -8,7 +8,8 @@ extension SharedStore {
     }
 
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
-        try ask(Insisting(ChangeSeen.remove(entry, offset.clock)))
+        let isOfUse = entry.attributes.freshness(at: .now) != .useless
+        return try ask(Insisting(ChangeSeen.remove(entry, offset.clock, endsLease: isOfUse)))
     }
 
     /// Begins a new generation, which takes one command, and then removes the entries of the former ones.
@@ -47,21 +48,20 @@ extension SharedStore {
 
     /// Changes a key's entry; if the engine does not acknowledge that, the entry is owed, and not read here.
     func change<Call: EngineCall>(_ key: StoreKey, _ call: Call) throws(StoreError) -> Call.Outcome {
-        try changing(key) { settles throws(StoreError) in try ask(Owing(key, settling: settles, call)) }
+        try changing(key) { () throws(StoreError) in try ask(Owing(key, call)) }
     }
 
-    /// Has `body` change a key's entry.
-    ///
-    /// - Parameter body: is told whether a success settles the key's debt.
-    func changing<Result>(
-        _ key: StoreKey,
-        _ body: (_ settles: Bool) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+    /// Has `body` change a key's entry, after its debt was paid: a change under a condition would leave an entry that is
+    /// owed.
+    func changing<Result>(_ key: StoreKey, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try checkUsable()
         // Paid later, it would remove this save, too.
         if view.withView({ $0.debts.owesGeneration }) { try payDebts() }
-        if isSettled { return try body(false) }
-        return try payment.withLock { _ throws(StoreError) in try body(true) }
+        if isSettled { return try body() }
+        return try payment.withLock { _ throws(StoreError) in
+            if view.isOwed(key) { try ask(PayKeys([key])) }
+            return try body()
+        }
     }
 
     /// Has the engine remove the entries whose save or removal it did not acknowledge.

@@ -39,7 +39,7 @@ extension SharedStore {
     }
 
     func save(_ new: NewEntry) async throws(StoreError) -> EntryInformation {
-        try await request(Owing(new.key, settling: false, Insisting(SaveEntry(new))))
+        try await request(Owing(new.key, Insisting(SaveEntry(new))))
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {

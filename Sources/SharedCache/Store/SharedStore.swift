@@ -22,8 +22,8 @@ package final class SharedStore: RemoteStore {
     let offset: ClockOffset
     let settings: SharedSettings
     let waiters = LeaseWaiters()
-    /// Held while debts are paid, and while an owed key is changed: otherwise a removal could come after the save that
-    /// made it needless.
+    /// Held while debts are paid, and while a key is changed that may be owed: otherwise the payment could remove the
+    /// save that follows it.
     let payment = Mutex<Void>(())
     private let usage = StoreUsage()
     private let listener = Mutex<(@Sendable (EngineView.Heard) -> Void)?>(nil)

@@ -3,9 +3,6 @@ import ArchiveStore
 // Loads that are joined among machines.
 
 extension LoadPlan {
-    /// How long to wait at first, and at most, before asking again for a lease that another load has.
-    private static var pauses: (first: Duration, longest: Duration) { (.milliseconds(5), .milliseconds(100)) }
-
     /// Takes the leases of keys, and waits for those that other loads have, as long as a lease lasts.
     ///
     /// - Returns: the leases by key. A key has none if its time was over, or if the server did not answer: then it is
@@ -21,30 +18,22 @@ extension LoadPlan {
         guard let store = core.remote else { return nil }
         guard let first = loads.first else { return [:] }
         let keys = Dictionary(loads.map { ($0.key.text, $0.key) }) { first, _ in first }
-        // In one order for all loads, so that none has a lease that another one waits for while it waits itself.
-        var missing = keys.keys.sorted()[...]
+        var search = LeaseSearch(keys.keys, since: .now, atMost: store.leaseDuration)
         var leases: [String: any LoadLease] = [:]
-        let end = ContinuousClock.now + store.leaseDuration
-        var pause = Self.pauses.first
         do {
-            while let next = missing.first {
-                let taken = try await store.takeLeases(ofKeys: Array(missing))
+            while let next = search.missing.first {
+                let taken = try await store.takeLeases(ofKeys: Array(search.missing))
                 for lease in taken {
                     leases[lease.key] = lease
                     LoadGraph.hold(lock(lease.key), by: first.runNumber)
                 }
-                missing = missing.dropFirst(taken.count)
-                guard taken.isEmpty else {
-                    pause = Self.pauses.first
-                    continue
-                }
-                let left = ContinuousClock.now.duration(to: end)
-                guard left > .zero, let key = keys[next] else { break }
+                search.took(taken.count)
+                if !taken.isEmpty { continue }
+                guard let pause = search.nextPause(at: .now), let key = keys[next] else { break }
                 try await waiting(first.runNumber, for: lock(next), of: key) {
-                    await store.waitForLease(ofKey: next, atMost: min(pause, left))
+                    await store.waitForLease(ofKey: next, atMost: pause)
                     try Task.checkCancellation()
                 }
-                pause = min(pause * 2, Self.pauses.longest)
             }
         } catch {
             guard let error = error as? StoreError else {

@@ -3,13 +3,13 @@ import TypedCache
 /// What a run of the torture is to do.
 struct TortureOptions {
     enum Part: String, CaseIterable {
-        case kills, processes, following, behind, limits, counters, disk, merges, erasures
+        case kills, processes, following, behind, limits, counters, disk, merges, erasures, shared
 
         /// Its part of the time, beside the others'.
         var weight: Double {
             switch self {
             case .kills: 6
-            case .processes, .limits: 5
+            case .processes, .limits, .shared: 5
             case .following, .behind: 3
             case .counters: 2
             case .merges: 3
@@ -19,6 +19,9 @@ struct TortureOptions {
 
         /// Whether it works on models, whose caches are packed.
         var isOfModels: Bool { self == .merges || self == .erasures }
+
+        /// Whether it works on a server, and not on this machine's disk.
+        var isOfServers: Bool { self == .shared }
     }
 
     /// All if empty.

@@ -25,7 +25,9 @@ struct TortureRun {
         Terminal.tell("seed \(seed), in \(scratch.path)")
         var reports: [PartReport] = []
         let layouts = options.layout.map { [$0] } ?? [.packed, .files]
-        let runs = parts.flatMap { part in (part.isOfModels ? [.packed] : layouts).map { (part, $0) } }
+        let runs = parts.flatMap { part in
+            (part.isOfModels || part.isOfServers ? [.packed] : layouts).map { (part, $0) }
+        }
         for (part, layout) in runs where Interruption.arrived == 0 {
             let settings = TortureSettings(
                 executable: executable,
@@ -49,8 +51,9 @@ struct TortureRun {
                 case .disk: try DiskTorture(settings).run()
                 case .merges: try await ModelTorture(settings, .merging).run()
                 case .erasures: try await ModelTorture(settings, .erasing).run()
+                case .shared: try await SharedTorture(settings).run()
                 }
-            report.layout = layout.rawValue
+            if !part.isOfServers { report.layout = layout.rawValue }
             reports.append(report)
             prose(report.prose)
         }

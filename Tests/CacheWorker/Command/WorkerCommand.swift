@@ -13,7 +13,8 @@ enum WorkerCommand {
         Processes that work on one cache, and others that kill, crowd and starve them.
 
           CacheWorker torture [PART …] [OPTION …]     the parts are kills, processes, following, behind, limits,
-                                                      counters, disk, merges and erasures; all if none is named
+                                                      counters, disk, merges, erasures and shared; all if none
+                                                      is named
             --minutes M     how long all parts take together, 5 if not told otherwise
             --seconds S     the same in seconds
             --layout L      “packed” or “files”; both, each for half of the time, if not told otherwise
@@ -24,10 +25,10 @@ enum WorkerCommand {
             --json          the result as JSON on standard output, and prose on standard error
 
           CacheWorker work --directory DIR --log FILE --writer N [--name NAME] [--seed S] [--keys K,…] [--reads K,…]
-              [--layout packed|files] [--mix all|filling|flushing|counting] [--memory] [--follow] [--publish] [--bytes N] [--count N] [--behind N]
+              [--layout packed|files] [--mix all|filling|flushing|counting|sharing] [--memory] [--follow] [--publish] [--bytes N] [--count N] [--behind N] [--server URL]
             does what standard input says: save KEY, fetch KEY, load KEY, contains KEY, remove KEY, removeAll,
-            removeTagged TAG, keys, count, flush, increment KEY, trim BYTES, and “run UNTIL” for operations of its own until a moment of
-            the monotonic clock, in nanoseconds
+            removeTagged TAG, keys, count, flush, increment KEY, change KEY, trim BYTES, and “run UNTIL” for operations of its own until a
+            moment of the monotonic clock, in nanoseconds
 
           CacheWorker fork --directory DIR [--layout packed|files] [--behind N]
             forks with an open cache, has parent and children use it, and tells what is wrong then
@@ -89,6 +90,7 @@ enum WorkerCommand {
                 case "--bytes": settings.byteLimit = try number(after: word, from: 0)
                 case "--count": settings.countLimit = try number(after: word, from: 0)
                 case "--behind": settings.deferredByteCount = try number(after: word, from: 0)
+                case "--server": settings.server = try next(after: word)
                 default: throw TortureError("what is \(word)?")
                 }
             }

@@ -206,7 +206,7 @@ struct History {
             for key in keys where Tag.of(key) == tag {
                 addWrite(nil, to: key, span, isAcknowledged: isAcknowledged)
             }
-        case .fetch, .load, .contains, .keys, .count, .flush, .increment, .trim: break
+        case .fetch, .load, .contains, .keys, .count, .flush, .increment, .change, .produce, .trim: break
         }
     }
 

@@ -20,6 +20,10 @@ struct Violation: Hashable, CustomStringConvertible {
         case limits
         /// A change in one step was lost or done twice.
         case miscounted
+        /// A process saw a value that is older than one that it had saved, removed or seen.
+        case backwards
+        /// Two processes ran producers of one key at once.
+        case doubled
     }
 
     let law: Law

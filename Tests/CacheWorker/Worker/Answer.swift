@@ -9,8 +9,11 @@ enum Answer: Hashable, CustomStringConvertible {
     case count(Int)
     /// A value that is not what its save made of it.
     case torn(String)
-    /// An error was thrown, with its number by the system, or 0.
+    /// An error was thrown, with its number by the system, or 0, or ``unreachable``.
     case failed(Int32, String)
+
+    /// The number of the error that a server did not answer.
+    static let unreachable: Int32 = -1
 
     var description: String {
         switch self {

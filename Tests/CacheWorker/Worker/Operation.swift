@@ -16,6 +16,10 @@ enum Operation: Hashable, CustomStringConvertible {
     case flush
     /// Adds one to the number under a key, in one step.
     case increment(String)
+    /// Saves a value in place of the one that it reads, in one step; its answer is that one.
+    case change(String)
+    /// The producer of a load runs. Begins and ends within the load.
+    case produce(String)
     /// Gives up entries on disk until so many bytes are left.
     case trim(Int)
 
@@ -33,6 +37,8 @@ enum Operation: Hashable, CustomStringConvertible {
         case .count: "count"
         case .flush: "flush"
         case .increment(let key): "increment \(key)"
+        case .change(let key): "change \(key)"
+        case .produce(let key): "produce \(key)"
         case .trim(let byteCount): "trim \(byteCount)"
         }
     }
@@ -52,6 +58,12 @@ enum Operation: Hashable, CustomStringConvertible {
         case "increment":
             guard let key = key() else { return nil }
             self = .increment(key)
+        case "change":
+            guard let key = key() else { return nil }
+            self = .change(key)
+        case "produce":
+            guard let key = key() else { return nil }
+            self = .produce(key)
         case "removeTagged":
             guard let tag = key() else { return nil }
             self = .removeTagged(tag)

@@ -10,6 +10,8 @@ enum OperationMix: String, CaseIterable {
     case flushing
     /// Increments, and fetches.
     case counting
+    /// Fetches, loads, changes, saves and removals, as on a server that machines share.
+    case sharing
 
     /// After that, what was saved for a time has expired.
     static let longestLifetime = Duration.milliseconds(5)
@@ -61,6 +63,17 @@ enum OperationMix: String, CaseIterable {
             case 175..<182: return .contains(readKey())
             case 182..<194: return .remove(key)
             default: return .flush
+            }
+        case .sharing:
+            switch chance {
+            case 0..<110: return .fetch(readKey())
+            case 110..<140: return .load(key)
+            case 140..<160: return .save(key)
+            case 160..<178: return .change(key)
+            case 178..<190: return .remove(key)
+            case 190..<197: return .contains(readKey())
+            case 197: return .removeAll
+            default: return .removeTagged(Tag.all.randomElement(using: &random) ?? "")
             }
         case .counting: return chance < 160 ? .increment(key) : .fetch(readKey())
         }

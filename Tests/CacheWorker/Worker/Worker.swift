@@ -1,4 +1,5 @@
 import Foundation
+import SharedCache
 import Synchronization
 import TestSupport
 import TypedCache
@@ -20,6 +21,16 @@ final class Worker {
         writer = settings.writer
         self.settings = settings
         random = SeededGenerator(seed: settings.seed)
+        if let server = settings.server {
+            let tier = try SharedTier(server, SharedTorture.settings)
+            cache = try Cache(
+                name: settings.name,
+                shared: tier,
+                // Loads fail while the server does not answer.
+                observer: DamageObserver(log: log, isOfServer: true)
+            )
+            return
+        }
         cache = try Cache(
             name: settings.name,
             directory: URL(fileURLWithPath: settings.directory, isDirectory: true),
@@ -64,7 +75,8 @@ final class Worker {
         do throws(CacheError) {
             answer = try answering(operation)
         } catch {
-            answer = .failed(error.errorNumber ?? 0, "\(error)".replacing("\n", with: " "))
+            let number = error.code == .unreachable ? Answer.unreachable : error.errorNumber ?? 0
+            answer = .failed(number, "\(error)".replacing("\n", with: " "))
         }
         log.append(.end(number, operation, answer))
         return answer
@@ -96,6 +108,9 @@ final class Worker {
             try cache.flush()
             return .done
         case .increment(let key): return try incrementing(key)
+        case .change(let key): return try changing(key)
+        // Only the producer of a load does that.
+        case .produce: return .failed(0, "there is no load")
         case .trim(let byteCount): return .count(try cache.trimDisk(toBytes: .bytes(byteCount)))
         }
     }
@@ -108,22 +123,46 @@ final class Worker {
     private func loading(_ key: String) -> Answer {
         let (cache, value) = (cache, ProvenValue(key: key, identity: ValueIdentity(writer: writer, number: number)))
         let duration = Self.loadTime(key)
+        let (log, number, isShared) = (log, number, settings.server != nil)
         let answer = Mutex(Answer.absent)
         let isDone = DispatchSemaphore(value: 0)
         Task {
             do {
-                let found = try await cache.fetch(forKey: key, options: LoadOptions(joins: .processes)) {
+                let options = isShared ? LoadOptions() : LoadOptions(joins: .processes)
+                let tags = isShared ? Tag.of(key).map { Set([$0]) } ?? [] : []
+                let found = try await cache.fetch(forKey: key, options: options, tags: tags) {
+                    if isShared { log.append(.begin(number, .produce(key))) }
                     try await Task.sleep(for: duration)
+                    if isShared { log.append(.end(number, .produce(key), .done)) }
                     return value
                 }
                 answer.withLock { $0 = found.fault(fetchedFor: key).map { .torn($0) } ?? .value(found.identity) }
             } catch {
-                answer.withLock { $0 = .failed(0, "\(error)".replacing("\n", with: " ")) }
+                let isUnreachable = (error as? CacheError)?.code == .unreachable
+                answer.withLock {
+                    $0 = .failed(isUnreachable ? Answer.unreachable : 0, "\(error)".replacing("\n", with: " "))
+                }
             }
             isDone.signal()
         }
         isDone.wait()
         return answer.withLock { $0 }
+    }
+
+    private func changing(_ key: String) throws(CacheError) -> Answer {
+        let new = ProvenValue(key: key, identity: ValueIdentity(writer: writer, number: number))
+        do {
+            return try cache.modify(forKey: key, tags: Tag.of(key).map { [$0] } ?? []) { value in
+                if let fault = value?.fault(fetchedFor: key) { return .torn(fault) }
+                defer { value = new }
+                return value.map { .value($0.identity) } ?? .absent
+            }
+        } catch let error as CacheError {
+            throw error
+        } catch {
+            // The change above throws nothing.
+            return .failed(0, "\(error)")
+        }
     }
 
     private func incrementing(_ key: String) throws(CacheError) -> Answer {

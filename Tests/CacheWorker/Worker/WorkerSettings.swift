@@ -27,6 +27,8 @@ struct WorkerSettings {
     var countLimit: Int?
     /// How many bytes may wait for being written; `nil` if each save writes.
     var deferredByteCount: Int?
+    /// The URL of the server that has the entries; `nil` for a directory of this machine.
+    var server: String?
 
     /// As a process of its own takes them.
     var arguments: [String] {
@@ -40,6 +42,7 @@ struct WorkerSettings {
         if publishes { words.append("--publish") }
         if let byteLimit { words += ["--bytes", "\(byteLimit)"] }
         if let countLimit { words += ["--count", "\(countLimit)"] }
+        if let server { words += ["--server", server] }
         if let deferredByteCount { words += ["--behind", "\(deferredByteCount)"] }
         return words
     }
