@@ -39,6 +39,8 @@ struct ModelsSuite: Suite {
         let bodies = try (0..<2).map { version in
             try JSONEncoder().encode((0..<1_000).map { Product.make($0, version: version) })
         }
+        // The caller of ModelCache waits for the decoding and the merge in memory, or for the disk as well; the databases'
+        // caller waits for the decoding, which is `JSONDecoder`'s there, and for the transaction.
         try compareMerges("merge an answer of 1,000 models and their list", into: models, in: context) { _ in
             _ = try await models.fetch(ProductList(name: "all"), .reload)
         } products: { index in
@@ -94,7 +96,7 @@ struct ModelsSuite: Suite {
         try wait { try await models.close() }
     }
 
-    /// A list of 100 models.
+    /// A list of 100 models: of a cache and a database that are open, and of ones that are opened for it.
     private func readList(_ context: Context) throws {
         let count = 100
         let folder = try context.makeFolder("list")
@@ -128,6 +130,13 @@ struct ModelsSuite: Suite {
             subjects += try SQLiteModels.subjects(in: context) { database in
                 try database.save((0..<count).map { Product.make($0) }, list: "all")
             } operation: { database, _ in
+                let products = try database.list("all")
+                guard products.count == count else { throw BenchmarkError("models are missing") }
+                return products
+            }
+            subjects += try SQLiteModels.openedSubjects(in: context) { database in
+                try database.save((0..<count).map { Product.make($0) }, list: "all")
+            } operation: { database in
                 let products = try database.list("all")
                 guard products.count == count else { throw BenchmarkError("models are missing") }
                 return products

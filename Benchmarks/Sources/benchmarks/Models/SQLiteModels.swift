@@ -30,6 +30,21 @@
             }
         }
 
+        /// Compares all layouts, each with a database that is opened anew by each operation.
+        static func openedSubjects<Result>(
+            in context: Context,
+            prepare: (SQLiteModels) throws -> Void,
+            operation: @escaping (SQLiteModels) throws -> Result
+        ) throws -> [Subject] {
+            try Layout.allCases.map { layout in
+                let folder = try context.makeFolder("opened-\(layout)")
+                try prepare(SQLiteModels(folder, layout))
+                return Subject("SQLite, opened, \(layout.rawValue)") { _ in
+                    try operation(SQLiteModels(folder, layout))
+                }
+            }
+        }
+
         private let layout: Layout
         private let database: OpaquePointer
         private var statements: [String: OpaquePointer] = [:]
@@ -46,18 +61,24 @@
             database = handle
             let products =
                 switch layout {
-                case .json: "CREATE TABLE products (id INTEGER PRIMARY KEY, json BLOB NOT NULL)"
+                case .json: "CREATE TABLE IF NOT EXISTS products (id INTEGER PRIMARY KEY, json BLOB NOT NULL)"
                 case .fields:
-                    "CREATE TABLE products (id INTEGER, field TEXT, value, PRIMARY KEY (id, field)) WITHOUT ROWID"
+                    """
+                    CREATE TABLE IF NOT EXISTS products (id INTEGER, field TEXT, value, PRIMARY KEY (id, field))
+                        WITHOUT ROWID
+                    """
                 case .columns:
                     """
-                    CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, brand TEXT, price REAL, stock INTEGER,
-                        isOnSale INTEGER, rating REAL, summary TEXT, changedAt REAL, maker INTEGER)
+                    CREATE TABLE IF NOT EXISTS products (id INTEGER PRIMARY KEY, name TEXT, brand TEXT, price REAL,
+                        stock INTEGER, isOnSale INTEGER, rating REAL, summary TEXT, changedAt REAL, maker INTEGER)
                     """
                 }
             try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; \(products);")
             try execute(
-                "CREATE TABLE lists (name TEXT, place INTEGER, id INTEGER, PRIMARY KEY (name, place)) WITHOUT ROWID"
+                """
+                CREATE TABLE IF NOT EXISTS lists (name TEXT, place INTEGER, id INTEGER, PRIMARY KEY (name, place))
+                    WITHOUT ROWID
+                """
             )
         }
 
