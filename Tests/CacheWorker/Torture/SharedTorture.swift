@@ -6,11 +6,11 @@ import TestSupport
 /// Has several processes work on one server at once, cuts and stalls their connections, stops, kills and starts
 /// processes and the server, and judges every read.
 final class SharedTorture {
-    /// The settings of all processes. Shorter times make more of them.
-    static let settings = SharedSettings(
-        heartbeatInterval: .milliseconds(50),
-        heartbeatDeadline: .milliseconds(200),
-        leaseDuration: .seconds(2)
+    /// The settings of all processes. Shorter times make more of them; loaded values that no server has are not kept.
+    static let tier = SharedSettings(
+        heartbeat: .init(interval: .milliseconds(50), deadline: .milliseconds(200)),
+        whenUnreachable: .init(serve: .zero, keep: .zero),
+        loads: .oncePerFleet(lease: .seconds(2))
     )
 
     private static let keys = (0..<12).map { "k\($0)" }
@@ -86,7 +86,7 @@ final class SharedTorture {
         report.add(history.reads.count, "reads judged")
         report.add(history.replacements.count, "changes in one step")
         report.add(history.productions.count, "producers")
-        let judge = SharedJudge(window: Self.settings.heartbeatInterval + Self.settings.heartbeatDeadline)
+        let judge = SharedJudge(window: Self.tier.heartbeat.interval + Self.tier.heartbeat.deadline)
         report.add(judge.violations(in: history, isCalm: isCalm), "round \(round), seed \(settings.seed)")
     }
 

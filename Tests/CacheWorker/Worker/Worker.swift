@@ -22,7 +22,7 @@ final class Worker {
         self.settings = settings
         random = SeededGenerator(seed: settings.seed)
         if let server = settings.server {
-            let tier = try SharedTier(server, SharedTorture.settings)
+            let tier = try SharedTier(server, SharedTorture.tier)
             cache = try Cache(
                 name: settings.name,
                 shared: tier,
