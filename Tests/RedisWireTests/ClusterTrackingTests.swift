@@ -129,7 +129,7 @@ struct ClusterTrackingTests {
         settings.timeouts.soft = .seconds(20)
         settings.timeouts.hard = .seconds(40)
         let news = News()
-        let client = TrackedCluster(
+        let client = try TrackedCluster(
             settings: settings,
             prefixes: ["p:"],
             heartbeat: "p:heartbeat:",

@@ -32,26 +32,87 @@ struct DebtList: Sendable {
     mutating func settleAll() { self = DebtList() }
 
     /// Some of the keys that are owed, to be paid at once.
-    var next: [StoreKey] { keys.values.prefix(256).map { $0 } }
+    ///
+    /// - Parameter others: the bytes of keys that are left out.
+    func next(except others: Set<[UInt8]>) -> [StoreKey] {
+        Array(keys.lazy.filter { !others.contains($0.key) }.map(\.value).prefix(256))
+    }
 }
 
 extension DebtList {
     private init(owesGeneration: Bool) { self.owesGeneration = owesGeneration }
 }
 
-/// Has the engine remove the entries of keys that are owed.
+/// Has the engine remove the entries of keys that are owed. A node of a cluster that does not answer leaves its keys
+/// unpaid, and the others' are paid all the same.
 struct PayKeys: EngineCall {
     static let paying = "removing entries whose change failed"
 
     let action = Self.paying
-    private var call: Insisting<RemoveKeys>
+    private let keys: [StoreKey]
+    private let mayLeaveSome: Bool
+    private var call: Insisting<RemoveOwed>
+    private(set) var unpaid: [StoreKey] = []
+    /// Why keys are unpaid.
+    private(set) var failure: StoreError?
 
-    init(_ keys: [StoreKey]) { call = Insisting(RemoveKeys(keys, action: Self.paying, isReplicated: false)) }
+    /// - Parameter mayLeaveSome: whether unpaid keys are no error.
+    init(_ keys: [StoreKey], mayLeaveSome: Bool = false) {
+        self.keys = keys
+        self.mayLeaveSome = mayLeaveSome
+        call = Insisting(RemoveOwed(RemoveKeys(keys, action: Self.paying, isReplicated: false)))
+    }
 
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
-        try call.next(answers, view).then { _ throws(StoreError) in
-            view.withView { $0.debts.settle(call.call.keys) }
+        try call.next(answers, view).then { failures throws(StoreError) in
+            var paid: [StoreKey] = []
+            for (key, failure) in zip(keys, failures) {
+                if let failure {
+                    unpaid.append(key)
+                    self.failure = failure
+                } else {
+                    paid.append(key)
+                }
+            }
+            view.withView { $0.debts.settle(paid) }
+            if let failure, !mayLeaveSome { throw failure }
             return .done(())
+        }
+    }
+}
+
+/// Removes entries as far as the engine answers.
+private struct RemoveOwed: EntryCall {
+    private let removal: RemoveKeys
+
+    init(_ removal: RemoveKeys) { self.removal = removal }
+
+    var action: String { removal.action }
+    var changes: EntryChanges { removal.changes }
+
+    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        removal.begin(names, in: generation)
+    }
+
+    /// The outcome has for each key the reason why it is owed still; `nil` for one that is paid.
+    func take(_ answers: [RedisValue]) -> EntryStep<[StoreError?]> {
+        let count = removal.keys.count
+        // Behind them are those to the removals of older forms, as many for each key.
+        let olderCount = (answers.count - count) / max(count, 1)
+        return .done(
+            (0..<count).map { index in
+                let older = count + index * olderCount
+                return failure([answers[index]] + answers[older..<older + olderCount])
+            }
+        )
+    }
+
+    private func failure(_ answers: [RedisValue]) -> StoreError? {
+        do throws(StoreError) {
+            for answer in answers { try Engine.check(answer, doing: action) }
+            return nil
+        } catch {
+            return error
         }
     }
 }
@@ -67,6 +128,8 @@ struct PayDebts: EngineCall {
 
     let action = PayKeys.paying
     private var payment = Payment.none
+    private var unpaid: Set<[UInt8]> = []
+    private var failure: StoreError?
 
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
         switch payment {
@@ -78,16 +141,23 @@ struct PayDebts: EngineCall {
         case .keys(var call):
             let step = try call.next(answers, view)
             payment = .keys(call)
-            return try step.then { _ throws(StoreError) in try begin(view) }
+            return try step.then { _ throws(StoreError) in
+                unpaid.formUnion(call.unpaid.map(\.bytes))
+                failure = call.failure ?? failure
+                return try begin(view)
+            }
         }
     }
 
     private mutating func begin(_ view: SharedView) throws(StoreError) -> EngineStep<Void> {
-        let (owesGeneration, keys) = view.withView { ($0.debts.owesGeneration, $0.debts.next) }
+        let unpaid = unpaid
+        let (owesGeneration, keys) = view.withView { ($0.debts.owesGeneration, $0.debts.next(except: unpaid)) }
         if owesGeneration {
             payment = .generation(BeginGeneration(action: action))
         } else if !keys.isEmpty {
-            payment = .keys(PayKeys(keys))
+            payment = .keys(PayKeys(keys, mayLeaveSome: true))
+        } else if let failure {
+            throw failure
         } else {
             return .done(())
         }

@@ -83,7 +83,11 @@ struct TakeLeases: EntryCall {
             lease.begin(found: answers[2 * index + 1], tagRemovals: answers[answers.count - 1])
             return lease
         }
-        let surplus = requested.indices.filter { $0 > count && areTaken[$0] }.map { requested[$0] }
+        // A node of a cluster that has not answered may take them yet.
+        let surplus = requested.indices.filter { index in
+            if case .error = answers[2 * index] { return true }
+            return index > count && areTaken[index]
+        }.map { requested[$0] }
         return .done(Taken(leases: leases, surplus: surplus))
     }
 }
@@ -93,16 +97,19 @@ struct TakeLeases: EntryCall {
 struct SaveLoaded: EngineCall {
     private enum Stage {
         case saving(Once<SaveUnderLease>)
+        case comparing(Once<AskTagRemovals>)
         case removing(Insisting<ChangeSeen<Bool>>)
     }
 
     private let new: NewEntry
+    private let lease: LeaseTerm
     private let clock: EngineClock
     private var stage: Stage
     let action = SaveEntry.saving
 
     init(_ new: NewEntry, under lease: LeaseTerm, _ clock: EngineClock) {
         self.new = new
+        self.lease = lease
         self.clock = clock
         stage = .saving(Once(SaveUnderLease(new: new, lease: lease), in: lease.generation))
     }
@@ -115,15 +122,22 @@ struct SaveLoaded: EngineCall {
         case .saving(var call):
             let step = try call.next(answers, view)
             stage = .saving(call)
-            return try step.then { outcome throws(StoreError) in
-                switch outcome {
-                case .saved?: return .done(new.information)
-                case .refused?, nil: return .done(nil)
-                case .removedByTag?:
-                    // Perhaps before this entry was there.
-                    stage = .removing(Insisting(try .remove(new.information, clock, endsLease: true)))
-                    return try next([], view)
-                }
+            return try step.then { isSaved throws(StoreError) in
+                guard isSaved == true else { return .done(nil) }
+                if new.information.attributes.tags.isEmpty { return .done(new.information) }
+                // Once the entry is there: another node of a cluster may be asked, and would answer too early.
+                stage = .comparing(Once(AskTagRemovals(), in: lease.generation))
+                return try next([], view)
+            }
+        case .comparing(var call):
+            let step = try call.next(answers, view)
+            stage = .comparing(call)
+            return try step.then { removals throws(StoreError) in
+                guard let removals else { return .done(nil) }
+                if removals.bytes == lease.tagRemovals { return .done(new.information) }
+                // Perhaps before this entry was there.
+                stage = .removing(Insisting(try .remove(new.information, clock, endsLease: true)))
+                return try next([], view)
             }
         case .removing(var call):
             let step = try call.next(answers, view)
@@ -133,10 +147,8 @@ struct SaveLoaded: EngineCall {
     }
 }
 
-/// The first part of ``SaveLoaded``.
+/// The first part of ``SaveLoaded``: whether the entry was saved.
 private struct SaveUnderLease: EntryCall {
-    enum Outcome { case saved, refused, removedByTag }
-
     let new: NewEntry
     let lease: LeaseTerm
     let action = SaveEntry.saving
@@ -144,13 +156,25 @@ private struct SaveUnderLease: EntryCall {
     var changes: EntryChanges { EntryChanges(byScripts: [new.key], areReplicated: true) }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        [lease.saving(new), ["GET", .text(names.tagRemovals)]] + names.removingOlder(new.key, generation)
+        [lease.saving(new)] + names.removingOlder(new.key, generation)
     }
 
-    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {
+    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Bool> {
         for value in answers { try Engine.check(value, doing: action) }
-        guard answers[0].integer == 1 else { return .done(.refused) }
-        let isCurrent = new.information.attributes.tags.isEmpty || answers[1].bytes == lease.tagRemovals
-        return .done(isCurrent ? .saved : .removedByTag)
+        return .done(answers[0].integer == 1)
+    }
+}
+
+/// The value that removals by tag change.
+private struct AskTagRemovals: EntryCall {
+    let action = SaveEntry.saving
+
+    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        [["GET", .text(names.tagRemovals)]]
+    }
+
+    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<RedisValue> {
+        try Engine.check(answers[0], doing: action)
+        return .done(answers[0])
     }
 }

@@ -50,6 +50,17 @@ struct Engine: Sendable {
         return try values(answer, of: commands, action: action)
     }
 
+    /// The servers that have the keys, and the distribution of these, see `RedisServers`.
+    func servers(_ action: String) throws(StoreError) -> (engines: [Engine], arrangement: String?) {
+        try breaker.check(action)
+        do throws(RedisError) {
+            let servers = try client.servers()
+            return (servers.clients.map { Engine($0, breaker, counters: counters) }, servers.arrangement)
+        } catch {
+            throw failure(error, action)
+        }
+    }
+
     /// Makes a call, and blocks until it is done.
     func make<Call: EngineCall>(_ call: Call, _ view: SharedView) throws(StoreError) -> Call.Outcome {
         var call = call
@@ -102,17 +113,20 @@ struct Engine: Sendable {
         case .success(let values):
             breaker.answered()
             return values
-        case .failure(let error):
-            let code: StoreError.Code =
-                switch error.code {
-                case .closed: .closed
-                case .forked: .forked
-                default: .unreachable
-                }
-            if code == .unreachable { breaker.failed() }
-            if error.code == .timeout { counters.count { $0.timeouts += 1 } }
-            throw StoreError(code, action: action, reason: error.message)
+        case .failure(let error): throw failure(error, action)
         }
+    }
+
+    private func failure(_ error: RedisError, _ action: String) -> StoreError {
+        let code: StoreError.Code =
+            switch error.code {
+            case .closed: .closed
+            case .forked: .forked
+            default: .unreachable
+            }
+        if code == .unreachable { breaker.failed() }
+        if error.code == .timeout { counters.count { $0.timeouts += 1 } }
+        return StoreError(code, action: action, reason: error.message)
     }
 
     /// Throws the server's refusal of a command.
@@ -122,6 +136,8 @@ struct Engine: Sendable {
             switch error.code {
             case "WRONGTYPE": .foreign
             case "LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS": .unreachable
+            // Of a cluster's client: a node did not answer, or nodes sent the command to each other too often.
+            case "NOANSWER", "MOVED", "ASK": .unreachable
             default: .io
             }
         throw StoreError(code, action: action, reason: "the server refused: \(error.message)")

@@ -132,23 +132,47 @@ extension SharedStore {
         return Generation(value) != nil
     }
 
-    /// Gives the names with a beginning to `body`, some hundreds at a time, until it returns `false`.
+    /// Gives the names with a beginning to `body`, some hundreds at a time, until it returns `false`. A name may come
+    /// several times.
+    ///
+    /// A key that moves to another server of a cluster could be missed at both: the servers are listed again until no key
+    /// can have moved meanwhile. A move spoils one listing for a key, so that four show all keys that move up to three
+    /// times.
     func scan(
         _ start: String,
         _ body: ([String]) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let action = "listing entries"
+        var servers = try engine.servers(action)
+        for _ in 0..<4 {
+            for server in servers.engines {
+                if try !scan(server, start, body) { return }
+            }
+            let later = try engine.servers(action)
+            if let arrangement = servers.arrangement, arrangement == later.arrangement { return }
+            servers = later
+        }
+    }
+
+    /// Gives the names of one server to `body`; returns whether it wants more.
+    private func scan(
+        _ server: Engine,
+        _ start: String,
+        _ body: ([String]) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        let action = "listing entries"
         let pattern = RedisCommand.Argument.text(EntryNames.pattern(start))
         var cursor = "0"
         repeat {
             let command: RedisCommand = ["SCAN", .text(cursor), "MATCH", pattern, "COUNT", 512]
-            let value = try engine.ask([command], action: action)[0]
+            let value = try server.ask([command], action: action)[0]
             try Engine.check(value, doing: action)
             guard let parts = value.elements, parts.count == 2, let next = parts[0].text,
                 let found = parts[1].elements
             else { throw StoreError(.unreachable, action: action, reason: "SCAN was answered by something else") }
             cursor = next
-            if try !body(found.compactMap(\.text)) { return }
+            if try !body(found.compactMap(\.text)) { return false }
         } while cursor != "0"
+        return true
     }
 }

@@ -61,8 +61,13 @@ extension SharedStore {
             }
             if news.isEmpty { continue }
             do throws(StoreError) {
-                for (place, result) in zip(places, try body(news, places.map { archives[$0] })) {
-                    results[place] = result
+                let saved = try body(news, places.map { archives[$0] })
+                for (index, place) in places.enumerated() {
+                    results[place] = saved[index]
+                    // A node of a cluster did not answer; the others did.
+                    if case .failure(let error) = saved[index], error.code == .unreachable {
+                        view.withView { $0.debts.owe(news[index].key) }
+                    }
                 }
             } catch {
                 if error.code == .unreachable { view.withView { for new in news { $0.debts.owe(new.key) } } }

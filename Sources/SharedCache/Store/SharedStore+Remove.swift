@@ -32,7 +32,8 @@ extension SharedStore {
             guard let current = Generation(value) else { return false }
             let former = found.filter { $0 != names.generation && !names.isEntry($0, of: current) }
             if former.isEmpty { return true }
-            _ = try engine.ask([RedisCommand(["UNLINK"] + former.map { .text($0) })], action: action)
+            // Each may be on another node of a cluster.
+            _ = try engine.ask(former.map { ["UNLINK", .text($0)] }, action: action)
             return true
         }
     }

@@ -46,6 +46,11 @@ final class BroughtClient: TierClient {
         return try client.sendAndWait(commands)
     }
 
+    func servers() throws(RedisError) -> RedisServers {
+        try checkOpen()
+        return try client.servers()
+    }
+
     private func checkOpen() throws(RedisError) {
         if isClosed.load(ordering: .acquiring) { throw RedisError(.closed, "The tier is closed.") }
     }

@@ -4,7 +4,7 @@ import RedisWire
 import Synchronization
 import TypedCache
 
-/// A Redis or Valkey server as the tier that many machines share.
+/// A Redis or Valkey server, or a cluster of them, as the tier that many machines share.
 ///
 /// ```swift
 /// let tier = try SharedTier("redis://app:secret@10.0.0.1/?prefix=shop")
@@ -19,6 +19,11 @@ import TypedCache
 /// Calls for all keys share one connection. A call that gets no answer in time throws `CacheError` with code
 /// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or removal that was not acknowledged leaves nothing to be read in this
 /// process, and the server is told to remove the entry as soon as it answers again.
+///
+/// Of a cluster some hosts are named, by which the tier finds the others:
+/// `redis+cluster://app:secret@10.0.0.1,10.0.0.2/?prefix=shop`. Its keys are spread over the masters, each of which has
+/// connections and heartbeats of its own. The bound of staleness is longer by the cluster's node timeout: for so long a
+/// master that was cut off from the others may go on answering.
 ///
 /// The server needs Redis 6.2 or Valkey 7.2, or later. The tier connects by itself, and again whenever it lost the
 /// server.
@@ -38,8 +43,8 @@ public final class SharedTier: Sendable {
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - url: `redis://[[user]:password@]host[:port][/database]` or `unix:/path/of.sock`, `rediss` for TLS, `valkey` in
-    ///     place of `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters,
+    ///   - url: `redis://[[user]:password@]host[:port][/database]`, `redis+cluster://…host[:port][,host[:port]…]` or
+    ///     `unix:/path/of.sock`, `rediss` for TLS, `valkey` in place of `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters,
     ///     digits, `.`, `_` and `-`; `default` if there is none), `client_name`, `timeout`, `soft_timeout` and
     ///     `connect_timeout` (such as `500ms`, `2s`).
     ///   - settings: of which the URL's timeouts take precedence.
@@ -47,14 +52,28 @@ public final class SharedTier: Sendable {
     ///   without the password; `.unreachable` if the process has no descriptors left. A server that is down is no error
     ///   here.
     public convenience init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
-        let (wire, settings) = try Self.wire(url, settings)
+        let (wire, given) = try Self.wire(url, settings)
+        var settings = given
         let prefix = EntryNames.prefix(wire.extras["prefix"] ?? "default")
-        let node = "\(wire.endpoints[0])"
-        try self.init(prefix: prefix, node: node, settings) { heartbeat, observer throws(RedisError) in
-            try TrackedConnection(
+        let prefixes = settings.coherence == .invalidated ? [prefix] : []
+        let node = wire.endpoints.map(\.description).joined(separator: ",")
+        // A cluster's client gives up each node by itself.
+        if wire.isCluster { settings.breaker.failures = .max }
+        try self.init(prefix: prefix, node: node, settings) { [settings] heartbeat, observer throws(RedisError) in
+            if wire.isCluster {
+                return try TrackedCluster(
+                    settings: wire,
+                    prefixes: prefixes,
+                    heartbeat: prefix + "heartbeat:",
+                    interval: settings.heartbeat.interval,
+                    window: settings.heartbeat.window,
+                    observer: observer
+                )
+            }
+            return try TrackedConnection(
                 to: wire.endpoints[0],
                 settings: wire,
-                prefixes: settings.coherence == .invalidated ? [prefix] : [],
+                prefixes: prefixes,
                 heartbeat: { heartbeat },
                 interval: settings.heartbeat.interval,
                 observer: observer
@@ -107,7 +126,7 @@ public final class SharedTier: Sendable {
         self.node = node
         let counters = TierCounters()
         let members = TierMembers(prefix: prefix, counters)
-        let upkeep = TierUpkeep(members: members, offset: offset)
+        let upkeep = TierUpkeep(members: members, offset: offset, name: prefix + "clock")
         let breaker = Breaker(settings.breaker, hasHeartbeats: true)
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
@@ -120,6 +139,7 @@ public final class SharedTier: Sendable {
         } catch {
             throw CacheError.invalidServer(error.message)
         }
+        members.setClient(client)
         self.members = members
         self.upkeep = upkeep
         engine = Engine(client, breaker, counters: counters)
@@ -152,8 +172,9 @@ public final class SharedTier: Sendable {
         do throws(RedisURLError) {
             let wire = try RedisURL(parameters: ["prefix"], timeouts: timeouts).settings(of: url)
             if let prefix = wire.extras["prefix"] { try checkPrefix(prefix) }
-            if wire.isCluster { throw RedisURLError("clusters are not supported yet") }
-            guard wire.endpoints.count == 1 else { throw RedisURLError("more than one host is for clusters") }
+            guard wire.isCluster || wire.endpoints.count == 1 else {
+                throw RedisURLError("more than one host is for clusters")
+            }
             return wire
         } catch {
             throw CacheError.invalidServer(error.description)

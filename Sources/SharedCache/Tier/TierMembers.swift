@@ -13,6 +13,15 @@ final class TierMembers: Sendable {
         var verifiedSince: ContinuousClock.Instant?
         /// When a connection was lost last.
         var lostAt: ContinuousClock.Instant?
+        weak var client: (any TierClient)?
+
+        /// Tells stores of a heartbeat. Without the news of its generation, nothing of a cache may be used unasked: all
+        /// of it may have been removed.
+        func verify(_ stores: [SharedStore], since start: ContinuousClock.Instant) {
+            for store in stores where client?.isHeard(store.view.names.generation) == true {
+                store.take(.verified(since: start))
+            }
+        }
     }
 
     private let prefix: String
@@ -23,6 +32,8 @@ final class TierMembers: Sendable {
         self.prefix = prefix
         self.counters = counters
     }
+
+    func setClient(_ client: any TierClient) { state.withLock { $0.client = client } }
 
     var all: [SharedStore] { state.withLock { $0.members.compactMap(\.store) } }
 
@@ -43,7 +54,7 @@ final class TierMembers: Sendable {
             state.members.removeAll { $0.store == nil }
             state.members.append(Member(store: store))
             // Not only from the next heartbeat on.
-            if let start = state.verifiedSince { store.take(.verified(since: start)) }
+            if let start = state.verifiedSince { state.verify([store], since: start) }
         }
     }
 
@@ -64,6 +75,7 @@ final class TierMembers: Sendable {
             case .verified(let start):
                 if state.verifiedSince == nil { counters.count { $0.epochs += 1 } }
                 state.verifiedSince = start
+                return state.verify(stores, since: start)
             case .lost:
                 if state.verifiedSince != nil { state.lostAt = .now }
                 state.verifiedSince = nil

@@ -17,10 +17,13 @@ final class TierUpkeep: Sendable {
 
     private let members: TierMembers
     private let offset: ClockOffset
+    private let name: String
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "typed-cache.shared-upkeep", qos: .utility)
 
-    init(members: TierMembers, offset: ClockOffset) {
+    /// - Parameter name: of a key: the clock is that of the server that has it, the same one for all machines.
+    init(members: TierMembers, offset: ClockOffset, name: String) {
+        self.name = name
         self.members = members
         self.offset = offset
     }
@@ -60,7 +63,9 @@ final class TierUpkeep: Sendable {
     func readClock(with engine: Engine) throws(StoreError) {
         let action = "reading the server's clock"
         let before = Date.now
-        let answer = try engine.ask([["TIME"]], action: action)[0]
+        // By a script, for a command without a key may go to any server of a cluster.
+        let command: RedisCommand = ["EVAL", "return redis.call('TIME')", 1, .text(name)]
+        let answer = try engine.ask([command], action: action)[0]
         try Engine.check(answer, doing: action)
         guard let parts = answer.elements, parts.count == 2, let seconds = parts[0].integer,
             let microseconds = parts[1].integer

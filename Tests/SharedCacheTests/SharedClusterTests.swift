@@ -1,0 +1,268 @@
+import Foundation
+import RedisServers
+import RedisWire
+import Synchronization
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import SharedCache
+
+/// Caches on a cluster, seen from several machines.
+@Suite(
+    .serialized,
+    .enabled(if: RedisServer.isInstalled, "redis-server is not installed"),
+    .timeLimit(.minutes(10))
+)
+struct SharedClusterTests {
+    private static let keys = (0..<30).map { "key \($0)" }
+
+    @Test func allThatACacheHasWorksOnEachMaster() async throws {
+        let fleet = try await ClusterFleet()
+        let here = try await fleet.wholeMachine().cache()
+        let tier = try await fleet.wholeMachine()
+        let there = try tier.cache()
+        for (index, key) in Self.keys.enumerated() {
+            try await here.save("old", forKey: key, tags: [index % 2 == 0 ? "even" : "odd"])
+        }
+        for index in 0..<3 { #expect(try await fleet.cluster.ask(index, ["DBSIZE"]).integer ?? 0 > 0) }
+        #expect(try there.keys().all().sorted() == Self.keys.sorted())
+        // Memory answers for each master's keys, until another machine changes them.
+        for key in Self.keys { try await fetch("old", from: there, key: key) }
+        let hits = there.statistics.memoryHits
+        for key in Self.keys { #expect(try await there.fetch(forKey: key) == "old") }
+        #expect(there.statistics.memoryHits - hits >= 30)
+        for key in Self.keys { try await here.save("new", forKey: key, tags: ["even"]) }
+        for key in Self.keys { try await fetch("new", from: there, key: key) }
+        try await here.modify(forKey: Self.keys[0], expiration: .never) { $0 = ($0 ?? "") + "!" }
+        try await fetch("new!", from: there, key: Self.keys[0])
+        for key in Self.keys.prefix(5) { try await here.remove(forKey: key) }
+        for key in Self.keys.prefix(5) { try await fetch(nil, from: there, key: key) }
+        _ = try await here.removeAll(tagged: "even")
+        for key in Self.keys { try await fetch(nil, from: there, key: key) }
+        let loaded = try await there.fetch(forKey: Self.keys[7], expiration: .never) { "loaded" }
+        #expect(loaded == "loaded")
+        try await fetch("loaded", from: here, key: Self.keys[7])
+        try await here.removeAll()
+        try await fetch(nil, from: there, key: Self.keys[7])
+        // The former generations' entries are taken out of each master.
+        #expect(try there.keys().all().isEmpty)
+        for index in 0..<3 {
+            let names = try await fleet.cluster.ask(index, ["KEYS", "*"]).elements?.compactMap(\.text) ?? []
+            #expect(!names.contains { $0.hasSuffix("}") }, "\(names)")
+        }
+    }
+
+    /// Each modification gives a number of its own: none is made to the value that another one has replaced, though slots
+    /// move and connections break.
+    @Test func modificationsAreNotLost() async throws {
+        let fleet = try await ClusterFleet()
+        let key = "counter"
+        let source = fleet.firstMaster(of: key)
+        let rounds = isLongRun ? 12 : 3
+        let isOver = Shared(false)
+        let given = Shared<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    await #expect(throws: Never.self) {
+                        let cache = try fleet.machine().cache()
+                        while !isOver.withLock({ $0 }) {
+                            let life = "\(UInt64.random(in: 0 ... .max))"
+                            do {
+                                // A removal, by which a failed change is undone, begins another life.
+                                let new = try await cache.modify(forKey: key, expiration: .never) { value in
+                                    let parts = (value ?? "\(life) 0").split(separator: " ")
+                                    let new = "\(parts[0]) \((Int(parts[1]) ?? 0) + 1)"
+                                    value = new
+                                    return new
+                                }
+                                given.withLock { $0.append(new) }
+                            } catch let error as CacheError where error.code == .unreachable {
+                                await pause()
+                            }
+                        }
+                    }
+                }
+            }
+            await #expect(throws: Never.self) {
+                for round in 0..<rounds {
+                    let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
+                    let slot = HashSlot(ofKey: key.utf8)
+                    try await fleet.cluster.beginMoving(slot, from: from, to: to)
+                    for _ in 0..<20 { await pause() }
+                    while try await fleet.cluster.moveKeys(of: slot, from: from, to: to) > 0 { await pause() }
+                    try await fleet.cluster.endMoving(slot, to: to)
+                    try await fleet.cluster.ask((to + 1) % 3, ["CLIENT", "KILL", "TYPE", "normal"])
+                    try await fleet.cluster.ask(to, ["CLIENT", "KILL", "TYPE", "normal"])
+                    let count = given.withLock { $0.count }
+                    while given.withLock({ $0.count }) < count + 20 { await pause() }
+                }
+            }
+            isOver.withLock { $0 = true }
+        }
+        let values = given.withLock { $0 }
+        #expect(Set(values).count == values.count && values.count >= 20 * rounds)
+    }
+
+    /// A slot goes from master to master while machines read, save and load its keys and others: no caller notices.
+    @Test func aSlotMovesUnderLoad() async throws {
+        let fleet = try await ClusterFleet()
+        let keys = fleet.keys(4, besides: "key") + ["elsewhere", "and there"]
+        let slot = HashSlot(ofKey: "key".utf8)
+        let source = fleet.firstMaster(of: "key")
+        let isOver = Shared(false)
+        let tiers = [
+            try await fleet.wholeMachine(), try await fleet.wholeMachine(), try await fleet.wholeMachine(),
+        ]
+        let writer = try tiers[0].cache()
+        for key in keys { try await writer.save("0", forKey: key) }
+        await withTaskGroup(of: Void.self) { group in
+            for tier in tiers {
+                for key in keys {
+                    let isWriter = tier === tiers[0]
+                    group.addTask {
+                        await #expect(throws: Never.self) {
+                            try await Self.use(try tier.cache(), key: key, saving: isWriter, until: isOver)
+                        }
+                    }
+                }
+            }
+            await #expect(throws: Never.self) {
+                for round in 0..<(isLongRun ? 12 : 4) {
+                    let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
+                    try await fleet.cluster.beginMoving(slot, from: from, to: to)
+                    for _ in 0..<30 { await pause() }
+                    while try await fleet.cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) > 0 {
+                        await pause()
+                    }
+                    try await fleet.cluster.endMoving(slot, to: to)
+                    for _ in 0..<30 { await pause() }
+                }
+            }
+            isOver.withLock { $0 = true }
+        }
+        for key in keys {
+            let value = try await writer.fetch(forKey: key)
+            for tier in tiers { try await fetch(value, from: try tier.cache(), key: key) }
+        }
+        let counts = tiers.compactMap { $0.clusterClient?.statistics }
+        #expect(counts.contains { $0.moved > 0 } && counts.contains { $0.asked > 0 }, "\(counts)")
+    }
+
+    /// Counts in an entry, or reads a writer's count, and loads others: none goes back, and a writer sees its own.
+    private static func use(
+        _ cache: Cache<String>,
+        key: String,
+        saving: Bool,
+        until isOver: Shared<Bool>
+    ) async throws {
+        var last = 0
+        while !isOver.withLock({ $0 }) {
+            if saving { try await cache.save("\(last + 1)", forKey: key) }
+            let number = Int(try await cache.fetch(forKey: key) ?? "") ?? -1
+            let isRight = saving ? number == last + 1 : number >= last
+            #expect(isRight, "\(number) after \(last), saving \(saving)")
+            last = number
+            let other = "\(key) \(Int.random(in: 0..<1_000))"
+            let loaded = try await cache.fetch(forKey: other, expiration: .never) { other }
+            #expect(loaded == other)
+        }
+    }
+
+    /// Entries that are on their way from one master to another are found by a removal.
+    @Test func removalsFindEntriesThatMove() async throws {
+        let fleet = try await ClusterFleet()
+        let cache = try await fleet.wholeMachine().cache()
+        let keys = fleet.keys(6, besides: "key")
+        let slot = HashSlot(ofKey: "key".utf8)
+        let source = fleet.firstMaster(of: "key")
+        let target = (source + 1) % 3
+        for key in keys { try await cache.save("value", forKey: key, tags: ["tag"]) }
+        try await fleet.cluster.beginMoving(slot, from: source, to: target)
+        try await fleet.cluster.moveKeys(of: slot, from: source, to: target, atMost: 3)
+        let listed = try cache.keys().all().sorted()
+        #expect(listed == keys.sorted())
+        // Scripts are refused until the slot has arrived.
+        async let end: Void = {
+            for _ in 0..<50 { await pause() }
+            try await fleet.cluster.moveKeys(of: slot, from: source, to: target)
+            try await fleet.cluster.endMoving(slot, to: target)
+        }()
+        _ = try await cache.removeAll(tagged: "tag")
+        let other = try await fleet.wholeMachine().cache()
+        for key in keys { #expect(try await other.fetch(forKey: key) == nil) }
+        for key in keys { try await cache.save("value", forKey: key) }
+        try await cache.removeAll()
+        for key in keys { try await fetch(nil, from: other, key: key) }
+        try await end
+        for key in keys { #expect(try await other.fetch(forKey: key) == nil) }
+    }
+
+    /// The killed master's replica takes over, and all machines agree with it; a save that failed leaves nothing old.
+    @Test func aMasterIsKilled() async throws {
+        let fleet = try await ClusterFleet(replicas: 1, nodeTimeout: .seconds(1))
+        let tiers = [try await fleet.wholeMachine(timeout: 2_000), try await fleet.wholeMachine(timeout: 2_000)]
+        let (here, there) = (try tiers[0].cache(), try tiers[1].cache())
+        for key in Self.keys {
+            try await insist { try await here.save("old", forKey: key) }
+            _ = try await insist { try await there.fetch(forKey: key) }
+        }
+        // The generation, too, is at the replica by now, wherever it is.
+        _ = try? await fleet.cluster.ask(0, ["WAIT", 1, 2_000])
+        fleet.cluster.servers[0].kill()
+        for key in Self.keys { _ = await code { try await here.save("lost?", forKey: key) } }
+        for key in Self.keys { try await insist { try await here.save("new", forKey: key) } }
+        while tiers[0].owedKeyCount > 0 { await pause() }
+        for key in Self.keys {
+            // Paid debts may have come after the save of another key only.
+            try await insist { try await here.save("newest", forKey: key) }
+            while await code({ try await fetch("newest", from: there, key: key) }) != nil { await pause() }
+        }
+        while tiers.contains(where: { $0.clusterClient?.isWhole != true }) { await pause() }
+        for key in Self.keys { try await insist { try await there.save("last", forKey: key) } }
+        for key in Self.keys {
+            while await code({ try await fetch("last", from: here, key: key) }) != nil { await pause() }
+        }
+    }
+
+    /// Memory goes on with the entries of the masters that are there, and has none of the missing one's.
+    @Test func aMissingMasterTakesItsOwnEntriesOnly() async throws {
+        let fleet = try await ClusterFleet(nodeTimeout: .seconds(2), needsAllSlots: false)
+        let tier = try await fleet.wholeMachine(timeout: 1_000, deadline: .seconds(2))
+        let cache = try tier.cache()
+        for key in Self.keys { try await insist { try await cache.save("value", forKey: key) } }
+        let names = EntryNames(prefix: EntryNames.prefix(fleet.prefix), cache: "cities", schema: 0)
+        let kept = fleet.cluster.firstMaster(of: HashSlot(ofKey: names.generation.utf8))
+        let killed = (kept + 1) % 3
+        fleet.cluster.servers[killed].kill()
+        let gone = Self.keys.filter { fleet.firstMaster(of: $0) == killed }
+        for key in gone {
+            while await code({ _ = try await cache.fetch(forKey: key) }) != .unreachable { await pause() }
+        }
+        // Again and again, by heartbeats of the others.
+        for key in Self.keys where !gone.contains(key) {
+            let hits = cache.statistics.memoryHits
+            while cache.statistics.memoryHits < hits + 3 {
+                _ = try await insist { try await cache.fetch(forKey: key) }
+            }
+        }
+        for key in gone { #expect(await code { _ = try await cache.fetch(forKey: key) } == .unreachable) }
+        #expect(tier.isVerified)
+    }
+
+    @Test(arguments: ["redis+cluster://a:1/3", "redis://a,b", "valkey+cluster://"])
+    func urlsThatCannotBeUsedAreRefused(url: String) {
+        let error = #expect(throws: CacheError.self) { try SharedTier(url) }
+        #expect(error?.code == .invalidServer)
+    }
+}
+
+/// A value that tasks share.
+private final class Shared<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result { value.withLock { body(&$0) } }
+}
