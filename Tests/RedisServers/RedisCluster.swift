@@ -40,20 +40,6 @@ package final class RedisCluster: Sendable {
         try self.init(made.get(), masters: masters)
     }
 
-    /// A cluster for tests that are not asynchronous, each of which has names of its own; `nil` if no server is
-    /// installed. It ends with the process.
-    package static let common: RedisCluster? = {
-        // Static values are not released.
-        atexit {
-            for server in RedisCluster.common?.servers ?? [] { server.kill() }
-        }
-        guard RedisServer.isInstalled else { return nil }
-        let arguments = [
-            "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "60000",
-        ]
-        return try? RedisCluster(RedisCluster.form(masters: 3, replicas: 0, arguments), masters: 3)
-    }()
-
     private init(_ servers: [RedisServer], masters: Int) throws {
         self.servers = servers
         masterCount = masters

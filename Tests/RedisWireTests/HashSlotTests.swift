@@ -22,8 +22,8 @@ struct HashSlotTests {
         "A server gives each key the same slot",
         .enabled(if: RedisServer.isInstalled, "redis-server is not installed")
     )
-    func server() throws {
-        let cluster = try #require(RedisCluster.common)
+    func server() async throws {
+        let cluster = try await RedisCluster(masters: 1)
         let connection = try RedisConnection(cluster.endpoints[0])
         var random = SeededGenerator(seed: 1)
         let keys = (0..<2_000).map { _ in
@@ -31,7 +31,7 @@ struct HashSlotTests {
                 Array("{}{}ab\0\u{7F}".utf8).randomElement(using: &random)!
             }
         }
-        let slots = try connection.sendAndWait(keys.map { ["CLUSTER", "KEYSLOT", .bytes($0)] })
+        let slots = try await connection.send(keys.map { ["CLUSTER", "KEYSLOT", .bytes($0)] })
         for (key, slot) in zip(keys, slots) {
             #expect(slot.integer == Int64(HashSlot(ofKey: key).number), "\(key)")
         }
