@@ -71,7 +71,8 @@ final class WorkerProcess {
     private var rest = Data()
 
     init(_ arguments: [String]) throws {
-        process.executableURL = URL(filePath: CommandLine.arguments[0])
+        // The shell may have found the program by its name alone.
+        process.executableURL = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
