@@ -93,9 +93,9 @@ final class WorkerProcess {
                 defer { rest.removeSubrange(...end) }
                 return String(decoding: rest[..<end], as: UTF8.self)
             }
-            guard let more = try output.fileHandleForReading.read(upToCount: 4_096), !more.isEmpty else {
-                throw FleetError(description: "A process ended.")
-            }
+            // A read of a number of bytes would wait for all of them.
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { throw FleetError(description: "A process ended.") }
             rest += more
         }
     }
