@@ -51,8 +51,8 @@ let package = Package(
         ),
 
         // A link to the sources, which no product has.
-        .target(name: "RedisWire", swiftSettings: strict),
-        .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWire"], swiftSettings: strict),
+        .target(name: "RedisWireSources", swiftSettings: strict),
+        .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWireSources"], swiftSettings: strict),
 
         // The law of property lists.
         .target(

@@ -1,4 +1,9 @@
-import RedisWire
+#if canImport(RedisWireSources)
+    // The fuzzer's package has the sources under this name, since no two packages may have a module of one name.
+    import RedisWireSources
+#else
+    import RedisWire
+#endif
 
 /// The law of the decoder: a stream has the same values and the same error however it is cut, and values that are written
 /// anew, streamed or not, are read as they were. The fuzzer of RESP3 has a link to this file.

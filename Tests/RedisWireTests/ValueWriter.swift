@@ -1,4 +1,9 @@
-import RedisWire
+#if canImport(RedisWireSources)
+    // The fuzzer's package has the sources under this name, since no two packages may have a module of one name.
+    import RedisWireSources
+#else
+    import RedisWire
+#endif
 
 /// Writes values as servers do; shares nothing with the decoder. The fuzzer of RESP3 has a link to this file.
 enum ValueWriter {
