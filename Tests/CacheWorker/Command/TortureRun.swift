@@ -16,7 +16,7 @@ struct TortureRun {
         Interruption.watch()
         let seed = options.seed ?? UInt64.random(in: 0..<1_000_000)
         let scratch = try makeScratch()
-        let parts = options.parts.isEmpty ? TortureOptions.Part.allCases : options.parts
+        let parts = options.parts.isEmpty ? TortureOptions.Part.allCases.filter { $0 != .shared } : options.parts
         let weights = parts.map(\.weight).reduce(0, +)
         // Standard output is for the result alone.
         func prose(_ line: String) {
