@@ -42,6 +42,12 @@ struct EngineView: Sendable {
         near.changeAll()
     }
 
+    /// Any entry may have been removed by others, whose messages may still be on their way.
+    mutating func doubtAll() {
+        epoch += 1
+        near.doubtAll()
+    }
+
     // MARK: News
 
     /// The keys of entries that messages name.
