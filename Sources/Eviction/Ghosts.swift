@@ -12,15 +12,12 @@ struct Ghost {
     /// When it was given up, in insertions.
     let leftAt: UInt32
     let origin: Origin
-    /// How often it had come back while its ghost was there, at most 255.
-    let returns: UInt8
 
-    init(hash: UInt64, usedAt: UInt32, leftAt: UInt32, origin: Origin, returns: UInt8 = 0) {
+    init(hash: UInt64, usedAt: UInt32, leftAt: UInt32, origin: Origin) {
         tag = Self.tag(hash)
         self.usedAt = usedAt
         self.leftAt = leftAt
         self.origin = origin
-        self.returns = returns
     }
 
     fileprivate static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 20) }

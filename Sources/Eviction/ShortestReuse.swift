@@ -2,16 +2,14 @@
 ///
 /// Time is counted in insertions. New entries enter the small queue. At its end those that were used twice go on
 /// to the main queue, those that were used once go round once more, and the others go, and leave a ghost behind. A
-/// key that comes back while its ghost is there has shown how long it takes: its reuse distance. It counts as used
-/// once if the small queue takes it.
+/// key that comes back while its ghost is there has shown how long it takes: its reuse distance.
 ///
 /// The main queue is in the order in which its entries were last looked at. Its oldest one is looked at where
-/// room is needed: if it was used, one use is forgotten and it goes round once more. If not, it has been idle since
-/// it was last looked at, and an entry with a reuse distance of less than two thirds of that takes its place. All
-/// others have been idle for less time, so the oldest one decides, and nothing is searched. A loop that is longer
-/// than memory thus leaves the main queue as it is, and hits there in each round. An entry that has come back before
-/// counts as idle for less time, since it is likely to come back again: for two fifths of it after three returns. An
-/// entry that was idle for 24 insertions for each entry in memory gives way to any other.
+/// room is needed: if it was used, half of its uses are forgotten and it goes round once more. If not, it has
+/// been idle since it was last looked at, and an entry with a reuse distance of less than two fifths of that takes
+/// its place. All others have been idle for less time, so the oldest one decides, and nothing is searched. A loop
+/// that is longer than memory thus leaves the main queue as it is, and hits there in each round. An entry that
+/// was idle for 16 insertions for each entry in memory gives way to any other.
 ///
 /// The ghosts decide which share of memory the small queue has. A key that comes back soon after it was given up
 /// would have been a hit, had the small queue been a little longer: each place more gives one divided by the
@@ -20,7 +18,7 @@
 /// one more place is worth as much in either.
 ///
 /// A hit changes one byte of its own entry. Every operation is O(1), choosing a victim on average: each extra
-/// step was paid for by a hit. An entry takes 36 bytes here, and its three ghosts 72, or twice that right after
+/// step was paid for by a hit. An entry takes 36 bytes here, and its two ghosts 48, or twice that right after
 /// their ring has grown.
 ///
 /// Sources: the queues are those of S3-FIFO (Yang and others: FIFO queues are all you need for cache eviction,
@@ -40,8 +38,6 @@ package struct ShortestReuse: EvictionPolicy {
         var newer: Int32
         var older: Int32
         var queue: Queue
-        /// How often its key came back while its ghost was there, at most 255.
-        var returns: UInt8
     }
 
     private struct Ends {
@@ -53,18 +49,14 @@ package struct ShortestReuse: EvictionPolicy {
 
     private static var none: Int32 { -1 }
     /// How many times longer than a reuse distance an entry must have been idle to give way to it.
-    private static var patience: Double { 1.5 }
+    private static var patience: Double { 2.5 }
     /// An entry that was idle for this many insertions for each entry in memory gives way to any other.
-    private static var mostIdle: Int { 24 }
-    /// How often a key must have come back for one more return to count no more.
-    private static var mostReturns: UInt8 { 3 }
-    /// The share by which each return makes an entry's idle time count for less.
-    private static var returnWeight: Double { 0.5 }
+    private static var mostIdle: Int { 16 }
     /// How many ghosts there are for each entry.
-    private static var ghostsPerEntry: Int { 3 }
+    private static var ghostsPerEntry: Int { 2 }
     private static var shares: ClosedRange<Double> { 0.01...0.9 }
     /// The largest share of memory that may have been missing for an entry to count as given up too soon.
-    private static var nearShare: Double { 0.3 }
+    private static var nearShare: Double { 0.1 }
     /// With fewer entries than this, the share moves by smaller steps, since chance has more weight.
     private static var fewEntries: Double { 500 }
 
@@ -120,7 +112,7 @@ package struct ShortestReuse: EvictionPolicy {
             }
         }
         while !hasRoom(for: cost) { removed.append(evict()) }
-        add(entry, cost, to: queue, after: ghost)
+        add(entry, cost, to: queue)
     }
 
     package mutating func remove(_ entry: EvictionEntry) {
@@ -227,15 +219,15 @@ package struct ShortestReuse: EvictionPolicy {
     ///
     /// - Parameter idle: `nil` accepts the oldest entry that was not used, however long it has been idle.
     private mutating func mainGivesWay(to idle: Int?) -> Bool {
-        // Entries that other threads use all the time must not keep it going round: without them, none has uses left
-        // after so many rounds.
-        for _ in 0...Int(EvictionEntry.mostUses) * main.count {
+        // Entries that other threads use all the time must not keep it going round: after its uses are halved
+        // twice, none is left.
+        for _ in 0...2 * main.count {
             guard main.count > 0 else { return false }
             let place = main.oldest
             let uses = uses(place)
-            guard uses > 0 else { return idle.map { idleTime(place) > Double($0) } ?? true }
+            guard uses > 0 else { return idle.map { age(place) > $0 } ?? true }
             move(place, to: .main)
-            nodes[Int(place)].entry?.uses = uses - 1
+            nodes[Int(place)].entry?.uses = uses / 2
         }
         return idle == nil
     }
@@ -248,12 +240,6 @@ package struct ShortestReuse: EvictionPolicy {
 
     private func age(_ place: Int32) -> Int { Int(now &- nodes[Int(place)].usedAt) }
 
-    /// The time for which an entry of the main queue counts as idle: less if its key has come back before.
-    private func idleTime(_ place: Int32) -> Double {
-        let returns = min(nodes[Int(place)].returns, Self.mostReturns)
-        return Double(age(place)) / (1 + Self.returnWeight * Double(returns))
-    }
-
     private func uses(_ place: Int32) -> UInt8 {
         guard let entry = nodes[Int(place)].entry else { return 0 }
         entry.gatherUses()
@@ -261,32 +247,23 @@ package struct ShortestReuse: EvictionPolicy {
     }
 
     private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> EvictionEntry {
-        let node = nodes[Int(place)]
+        let usedAt = nodes[Int(place)].usedAt
         let limit = Self.ghostsPerEntry * count
         let entry = take(place)
-        let ghost = Ghost(
-            hash: entry.hash,
-            usedAt: node.usedAt,
-            leftAt: now,
-            origin: origin,
-            returns: node.returns
-        )
-        ghosts.add(ghost, limit: limit)
+        ghosts.add(Ghost(hash: entry.hash, usedAt: usedAt, leftAt: now, origin: origin), limit: limit)
         return entry
     }
 
     // MARK: Places
 
-    /// - Parameter ghost: that of the entry's key; `nil` if there was none.
-    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue, after ghost: Ghost?) {
+    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue) {
         let node = Node(
             entry: entry,
             cost: cost,
             usedAt: now,
             newer: Self.none,
             older: Self.none,
-            queue: queue,
-            returns: ghost.map { $0.returns == .max ? .max : $0.returns + 1 } ?? 0
+            queue: queue
         )
         if let place = free.popLast() {
             nodes[Int(place)] = node
@@ -295,7 +272,7 @@ package struct ShortestReuse: EvictionPolicy {
             entry.place = Int32(nodes.count)
             nodes.append(node)
         }
-        entry.uses = ghost != nil && queue == .small ? 1 : 0
+        entry.uses = 0
         link(entry.place)
     }
 
