@@ -45,6 +45,21 @@ import Testing
         }
     }
 
+    /// Of several faults, each way of reading finds the same one first, also in objects whose keys are many.
+    @Test func theFirstOfSeveralFaultsIsTold() throws {
+        let set = NSOrderedSet(array: (0..<100).map { "element \($0)" })
+        let archive = [UInt8](try KeyedArchiver.archivedData(withRootObject: set))
+        let markers = ["NS.object.15", "NS.object.20", "NS.object.70"].compactMap { key in
+            archive.firstRange(of: Array(key.utf8)).map { $0.lowerBound - 1 }
+        }
+        #expect(markers.count == 3)
+        for _ in 0..<20 {
+            var bytes = archive
+            for marker in markers { bytes[marker] = UInt8.random(in: 0x70...0x7F) }
+            Self.read(bytes)
+        }
+    }
+
     /// What can be written as XML can be read back, and is the same then.
     private static func convert(_ bytes: [UInt8]) {
         guard let xml = try? KeyedArchiver.convert(Data(bytes), to: .xml) else { return }

@@ -176,6 +176,16 @@ import Testing
         #expect(ours([String: Text].self, dictionary, converting)?["one_two"] == .object(["threeFour": .number(1)]))
     }
 
+    @Test func escapesAreCheckedWhereTheirStringIsNotAskedFor() {
+        func isOurs(_ escape: String) -> Bool {
+            check(Several.self, Array("{\"other\": \"\(escape)\"}".utf8), decoder(), seed: 0)
+        }
+        for escape in ["\\n", "\\\"", "\\u00e9", "\\uABCD", "\\u0000"] { #expect(isOurs(escape), "\(escape)") }
+        for escape in ["\\u\"", "\\u\"d83d", "\\u12", "\\u00g9", "\\u", "\\x", "\\U0041", "\\"] {
+            #expect(!isOurs(escape), "\(escape)")
+        }
+    }
+
     /// Depth, and numbers of names, are bounded; beyond, `JSONDecoder` has its own bounds.
     @Test func hostileTextsAreLeftToJSONDecoder() {
         let deep = String(repeating: "[", count: 100_000)

@@ -94,8 +94,7 @@ private struct ArchiveTreeReader: PropertyListValueReader {
             return .value(try value(reference))
         }
         try budget.spend(2 * found.count + 1)
-        var scope = ArchiveScope(found)
-        if let value = try scope.stored("$class", in: source.list) {
+        if let value = try source.list.value(of: "$class", in: found) {
             let classPlace = Int(try source.classPlace(at: value))
             let fields = try fields(found, without: "$class")
             return .instance(ArchiveTree.Instance(classPlace: classPlace, fields: fields))

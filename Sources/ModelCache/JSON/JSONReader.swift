@@ -60,7 +60,7 @@ struct JSONReader {
         while bytes[end] != UInt8(ascii: "\"") {
             if bytes[end] == UInt8(ascii: "\\") {
                 isPlain = false
-                end += 1
+                end = try Self.lastByte(ofEscapeAt: end, bytes)
             }
             guard bytes[end] >= 0x20 else { throw UnclearJSON() }
             seen |= bytes[end]
@@ -68,6 +68,24 @@ struct JSONReader {
         }
         position = end + 1
         return JSONItem(.string, isPlain: isPlain, isASCII: seen < 0x80, start: start, count: end - start)
+    }
+
+    /// Where an escape ends: also in strings that are never asked for, `JSONDecoder` refuses what is none.
+    private static func lastByte(ofEscapeAt start: Int, _ bytes: Span<UInt8>) throws(UnclearJSON) -> Int {
+        switch bytes[start + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return start + 1
+        case UInt8(ascii: "u"):
+            for index in start + 2..<start + 6 {
+                // The zero behind the text is no digit, so that none is read behind that.
+                guard isDigit(bytes[index]) || (bytes[index] | 0x20) &- UInt8(ascii: "a") < 6 else {
+                    throw UnclearJSON()
+                }
+            }
+            return start + 5
+        default: throw UnclearJSON()
+        }
     }
 
     private mutating func number(_ bytes: Span<UInt8>) throws(UnclearJSON) -> JSONItem {
