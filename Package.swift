@@ -30,7 +30,11 @@ let package = Package(
         .library(name: "_StoreMeasuring", targets: ["StoreMeasuring"]),
     ],
     traits: [
-        .trait(name: "TLS", description: "Encrypted connections to Redis and Valkey, by the system's OpenSSL.")
+        .trait(name: "TLS", description: "Encrypted connections to Redis and Valkey, by the system's OpenSSL."),
+        .trait(
+            name: "Libdeflate",
+            description: "Entries of some KiB and more deflated and inflated by the system's libdeflate."
+        ),
     ],
     targets: [
         // zlib, the one system library that every build needs. Not by pkg-config, which may name another package manager's header.
@@ -38,6 +42,9 @@ let package = Package(
 
         // OpenSSL, for the trait TLS alone.
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+
+        // libdeflate, for the trait Libdeflate alone.
+        .systemLibrary(name: "CLibdeflate", providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
 
         // Where the current thread's stack ends.
         .target(name: "CStack"),
@@ -83,7 +90,10 @@ let package = Package(
         // Archives on disk under keys: compression, the packed store, the store of one file per entry. Knows bytes, no values.
         .target(
             name: "ArchiveStore",
-            dependencies: ["CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction"],
+            dependencies: [
+                "CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction",
+                .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"])),
+            ],
             swiftSettings: strict
         ),
 

@@ -154,6 +154,14 @@ want_openssl() {
     fi
 }
 
+# libdeflate's header for the tests of its trait, which say that they are skipped where it is missing.
+want_libdeflate() {
+    if has_header libdeflate.h || [[ $(uname) == Darwin ]]; then return; fi
+    if ! install_packages "libdeflate's header" libdeflate-dev; then
+        echo "Going on without: libdeflate-dev"
+    fi
+}
+
 # A browser for the test of the report's page, which says that it is skipped where none is.
 want_chromium() {
     if command -v chromium chromium-browser google-chrome >/dev/null || [[ $(uname) == Darwin ]]; then return; fi

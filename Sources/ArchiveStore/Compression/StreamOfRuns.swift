@@ -11,22 +11,20 @@ enum StreamOfRuns {
     ///
     /// - Parameters:
     ///   - runs: one after another, all of `input`; every one but the last a multiple of the largest stored block long.
-    ///   - deflaters: streams without zlib's header and trailer.
+    ///   - deflate: deflates a run into a space, without zlib's header and trailer, and returns how many bytes it took
+    ///     there; `nil` if it does not fit. It is told whether the stream ends with the run.
     /// - Precondition: `output` has room for `StoredBlocks.byteCount(for: input.count)` bytes.
     static func write(
         _ input: UnsafeRawBufferPointer,
         _ runs: [CompressionProbe.Run],
-        with deflaters: StreamPool<DeflateStream>,
-        into output: UnsafeMutableRawBufferPointer
+        into output: UnsafeMutableRawBufferPointer,
+        deflate: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer, _ isLast: Bool) -> Int?
     ) -> Int {
         var stream = Writer(output)
         for run in runs {
             let bytes = UnsafeRawBufferPointer(rebasing: input[run.range])
             let isLast = run.range.upperBound == input.count
-            let space = stream.space(for: bytes.count)
-            let deflated =
-                run.shrinks ? deflaters.withStream { $0.deflate(bytes, into: space, isLast: isLast) } : nil
-            if let deflated {
+            if run.shrinks, let deflated = deflate(bytes, stream.space(for: bytes.count), isLast) {
                 stream.append(deflated: deflated, of: bytes)
             } else {
                 stream.append(bytes, isLast: isLast)

@@ -3,7 +3,8 @@ import CZlib
 
 /// zlib streams (RFC 1950) and CRC-32, one call each; C stops in this folder.
 ///
-/// Streams are pooled (see `DeflateSettings` for the savings) and every function may be called from any thread.
+/// Streams are pooled (see `DeflateSettings` for the savings) and every function may be called from any thread. With the
+/// package's trait `Libdeflate`, that library does what is done whole; the streams are zlib's all the same.
 package enum Zlib {
     /// No zlib stream holds more than this many times its own bytes (258 bytes per 2 bits of DEFLATE, and
     /// change).
@@ -15,6 +16,10 @@ package enum Zlib {
     private static let smallDeflaters = LevelPools(capacity: 8) { DeflateStream(.small(level: $0)) }
     private static let largeDeflaters = LevelPools(capacity: 4) { DeflateStream(.large(level: $0)) }
     private static let inflaters = StreamPool(capacity: 8) { InflateStream() }
+    #if Libdeflate
+        private static let compressors = LevelPools(capacity: 8) { LibdeflateCompressor(level: $0) }
+        private static let decompressors = StreamPool(capacity: 8) { LibdeflateDecompressor() }
+    #endif
 
     /// Deflates `bytes` to a zlib stream; bytes that do not shrink are stored in one, at 5 bytes per 65,535 and 6 in
     /// all.
@@ -53,10 +58,38 @@ package enum Zlib {
         guard input.count > DeflateSettings.largestSmallInput else {
             // One byte less than stored blocks would take: input that does not fit there is better stored.
             let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-            return smallDeflaters[level].withStream { $0.deflate(input, into: target) }
-                ?? StoredBlocks.write(input, into: output)
+            return deflateSmall(input, into: target, level: level) ?? StoredBlocks.write(input, into: output)
         }
-        return StreamOfRuns.write(input, runs, with: largeDeflaters[level], into: output)
+        return StreamOfRuns.write(input, runs, into: output) { run, space, isLast in
+            deflateRun(run, into: space, isLast: isLast, level: level)
+        }
+    }
+
+    /// Deflates all of `input` to a zlib stream; `nil` if it does not fit.
+    private static func deflateSmall(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        level: Int
+    ) -> Int? {
+        #if Libdeflate
+            compressors[level].withStream { $0.deflate(input, into: output) }
+        #else
+            smallDeflaters[level].withStream { $0.deflate(input, into: output) }
+        #endif
+    }
+
+    /// Deflates all of `input` to blocks without zlib's header and trailer; `nil` if they do not fit.
+    private static func deflateRun(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        isLast: Bool,
+        level: Int
+    ) -> Int? {
+        #if Libdeflate
+            // It always ends the stream.
+            if isLast { return compressors[level].withStream { $0.deflateBare(input, into: output) } }
+        #endif
+        return largeDeflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
     }
 
     /// Whether the fastest stream for small inputs deflates all of `input` into `output`.
@@ -173,7 +206,11 @@ package enum Zlib {
 
     /// Whether all of `input` is one zlib stream, and its content fills `output` exactly.
     static func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        inflaters.withStream { $0.inflate(input, filling: output) }
+        #if Libdeflate
+            decompressors.withStream { $0.inflate(input, filling: output) }
+        #else
+            inflaters.withStream { $0.inflate(input, filling: output) }
+        #endif
     }
 
     /// The Adler-32 (as in RFC 1950) of `bytes`, continued from the one of the bytes before them.
