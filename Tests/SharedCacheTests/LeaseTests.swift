@@ -69,7 +69,10 @@ struct LeaseTests {
         let fleet = try await Fleet()
         let (here, there) = (try await fleet.verifiedMachine().cache(), try await fleet.verifiedMachine().cache())
         if hasFormer {
-            try await here.save("former", forKey: "key", expiration: .after(.milliseconds(1)), tags: ["tag"])
+            // It has expired, and is there still.
+            let brief = Expiration.after(.milliseconds(1)).servingStaleOnError(for: .seconds(3_600))
+            try await here.save("former", forKey: "key", expiration: brief, tags: ["tag"])
+            try await fetch(nil, from: here)
         }
         let (begun, changed) = (Gate(), Gate())
         async let load = here.fetch(forKey: "key", tags: ["tag"]) {
