@@ -9,7 +9,7 @@ import Testing
 @Suite(
     .serialized,
     .enabled(if: RedisServer.isInstalled, "redis-server is not installed"),
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(40))
 )
 struct ClusterClientTests {
     @Test func commandsGoToTheNodesOfTheirKeys() async throws {

@@ -122,7 +122,7 @@ struct ClusterTrackingTests {
     }
 
     /// Changes at each master are heard of, and answers of masters that do not tell of changes are marked.
-    @Test(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
     func realMasters() async throws {
         let cluster = try await RedisCluster()
         var settings = RedisSettings(endpoints: cluster.endpoints)

@@ -7,7 +7,7 @@ import Testing
 /// Encrypted connections to a real server.
 @Suite(
     .enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"),
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(40))
 )
 struct TLSTests {
     private let certificates: TestCertificates

@@ -7,7 +7,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Loads of several machines. Leases last an hour unless a test says otherwise, so that waiting for one to expire fails.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
 struct LeaseTests {
     @Test func oneProducerRunsForAllMachines() async throws {
         let fleet = try await Fleet()
