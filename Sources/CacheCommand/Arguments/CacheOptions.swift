@@ -3,13 +3,7 @@ import TypedCache
 
 /// The options that select the cache of a subcommand.
 struct CacheOptions: OptionGroup {
-    @Option(
-        required: "cache",
-        value: "NAME",
-        help: "Name of the cache",
-        parse: ArgumentText.nonEmpty("the name of a cache")
-    )
-    var name: String
+    @Option(required: .cacheName, parse: ArgumentText.nonEmpty("the name of a cache")) var name: String
     let location = LocationOptions()
 
     var selection: CacheSelection { CacheSelection(name: name, location: location.location) }
@@ -19,22 +13,8 @@ struct CacheOptions: OptionGroup {
 struct LocationOptions: OptionGroup {
     static let isExclusive = true
 
-    @Option(
-        "root",
-        value: "DIR",
-        help: "Directory that holds the app's caches",
-        standard: "that of the variable TYPED_CACHE_ROOT",
-        parse: ArgumentText.nonEmpty("a directory")
-    )
-    var root: String?
-    @Option(
-        "app",
-        value: "NAME",
-        help: "App whose caches these are",
-        standard: "that of TYPED_CACHE_APP, or the command's own caches",
-        parse: ArgumentText.nonEmpty("the name of an app")
-    )
-    var app: String?
+    @Option(.root, parse: ArgumentText.nonEmpty("a directory")) var root: String?
+    @Option(.app, parse: ArgumentText.nonEmpty("the name of an app")) var app: String?
 
     /// Whether one of them is given.
     var isGiven: Bool { root != nil || app != nil }

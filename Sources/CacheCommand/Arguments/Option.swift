@@ -54,6 +54,22 @@ final class Option<Value>: DeclaredOption {
         self.init(declaration, absent: nil, read: parse)
     }
 
+    /// An option that must be given, as its declaration says.
+    convenience init(
+        required declaration: OptionDeclaration,
+        parse: @escaping (String) throws(InvalidValue) -> Value
+    ) {
+        self.init(declaration, absent: nil, read: parse)
+    }
+
+    /// An option that may be given; `nil` if it is not.
+    convenience init<Given>(
+        _ declaration: OptionDeclaration,
+        parse: @escaping (String) throws(InvalidValue) -> Given
+    ) where Value == Given? {
+        self.init(declaration, absent: .some(nil)) { text throws(InvalidValue) in try parse(text) }
+    }
+
     /// An option that may be given; `nil` if it is not.
     ///
     /// - Parameters:
@@ -74,7 +90,7 @@ final class Option<Value>: DeclaredOption {
             help: help,
             standard: standard
         )
-        self.init(declaration, absent: .some(nil)) { text throws(InvalidValue) in try parse(text) }
+        self.init(declaration, parse: parse)
     }
 }
 
@@ -111,6 +127,26 @@ struct OptionDeclaration: Sendable, Equatable {
 
     /// As it stands in help.
     var form: String { placeholder.map { "\(spelling) \($0)" } ?? spelling }
+
+    // Options that several groups have.
+    static let cacheName = OptionDeclaration(
+        name: "cache",
+        placeholder: "NAME",
+        help: "Name of the cache",
+        isRequired: true
+    )
+    static let root = OptionDeclaration(
+        name: "root",
+        placeholder: "DIR",
+        help: "Directory that holds the app's caches",
+        standard: "that of the variable TYPED_CACHE_ROOT"
+    )
+    static let app = OptionDeclaration(
+        name: "app",
+        placeholder: "NAME",
+        help: "App whose caches these are",
+        standard: "that of TYPED_CACHE_APP, or the command's own caches"
+    )
 
     // Options without a value that several subcommands take.
     static let json = OptionDeclaration(name: "json", help: "Print JSON")

@@ -2,13 +2,7 @@ import Foundation
 
 /// The options that select the cache of a subcommand that works on servers, too.
 struct SharedCacheOptions: OptionGroup {
-    @Option(
-        required: "cache",
-        value: "NAME",
-        help: "Name of the cache",
-        parse: ArgumentText.nonEmpty("the name of a cache")
-    )
-    var name: String
+    @Option(required: .cacheName, parse: ArgumentText.nonEmpty("the name of a cache")) var name: String
     let place = PlaceOptions()
     @Option(
         "schema",
@@ -49,22 +43,8 @@ struct PlaceOptions: OptionGroup {
     /// Stands for `--shared`, so that a password need not stand in the list of processes.
     static let variable = "TYPED_CACHE_SHARED"
 
-    @Option(
-        "root",
-        value: "DIR",
-        help: "Directory that holds the app's caches",
-        standard: "that of the variable TYPED_CACHE_ROOT",
-        parse: ArgumentText.nonEmpty("a directory")
-    )
-    var root: String?
-    @Option(
-        "app",
-        value: "NAME",
-        help: "App whose caches these are",
-        standard: "that of TYPED_CACHE_APP, or the command's own caches",
-        parse: ArgumentText.nonEmpty("the name of an app")
-    )
-    var app: String?
+    @Option(.root, parse: ArgumentText.nonEmpty("a directory")) var root: String?
+    @Option(.app, parse: ArgumentText.nonEmpty("the name of an app")) var app: String?
     @Option(
         "shared",
         value: "URL",
