@@ -54,6 +54,10 @@ let package = Package(
         .target(name: "RedisWireSources", swiftSettings: strict),
         .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWireSources"], swiftSettings: strict),
 
+        // A link to the decoder of JSON, which no product shows.
+        .target(name: "ModelJSONSources", swiftSettings: strict),
+        .executableTarget(name: "fuzz-json", dependencies: ["FuzzKit", "ModelJSONSources"], swiftSettings: strict),
+
         // The law of property lists.
         .target(
             name: "PropertyListTrials",

@@ -2,8 +2,8 @@ import Foundation
 
 /// A text of JSON that was read, to be decoded.
 ///
-/// What it decodes equals what a `JSONDecoder` decodes. Where that is not certain, it is unclear, and the result is not
-/// to be used: the decoder is asked. Is for one task at a time, as a decoder is.
+/// A decoded value equals the one that a `JSONDecoder` decodes. Where that is not certain, the text is unclear, and the
+/// value is not to be used: the decoder is asked. Is for one task at a time, as a decoder is.
 final class JSONDocument {
     /// The text, with a zero behind it.
     let bytes: [UInt8]

@@ -70,7 +70,7 @@ struct JSONReader {
         return JSONItem(.string, isPlain: isPlain, isASCII: seen < 0x80, start: start, count: end - start)
     }
 
-    /// Where an escape ends: also in strings that are never asked for, `JSONDecoder` refuses what is none.
+    /// Where an escape ends. Also in strings that are never asked for, `JSONDecoder` refuses a backslash without an escape.
     private static func lastByte(ofEscapeAt start: Int, _ bytes: Span<UInt8>) throws(UnclearJSON) -> Int {
         switch bytes[start + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),

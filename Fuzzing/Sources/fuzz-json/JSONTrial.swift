@@ -1,0 +1,1 @@
+../../../Tests/ModelCacheTests/JSONTrial.swift
