@@ -58,11 +58,13 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
                     return snapshot
                 } catch {
                     // A disk that fails shows nothing new; the next change is another attempt.
-                    if error.code == .closed { return nil }
+                    if error.code == .closed { break }
                     engine.report(error)
                 }
             }
             engine.bus.remove(observer)
+            // A loop that has ended retains no models, even if there is still a reference to it.
+            last = nil
             return nil
         }
     }

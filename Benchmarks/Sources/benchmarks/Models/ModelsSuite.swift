@@ -17,6 +17,7 @@ struct ModelsSuite: Suite {
         try tell(context)
         try start(context)
         try confirm(context)
+        try KeptModels().run(context)
     }
 
     private func open(_ folder: URL, _ server: (any ModelTransport)? = nil) throws -> ModelCache {
