@@ -50,7 +50,11 @@ import TypedCache
         stage.server.answer("/comments/c", .json(#"{"id": "c", "text": "x", "author": {"id": 7, "name": "c"}}"#))
         _ = try await models.fetch(Comment.self, id: "c", .reload)
         #expect(await updates.next(isolation: #isolation)??.value.name == "c")
-        for link in links { #expect(try await models.stored(User.self, id: link.id)?.value.name == "c") }
+        // Through the article.
+        stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "t", "author": {"id": 7, "name": "x"}}"#))
+        _ = try await models.fetch(Article.self, id: 1, .reload)
+        #expect(await updates.next(isolation: #isolation)??.value.name == "x")
+        for link in links { #expect(try await models.stored(User.self, id: link.id)?.value.name == "x") }
         // And by itself.
         try await models.save(User(id: 7, name: "d", bio: nil))
         #expect(await updates.next(isolation: #isolation)??.value.name == "d")

@@ -2,8 +2,22 @@ import Foundation
 import ModelCache
 import ModelCacheTesting
 import Synchronization
+import TestSupport
 import Testing
 import TypedCache
+
+/// Answers nothing until a request is cancelled.
+private final class EndlessServer: ModelTransport {
+    let requestCount = Atomic(0)
+    let cancelledCount = Atomic(0)
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        requestCount.add(1, ordering: .relaxed)
+        while !Task.isCancelled { await pause() }
+        cancelledCount.add(1, ordering: .relaxed)
+        throw CancellationError()
+    }
+}
 
 /// Which answer stays.
 @Suite struct OrderTests {
@@ -33,6 +47,17 @@ import TypedCache
         stage.server.release("/users/1")
         await models.settle()
         #expect(try await models.stored(User.self, id: 1)?.value.name == "mine")
+    }
+
+    @Test(.timeLimit(.minutes(10))) func theRequestThatNoTaskWaitsForIsCancelled() async throws {
+        let server = EndlessServer()
+        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        let tasks = (0..<10).map { _ in Task { try await models.fetch(User.self, id: 1) } }
+        while server.requestCount.load(ordering: .relaxed) == 0 { await pause() }
+        for task in tasks { task.cancel() }
+        while server.cancelledCount.load(ordering: .relaxed) == 0 { await pause() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        #expect(server.requestCount.load(ordering: .relaxed) == 1)
     }
 
     @Test func aListThatBringsTheModelAndItsOwnLoadBothEndAndTheLaterRequestStays() async throws {
