@@ -136,7 +136,7 @@ private struct Reply: CachedModel {
         while let next = first.next({ _ in asked += 1 }) { #expect(given.insert(next).inserted) }
         #expect(given.count > 1_000)
         #expect(asked == 1)
-        // As after a crash: what was reserved is gone, whether it was given or not.
+        // As after a crash: reserved revisions are gone, given or not.
         let second = try open()
         try second.reserve()
         let next = try #require(second.next { _ in })

@@ -4,7 +4,7 @@ import ModelCacheTesting
 import Testing
 import TypedCache
 
-/// When the server is asked, and with what.
+/// When the server is asked, and with which headers.
 @Suite struct FreshnessTests {
     @Test func maxAgeLessAgeIsFreshAndNoStoreLeavesNothing() async throws {
         let stage = try Stage()

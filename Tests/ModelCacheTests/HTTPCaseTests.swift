@@ -34,7 +34,7 @@ import TypedCacheTesting
         }
     }
 
-    /// Every case stands in the table that is written by `Scripts/http-cases`, with what this cache does.
+    /// Every case stands in the table that is written by `Scripts/http-cases`, with this cache's outcome.
     @Test func theTableHasThem() throws {
         let page = try String(
             contentsOf: HTTPCase.file.deletingLastPathComponent().appending(path: "../../docs/http.md")

@@ -18,7 +18,7 @@ struct HTTPCase: Decodable, Sendable, CustomStringConvertible {
         var wait: Int?
         /// Headers of the request.
         var request: [[String]]?
-        /// What is asked for; always the same where it is not said.
+        /// The requested query; always the same where it is not said.
         var query: String?
         /// Given to one request after another.
         var answers: [Answer]?

@@ -45,7 +45,7 @@ import TypedCacheTesting
         let list = #"{"items": [{"id": 1, "title": "t", "author": {"id": 7, "name": "NAME"}}]}"#
         stage.server.answerUser(7, "Ada", headers: Self.tagged)
         _ = try await models.fetch(User.self, id: 7)
-        // The list has the same fields: the detail's answer is still what is stored.
+        // The list has the same fields: the stored model is still the detail's answer.
         stage.server.answer("/articles?topic=a", .json(list.replacing("NAME", with: "Ada")))
         _ = try await models.fetch(Feed(topic: "a"))
         stage.clock.advance(by: .seconds(61))
@@ -239,7 +239,7 @@ import TypedCacheTesting
             try await models.stored(User.self, id: 1)?.freshness
                 == .fresh(until: stage.clock.now.addingTimeInterval(90))
         )
-        // What the 304 did not repeat is still forbidden.
+        // Stale values are still forbidden, though the 304 did not repeat that.
         stage.clock.advance(by: .seconds(91))
         stage.server.fail("/users/1")
         await #expect(throws: ModelCacheError.self) { try await models.fetch(User.self, id: 1) }

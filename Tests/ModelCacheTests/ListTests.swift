@@ -46,7 +46,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         #expect(try await models.fetchMore(of: feed).hasMore == false)
         stage.server.answer("/articles?topic=swift", page([9, 8], next: "8"))
         #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [9, 8])
-        // What the server has no more of is no longer in the list.
+        // An element that the server has no longer leaves the list.
         stage.server.answer("/articles?topic=swift", page([9]))
         let last = try await models.fetch(feed, .reload)
         #expect(last.elements.map(\.id) == [9])

@@ -22,7 +22,7 @@ import TypedCache
         #expect(await one.next(isolation: #isolation)??.elements.map(\.title) == ["u"])
         #expect(await other.next(isolation: #isolation)??.elements.map(\.title) == ["u"])
         #expect(stage.server.requests.count == 2)
-        // Stale values are shown, and still nobody asks the server.
+        // Stale values are shown, and still the server is not asked.
         stage.clock.advance(by: .seconds(100))
         try await models.invalidate(.everything)
         #expect(await one.next(isolation: #isolation)??.freshness.isFresh == false)

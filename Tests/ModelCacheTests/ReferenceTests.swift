@@ -14,7 +14,7 @@ private struct Reference {
     var articles: [Int: Article] = [:]
 }
 
-/// Random operations, whose reads are those of a reference that knows neither disk nor memory nor layers.
+/// Random operations read as from a reference that knows neither disk nor memory nor layers.
 @Suite struct ReferenceTests {
     @Test(arguments: seeds(0..<40))
     func randomOperationsReadAsWithoutACache(seed: Int) async throws {
@@ -22,7 +22,7 @@ private struct Reference {
         let stage = try Stage()
         var models = try await stage.open()
         var reference = Reference()
-        // What the server has.
+        // The models of the server.
         var server = Reference()
         server.feed = [1, 2, 3]
         for id in 1...3 { server.articles[id] = Article(id: id, title: "0", author: Link(id)) }

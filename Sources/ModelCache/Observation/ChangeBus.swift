@@ -46,7 +46,7 @@ final class ChangeBus: Sendable {
 
     /// Marks the observers of some entries.
     ///
-    /// - Parameter names: is not called if nobody observes anything.
+    /// - Parameter names: is not called if nothing is observed.
     func tell(_ names: @autoclosure () -> some Collection<EntryName>) {
         if state.withLock({ $0.observers.isEmpty }) { return }
         let names = names()

@@ -76,8 +76,8 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         }
     }
 
-    /// Shows the present snapshot, unless the following task was quicker. What changes after it was read shows by that
-    /// task.
+    /// Shows the present snapshot, unless the following task was quicker. That task also shows changes that come after
+    /// it was read.
     private func catchUp() async throws(ModelCacheError) {
         let before = shownCount
         let snapshot = try await read()
