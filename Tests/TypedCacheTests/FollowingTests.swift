@@ -172,6 +172,28 @@ import Testing
         #expect(try cities.fetch(forKey: "x")?.name == "new")
     }
 
+    /// The change that comes behind a load's own look at the store, after another thread has heard of an earlier one: what
+    /// was expected of the fetch that led to the load is forgotten by then.
+    @Test func aLoadKeepsNoEntryIfAnotherThreadHeardOfAChangeMeanwhile() async throws {
+        store.afterFetch.withLock {
+            $0 = { [cities, store, overtaking] in
+                do {
+                    try Self.save("old", elsewhereThan: store)
+                    _ = try cities.fetch(forKey: "y")
+                } catch {
+                    Issue.record(error)
+                }
+                store.afterFetch.withLock { $0 = overtaking }
+            }
+        }
+        let found = try await cities.fetch(forKey: "x") { (_: City?) -> Revalidated<City> in
+            Issue.record("the store has an entry")
+            return .unchanged()
+        }
+        #expect(found.name == "old")
+        #expect(try await cities.fetch(forKey: "x")?.name == "new")
+    }
+
     // MARK: Removing many
 
     /// A removal that others may see is not undone by memory: while many entries are being removed, neither the cache

@@ -87,13 +87,7 @@ extension CacheCore {
                 release(memory.withLock { $0.endRead(key, begun.start) })
                 return entry
             }
-            let dropped = memory.withLock { memory -> MemoryTier.Dropped in
-                if isSame { return memory.endRead(key, begun.start, keeping: entry) }
-                var dropped = memory.endRead(key, begun.start)
-                if let former = memory.forget(begun.doubt) { dropped.others.append(former) }
-                return dropped
-            }
-            release(dropped)
+            release(memory.withLock { $0.endCompare(begun.doubt, begun.start, isSame: isSame) })
             recorder.record(isSame ? .verified : .invalidated, key)
             return isSame ? entry : nil
         } catch {

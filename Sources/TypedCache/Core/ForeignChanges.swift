@@ -20,48 +20,21 @@ final class ForeignChanges: Sendable {
         return mark == followed.load(ordering: .acquiring)
     }
 
-    /// What memory has lost by following.
-    struct Lost {
-        /// The entries that left memory.
-        var dropped = MemoryTier.Dropped()
-        /// The keys of entries that were changed.
-        var keys: [EntryKey] = []
-        /// How many entries may have been changed besides.
-        var doubtfulCount = 0
-    }
-
     /// Has memory forget the entries that other processes have changed.
     ///
     /// One thread at a time: the store reports a change once, so a thread that is told of no change must find the
     /// entries forgotten that another thread was told of.
-    func follow() throws(StoreError) -> Lost {
+    func follow() throws(StoreError) -> ExpectedKeys.Lost {
         try expected.withLock { expected throws(StoreError) in
-            var lost = Lost()
             // Before the question: a change that comes after it is asked for again.
             let mark = store.changeMark
-            switch try store.changesByOthers() {
-            case .keys(let changed): forget(expected.take(changed), &lost)
-            case .keysAndDoubts(let changed, let doubtful):
-                forget(expected.take(changed), &lost)
-                for key in expected.keys(doubtful) {
-                    if let entry = memory.withLock({ $0.makeDoubtful(key) }) { lost.dropped.others.append(entry) }
+            let changes = try store.changesByOthers()
+            let lost =
+                if case .keys(let changed) = changes, changed.isEmpty { ExpectedKeys.Lost() } else {
+                    memory.withLock { expected.follow(changes, in: &$0) }
                 }
-            case .doubts: (lost.doubtfulCount, lost.dropped) = memory.withLock { $0.makeAllDoubtful() }
-            case .everything:
-                expected.removeAll()
-                lost.dropped = memory.withLock { $0.invalidateAll() }
-                lost.doubtfulCount = lost.dropped.others.count
-            }
             if let mark { followed.store(mark, ordering: .releasing) }
             return lost
-        }
-    }
-
-    private func forget(_ keys: [EntryKey], _ lost: inout Lost) {
-        for key in keys {
-            guard let entry = memory.withLock({ $0.invalidate(key, tombstone: .keep) }) else { continue }
-            lost.dropped.others.append(entry)
-            lost.keys.append(key)
         }
     }
 
@@ -75,27 +48,4 @@ final class ForeignChanges: Sendable {
             expected.insert(digest, key) { memory.isKnown($0) }
         }
     }
-}
-
-/// The keys in memory, or on their way there, by the digests that stand for them in a store's list of changes.
-private struct ExpectedKeys {
-    // Several keys may share a digest, if that is half of a hash.
-    private var keys: [KeyDigest: Set<EntryKey>] = [:]
-    private var most = 1_024
-
-    mutating func insert(_ digest: KeyDigest, _ key: EntryKey, isNeeded: (EntryKey) -> Bool) {
-        if keys.count >= most {
-            keys = keys.mapValues { $0.filter(isNeeded) }.filter { !$0.value.isEmpty }
-            most = max(1_024, 2 * keys.count)
-        }
-        keys[digest, default: []].insert(key)
-    }
-
-    mutating func take(_ digests: [KeyDigest]) -> [EntryKey] {
-        digests.flatMap { keys.removeValue(forKey: $0) ?? [] }
-    }
-
-    func keys(_ digests: [KeyDigest]) -> [EntryKey] { digests.flatMap { keys[$0] ?? [] } }
-
-    mutating func removeAll() { keys = [:] }
 }

@@ -153,7 +153,9 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ known: [EntryKey: Date] = [:]
     ) -> [InFlightLoads.Waiter] {
         core.loads.join(keys, isBackground: isBackground) { key in
-            core.memory.withLock { $0.beginRead(key) }
+            let start = core.memory.withLock { $0.beginRead(key) }
+            core.foreignChanges?.expect(key)
+            return start
         } start: { loads in
             Task { await run(loads, isBackground: isBackground, known: known) }
         }

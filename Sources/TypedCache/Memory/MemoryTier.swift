@@ -332,6 +332,16 @@ struct MemoryTier {
         return nil
     }
 
+    /// Ends the comparison of a doubtful entry with the store's, which began as a read.
+    ///
+    /// - Parameter isSame: whether the store has this very entry.
+    mutating func endCompare(_ doubt: Doubt, _ start: Start, isSame: Bool) -> Dropped {
+        if isSame { return endRead(doubt.entry.key, start, keeping: doubt.entry) }
+        var dropped = endRead(doubt.entry.key, start)
+        if let former = forget(doubt) { dropped.others.append(former) }
+        return dropped
+    }
+
     /// Takes the version that a server has of an entry whose deadline has moved there.
     mutating func setVersion(_ version: UInt64, of key: EntryKey, _ timing: EntryTiming) {
         guard let entry = table.entry(forKey: key) ?? doubtful[key]?.entry, entry.timing === timing else { return }
@@ -339,7 +349,7 @@ struct MemoryTier {
     }
 
     /// Forgets an entry that is not the store's any more.
-    mutating func forget(_ doubt: Doubt) -> MemoryEntry? {
+    private mutating func forget(_ doubt: Doubt) -> MemoryEntry? {
         doubtful[doubt.entry.key]?.entry === doubt.entry ? remove(forKey: doubt.entry.key) : nil
     }
 
