@@ -26,7 +26,12 @@ struct EngineView: Sendable {
 
     // MARK: Generations
 
-    mutating func learn(_ generation: Generation) { self.generation = generation }
+    /// A generation was the current one at some moment. An answer that was long on its way may take the place of a later
+    /// one: messages about that one's entries are not understood from then on.
+    mutating func learn(_ generation: Generation) {
+        if self.generation.map({ $0 != generation }) ?? false { forgetAll() }
+        self.generation = generation
+    }
 
     /// A generation is not the current one any more.
     mutating func forget(_ generation: Generation) {

@@ -9,7 +9,9 @@ extension SharedStore {
 
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
         let isOfUse = entry.attributes.freshness(at: .now) != .useless
-        return try ask(Insisting(ChangeSeen.remove(entry, offset.clock, endsLease: isOfUse)))
+        let call = Insisting(try ChangeSeen.remove(entry, offset.clock, endsLease: isOfUse))
+        // Nothing is read of an expired entry anyway.
+        return isOfUse ? try change(try StoreKey(entry.key), call) : try ask(call)
     }
 
     /// Begins a new generation, which takes one command, and then removes the entries of the former ones.
