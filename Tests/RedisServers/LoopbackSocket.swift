@@ -64,6 +64,12 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
+    /// Reads to the end; returns whether the other side has thrown its bytes away there.
+    package func isResetAtEnd() -> Bool {
+        while !read().isEmpty {}
+        return errno == ECONNRESET
+    }
+
     /// Returns whether all bytes were written.
     package func write(_ bytes: some Collection<UInt8>) -> Bool {
         var rest = Array(bytes)[...]

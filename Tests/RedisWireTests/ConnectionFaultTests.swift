@@ -41,6 +41,29 @@ struct ConnectionFaultTests {
         #expect(await cancelled.value?.code == .cancelled)
     }
 
+    /// Otherwise the system goes on sending them, and a command that was given up comes behind later ones.
+    @Test func bytesOfAConnectionThatWasGivenUpAreThrownAway() async throws {
+        let (listener, port) = try LoopbackSocket.listen()
+        defer { listener.close() }
+        let connection = try RedisConnection(.tcp(host: "127.0.0.1", port: port)) {
+            $0.timeouts.hard = .milliseconds(500)
+        }
+        defer { connection.close() }
+        let isReset = Task.detached { () -> Bool in
+            guard let client = listener.accept() else { return false }
+            defer { client.close() }
+            _ = client.read()
+            _ = client.write(Array("%1\r\n$5\r\nproto\r\n:3\r\n".utf8))
+            // The next connection: this one was given up.
+            listener.accept()?.close()
+            return client.isResetAtEnd()
+        }
+        // More than the system takes for a socket that nobody reads.
+        let error = await connection.error(of: ["SET", "key", .bytes([UInt8](repeating: 0, count: 32 << 20))])
+        #expect(error?.code == .connectionLost)
+        #expect(await isReset.value)
+    }
+
     @Test func aServerThatOwesTooLongIsLeft() async throws {
         let server = try await RedisServer()
         let events = EventLog()

@@ -335,7 +335,8 @@ final class RedisChannel {
     private func drop(_ error: RedisError) {
         switch phase {
         case .connecting(let socket, _, _): socket.close()
-        case .securing(let stream, _), .greeting(let stream, _, _), .open(let stream): stream.close()
+        case .securing(let stream, _), .greeting(let stream, _, _): stream.close()
+        case .open(let stream): stream.close(discardsOutput: error.code != .closed)
         case .pausing, .resolving, .over: break
         }
         decoder = RedisDecoder(limits: settings.decoding)

@@ -115,7 +115,9 @@ final class RedisStream {
         return unwritten.isEmpty
     }
 
-    func close() {
+    /// - Parameter discardsOutput: whether bytes that are on their way are thrown away: see ``Socket/abort()``.
+    func close(discardsOutput: Bool = false) {
+        if discardsOutput { return socket.abort() }
         if let cipher {
             cipher.end()
             // A farewell; the server sees the end of the connection anyway.

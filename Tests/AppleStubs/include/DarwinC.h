@@ -265,6 +265,8 @@ struct addrinfo {
 #define SOCK_STREAM 1
 #define SOL_SOCKET 0xffff
 #define SO_ERROR 0x1007
+#define SO_LINGER 0x80
+struct linger { int l_onoff, l_linger; };
 #define SO_NOSIGPIPE 0x1022
 #define IPPROTO_TCP 6
 #define TCP_NODELAY 1
