@@ -2,7 +2,7 @@ import Foundation
 import ModelCache
 import TestSupport
 
-/// Kills one process after another that merges answers into models, or erases an account, and sees what is left.
+/// Kills one process after another that merges answers into models, or erases an account, and reads the rest.
 ///
 /// A list that is found must name models that are there, and be no older than the last one that was on disk; an account
 /// whose erasure was told is gone, and one whose erasure was cut off is gone with the next opening of any account.
@@ -15,8 +15,13 @@ final class ModelTorture {
     /// The number of the last answer that is known to be on disk.
     private var flushed = -1
     private var next = 0
+    /// How long a process took from one line to the next, lately: what a moment is depends on the machine's load.
+    private var step = Duration.milliseconds(5)
 
     private static let neighbour = "neighbour"
+    /// Names of figures.
+    private static let read = "models read"
+    private static let whole = "whole erasures"
 
     init(_ settings: TortureSettings, _ work: ModelWorker.Work) throws {
         self.settings = settings
@@ -50,14 +55,24 @@ final class ModelTorture {
                 nextProgress = MonotonicTime.now.advanced(by: .seconds(5))
             }
         }
+        // Kills that come before there is anything to judge show nothing.
+        if round >= 100, report.figures[work == .merging ? Self.read : Self.whole] == nil {
+            report.add([Violation(law: .failed, evidence: "no process came far enough")], "seed \(settings.seed)")
+        }
         report.seconds = report.duration(since: begin)
         return report
     }
 
     private func kill() async throws -> [Violation] {
         let arguments = ["models", work.rawValue, "--directory", folder.path, "--first", "\(next)"]
-        let lines = try KilledChild(executable: settings.executable, arguments)
-            .lines(killedAfter: .microseconds(Int64.random(in: 0..<15_000, using: &random)))
+        let child = KilledChild(executable: settings.executable, arguments)
+        // Somewhere within the second to seventh step, or shortly behind it.
+        let count = Int.random(in: 1...6, using: &random)
+        let lines = try child.lines(
+            count,
+            thenKilledAfter: step * Double.random(in: 0..<1.5, using: &random),
+            step: &step
+        )
         report.add(1, "kills")
         return switch work {
         case .merging: try await judgeMerges(lines)
@@ -85,7 +100,7 @@ final class ModelTorture {
             return flushed < 0
                 ? [] : [Violation(law: .lost, evidence: "no list, though number \(flushed) was on disk")]
         }
-        report.add(list.elements.count, "models read")
+        report.add(list.elements.count, Self.read)
         var found: [Violation] = []
         if !list.holes.isEmpty {
             found.append(Violation(law: .lost, evidence: "the list names models that are not there: \(list.holes)"))
@@ -124,6 +139,7 @@ final class ModelTorture {
         var found: [Violation] = []
         for line in lines {
             if let number = line.split(separator: " ").last.flatMap({ Int($0) }) { next = max(next, number + 1) }
+            if line.hasPrefix("erased") { report.add(1, Self.whole) }
         }
         func names() throws -> Set<String> {
             Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
@@ -136,7 +152,7 @@ final class ModelTorture {
                 found.append(Violation(law: .phantom, evidence: "after an erasure there is \(left.sorted())"))
             }
         }
-        // The next opening, of whatever account, finishes what was cut off.
+        // The next opening, of any account, finishes an erasure that was cut off.
         let neighbour = try await ModelWorker.open(folder, account: Self.neighbour)
         let other = try await neighbour.stored(TorturedAuthor.self, id: 1)?.value
         if other != TorturedAuthor(id: 1, version: 7) {
@@ -159,7 +175,7 @@ final class ModelTorture {
     }
 }
 
-/// A process that is killed some time after it has said its first line.
+/// A process that is killed some time after it has said some lines.
 private struct KilledChild {
     let process = Process()
     let output = Pipe()
@@ -170,15 +186,24 @@ private struct KilledChild {
         process.standardOutput = output
     }
 
-    /// Its whole lines on standard output.
+    /// Its whole lines on standard output, at least `count` of them.
     ///
+    /// - Parameter step: is set to the mean time from one line to the next, where there are several.
     /// - Throws: ``TortureError`` if it ends by itself.
-    func lines(killedAfter delay: Duration) throws -> [String] {
+    func lines(_ count: Int, thenKilledAfter delay: Duration, step: inout Duration) throws -> [String] {
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
         try output.fileHandleForWriting.close()
         var text = output.fileHandleForReading.availableData
+        let begin = MonotonicTime.now
+        var lineCount: Int { text.count { $0 == UInt8(ascii: "\n") } }
+        while lineCount < count {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            text += more
+        }
+        if lineCount > 1 { step = min(begin.duration(to: .now) / (lineCount - 1), .seconds(1)) }
         MonotonicTime.now.advanced(by: delay).wait()
         Foundation.kill(process.processIdentifier, SIGKILL)
         while let more = try output.fileHandleForReading.readToEnd(), !more.isEmpty { text += more }

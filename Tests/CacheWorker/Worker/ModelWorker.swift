@@ -82,6 +82,7 @@ struct ModelWorker {
         Terminal.say("opened")
         var number = first
         while true {
+            Terminal.say("begun \(number)")
             _ = try await models.fetch(TorturedList(), .reload)
             if number.isMultiple(of: 3) {
                 await models.flush()
