@@ -77,6 +77,13 @@ private final class Ended: Sendable {
 
     private var living: Int { Counted.living.load(ordering: .relaxed) }
 
+    /// Waits until a condition holds, and expects it: the tasks of a call that has returned are released soon after.
+    private func expect(_ comment: String, _ condition: () -> Bool) async {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while !condition(), ContinuousClock.now < deadline { await pause() }
+        #expect(condition(), "\(comment): \(living) models")
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func theLimitIsKeptAndObserversThatEndedRetainNothing() async throws {
         let directory = try TemporaryDirectory()
@@ -94,11 +101,10 @@ private final class Ended: Sendable {
             // Every model is there all the same.
             #expect(try await models.stored(Record.self, ids: 0..<Self.count).count == Self.count)
             await models.flush()
-            #expect(living <= Self.limit)
+            await expect("after all were read") { living <= Self.limit }
             try await models.close()
         }
-        // Tasks that have ended are released soon after.
-        while living > 0 { await pause() }
+        await expect("without the cache") { living == 0 }
     }
 
     /// Merges all lists, in memory and on disk.
@@ -106,7 +112,7 @@ private final class Ended: Sendable {
         for list in Self.lists {
             #expect(try await models.fetch(list).elements.count == Records.length)
             await models.flush()
-            #expect(living <= Self.limit, "after list \(list.first)")
+            await expect("after list \(list.first)") { living <= Self.limit }
         }
         #expect(living > Self.limit / 2, "memory is used")
     }
@@ -146,8 +152,8 @@ private final class Ended: Sendable {
         }
         while await live.elements.first?.part.version != 2 { await pause() }
         await models.flush()
-        while seen.isLiving { await pause() }
-        #expect(living <= Self.limit + Records.length, "the live list alone has a snapshot")
+        await expect("of the first version") { !seen.isLiving }
+        await expect("with the snapshot of the live list alone") { living <= Self.limit + Records.length }
         isOver.open()
         for task in kept { await task.value }
     }
