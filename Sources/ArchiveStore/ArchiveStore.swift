@@ -53,6 +53,14 @@ package protocol ArchiveStore: Sendable {
     ///   gives `nil`.
     func fetch(forKey key: String) throws(StoreError) -> StoredArchive?
 
+    /// Returns the archives saved for several keys: as ``fetch(forKey:)``, one after another, but the device may be read
+    /// for many of them at once.
+    ///
+    /// Every key is tried, even if another one fails.
+    ///
+    /// - Returns: the result for each key, in their order.
+    func fetch(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>]
+
     /// As ``fetch(forKey:)``, checks included, but changes nothing: a damaged entry stays where it is, and reading an
     /// entry does not count as a use. The archive is inflated in pieces and not held whole.
     ///
@@ -196,6 +204,11 @@ extension ArchiveStore {
                 try save(new.archive, forKey: new.key, attributes: new.attributes, if: nil)
             }
         }
+    }
+
+    /// One after another: for stores that read each entry by itself.
+    package func fetch(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
+        keys.map { key in Result { () throws(StoreError) in try fetch(forKey: key) } }
     }
 
     /// One after another: for stores that have nothing to wait for together.

@@ -115,7 +115,7 @@ import Testing
         for given in [nil, dictionary] {
             let bytes = SegmentHeader.bytes(number: 7, begunAt: 1, dictionary: given)
             let header = try #require(SegmentHeader(bytes + [1, 2, 3], number: 7))
-            #expect(header.byteCount == bytes.count && header.dictionary == given?.bytes ?? [])
+            #expect(header.byteCount == bytes.count && header.dictionary?.inflated() == given?.bytes)
             #expect(SegmentHeader(bytes, number: 8) == nil)
             #expect(SegmentHeader(Array(bytes.dropLast()), number: 7) == nil)
             for position in bytes.indices {

@@ -136,6 +136,50 @@ import Testing
         }
     }
 
+    /// Entries that lie beside each other are read together, and each gives what it gives by itself, also where one is
+    /// damaged or too long to be read with others.
+    @Test func neighboursAreReadTogether() throws {
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let faulty = FaultyLayer()
+            let store = try open(.packed, directory + "/cache", .process, faulty.layer)
+            let keys = (0..<50).map { "\($0)" }
+            var new = archives(keys)
+            var random = SeededGenerator(seed: 8)
+            let long = (0..<(1 << 17)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            new[20] = NewArchive(key: "20", archive: long, attributes: new[0].attributes)
+            _ = store.save(new)
+            try store.remove(forKey: "30")
+            func reads(_ body: () throws -> Void) rethrows -> Int {
+                try faulty.planning(.nothing, body).count { $0.operation == .read }
+            }
+            let wanted = Array((keys + ["never", "7"]).shuffled(using: &random))
+            var answers: [Result<StoredArchive?, StoreError>] = []
+            // Two runs of neighbours, and the long one.
+            let readCount = reads { answers = store.fetch(forKeys: wanted) }
+            #expect(readCount <= 4)
+            for (key, answer) in zip(wanted, answers) {
+                let expected = new.first { $0.key == key && key != "30" }?.archive
+                let isSame = try answer.get()?.archive == expected
+                #expect(isSame, "\(key)")
+                #expect(try answer.get().map { $0.information.key == key } ?? true)
+            }
+
+            // A damaged one is told once, as by a fetch, and the others come all the same.
+            let packed = try #require(store as? PackedStore)
+            let digest = try packed.key("9").1
+            let slot = try #require(packed.current.index.slot(digest))
+            let segment = directory + "/cache/" + Segment.fileName(slot.place.segment)
+            var bytes = try Data(contentsOf: URL(filePath: segment))
+            bytes[Int(slot.place.offset) + Int(slot.byteCount) - 1] ^= 1
+            try bytes.write(to: URL(filePath: segment), options: [])
+            for round in 0..<2 {
+                let answers = store.fetch(forKeys: keys)
+                #expect(answers[9].failureCode == (round == 0 ? .corrupted : nil))
+                #expect(answers.count { (try? $0.get()) != nil } == 48)
+            }
+        }
+    }
+
     /// A process that is killed while it writes a batch leaves the first records of it, each as it was to be.
     @Test func everyPartOfABatchIsWholeEntries() throws {
         try withTemporaryDirectory(inMemory: true) { directory in

@@ -152,8 +152,12 @@ struct PackedDirectory: Sendable {
     }
 
     private static func answer(_ store: PackedStore, _ key: String) throws(StoreError) -> Answer {
+        try answer(Result { () throws(StoreError) in try store.fetch(forKey: key) })
+    }
+
+    private static func answer(_ fetched: Result<StoredArchive?, StoreError>) throws(StoreError) -> Answer {
         do throws(StoreError) {
-            guard let stored = try store.fetch(forKey: key) else { return .nothing }
+            guard let stored = try fetched.get() else { return .nothing }
             return .value(stored.archive)
         } catch {
             guard error.code == .corrupted else { throw error }
@@ -161,11 +165,16 @@ struct PackedDirectory: Sendable {
         }
     }
 
-    /// What each key has, and whether what was damaged is out of the way after it was told.
+    /// The answer for each key: every other one is fetched by itself, the rest together; and whether a damaged entry is out
+    /// of the way after it was told.
     func answers(_ store: PackedStore, _ place: Comment) throws -> [String: Answer] {
         var answers: [String: Answer] = [:]
+        let together = keys.indices.filter { !$0.isMultiple(of: 2) }.map { keys[$0] }
+        for (key, fetched) in zip(together, store.fetch(forKeys: together)) {
+            answers[key] = try Self.answer(fetched)
+        }
         for key in keys {
-            let answer = try Self.answer(store, key)
+            let answer = try answers[key] ?? Self.answer(store, key)
             answers[key] = answer
             guard answer == .damaged else { continue }
             #expect(try Self.answer(store, key) == .nothing, "\(key); \(place)")

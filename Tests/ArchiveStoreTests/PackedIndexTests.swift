@@ -29,7 +29,12 @@ import Testing
                 #expect(store.current.index.loadedCount == 0)
             }
 
-            // Parts that are needed are kept, and the next look sees their changes.
+            // So do the first fetches from a part.
+            #expect(try store.information(forKey: "key 7") != nil)
+            #expect(try store.information(forKey: "key 7") != nil)
+            #expect(store.current.index.loadedCount == 0)
+
+            // Parts that are needed more often are kept, and the next look sees their changes.
             #expect(try store.information(forKey: "key 7") != nil)
             #expect((1..<count / 2).contains(store.current.index.loadedCount))
             #expect(try store.keys() == all)
@@ -41,6 +46,37 @@ import Testing
             #expect(store.current.index.peekedTotal == total)
             #expect(try store.segments().reduce(0) { $0 + $1.liveByteCount } == total.byteCount)
             try store.close()
+        }
+    }
+
+    /// Keys are found in a part that is not loaded as in its table, and uses of entries are counted once it is.
+    @Test func whatIsFoundWithoutATableIsFoundInIt() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let keys = (0..<2_000).map { "key \($0)" }
+            do {
+                let writer = try PackedStore(directory: path, create: true)
+                for key in keys { try writer.save(Array(key.utf8), forKey: key, storedAt: .now, expiresAt: nil) }
+                try writer.close()
+            }
+            let store = try PackedStore(directory: path, create: false)
+            let index = store.current.index
+            var looked: [String: IndexSlot] = [:]
+            for key in keys + ["never"] { looked[key] = index.slot(try store.key(key).1) }
+            #expect(looked.count == keys.count)
+            // Most parts were asked more often than they answer without a table.
+            #expect(index.loadedCount > keys.count / 2)
+            for key in keys { #expect(index.slot(try store.key(key).1) == looked[key]) }
+            try store.close()
+
+            let again = try PackedStore(directory: path, create: false)
+            let digest = try again.key("key 3").1
+            for uses in 1...3 {
+                #expect(try again.fetch(forKey: "key 3") != nil)
+                let table = again.current.index.slots(inPart: PackedIndex.part(digest.high), keepsPart: false)
+                #expect(table.first { $0.digest == digest }?.uses == UInt8(uses))
+            }
+            #expect(try again.fetch(forKeys: keys).allSatisfy { try $0.get() != nil })
+            try again.close()
         }
     }
 }

@@ -28,7 +28,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
         let place: Comment = "seed \(seed), step \(step)"
         let key = keys.randomElement(using: &random) ?? "key"
         let expected = model[Array(key.utf8)]
-        switch Int.random(in: 0..<27, using: &random) {
+        switch Int.random(in: 0..<29, using: &random) {
         case 0..<6:
             let archive = random.archive()
             let attributes = random.attributes()
@@ -141,6 +141,23 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
                 } else {
                     #expect(try result.get() == (model.removeValue(forKey: Array(key.utf8)) != nil), place)
                 }
+            }
+        case 26, 27:
+            // Some keys twice, and one that is none.
+            let wanted = (0..<Int.random(in: 0..<20, using: &random)).map { _ in
+                Int.random(in: 0..<16, using: &random) == 0 ? "" : keys.randomElement(using: &random) ?? "key"
+            }
+            let results = store.fetch(forKeys: wanted)
+            #expect(results.count == wanted.count, place)
+            for (key, result) in zip(wanted, results) {
+                if key.isEmpty {
+                    #expect(result.failureCode == .invalidArgument, place)
+                    continue
+                }
+                let stored = try result.get()
+                let isSame = stored?.archive == model[Array(key.utf8)]?.archive
+                #expect(isSame, place)
+                #expect(stored.map { matches($0.information) } ?? true, place)
             }
         default:
             guard Int.random(in: 0..<5, using: &random) == 0 else { break }

@@ -94,6 +94,11 @@ package final class PackedStore: ArchiveStore {
     /// `nil` once the store is closed; tests of open stores need not ask.
     var current: PackedLog! { opened.handle }
 
+    /// The log that is open.
+    ///
+    /// - Throws: `.closed`, `.forked`.
+    func openLog() throws(StoreError) -> PackedLog { try opened.current() }
+
     private static var mostAttempts: Int { 16 }
 
     /// Runs `body` with the log at the store's path; `nil` if `body` returns `nil`, or there is no log.

@@ -26,8 +26,11 @@ final class IndexSnapshot: Sendable {
 
     let position: RecordPlace
     let previous: PreviousRecord?
-    let dictionaries: [[UInt8]]
+    /// Copies of the segments' dictionaries, which are not inflated before one is needed.
+    let dictionaries: [StoredDictionary]
     private let file: OpenFile
+    /// The first bytes of the file: all of it, where it is short.
+    private let start: [UInt8]
     private let parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)]
 
     /// Opens the snapshot in `root`; `nil` if there is none that can be used.
@@ -40,7 +43,10 @@ final class IndexSnapshot: Sendable {
             throw error
         }
         let status = try file.status()
-        guard status.isRegular, let header = try Self.header(of: file) else { return nil }
+        guard status.isRegular else { return nil }
+        // One read for the header, the dictionaries and the parts of a small index.
+        let start = try file.read(min(Self.startByteCount, status.byteCount), at: 0)
+        guard let header = try Self.header(of: file, from: start) else { return nil }
         let fields = ByteReader(header)
         position = RecordPlace(segment: fields.number(at: 12), offset: fields.number(at: 16))
         let previousByteCount = Int(fields.number(at: 20, as: UInt32.self))
@@ -57,43 +63,83 @@ final class IndexSnapshot: Sendable {
             offset += byteCount
         }
         guard offset == status.byteCount else { return nil }
-        var dictionaries: [[UInt8]] = []
+        var dictionaries: [StoredDictionary] = []
         var rest = ByteReader(header[Self.directoryByteCount...])
-        while let count = rest.next(UInt32.self), let storedCount = rest.next(UInt32.self),
-            let stored = rest.next(byteCount: Int(storedCount)),
-            let dictionary = PresetDictionary.bytes(stored: Array(stored), byteCount: Int(count))
+        while let byteCount = rest.next(UInt32.self), let storedCount = rest.next(UInt32.self),
+            let stored = rest.next(byteCount: Int(storedCount))
         {
-            dictionaries.append(dictionary)
+            dictionaries.append(StoredDictionary(bytes: Array(stored), byteCount: Int(byteCount)))
         }
         self.dictionaries = dictionaries
         self.parts = parts
         self.file = file
+        self.start = start.count == status.byteCount ? start : []
+    }
+
+    private static let startByteCount = 1 << 15
+
+    /// Bytes of the file, as many as there are.
+    private func read(_ byteCount: Int, at offset: Int) throws(SystemError) -> [UInt8] {
+        if offset + byteCount <= start.count { return Array(start[offset..<offset + byteCount]) }
+        return try file.read(byteCount, at: offset)
     }
 
     /// All bytes before the first slot, checked; `nil` if they are not sound.
-    private static func header(of file: borrowing OpenFile) throws(SystemError) -> [UInt8]? {
-        var bytes = try file.read(directoryByteCount, at: 0)
-        let fields = ByteReader(bytes)
-        guard bytes.count == directoryByteCount, fields.number(at: 0) == magic, fields.number(at: 8) == version
+    ///
+    /// - Parameter start: the first bytes of the file.
+    private static func header(of file: borrowing OpenFile, from start: [UInt8]) throws(SystemError) -> [UInt8]? {
+        let fields = ByteReader(start)
+        guard start.count >= directoryByteCount, fields.number(at: 0) == magic, fields.number(at: 8) == version
         else { return nil }
         let dictionaryCount = Int(fields.number(at: 10, as: UInt16.self))
         guard dictionaryCount <= mostDictionaries else { return nil }
+        var bytes = start
+        var end = directoryByteCount
         for _ in 0..<dictionaryCount {
-            let lengths = try file.read(8, at: bytes.count)
-            guard lengths.count == 8 else { return nil }
-            let count = Int(ByteReader(lengths).number(at: 4, as: UInt32.self))
+            if bytes.count < end + 8 { bytes += try file.read(end + 8 - bytes.count, at: bytes.count) }
+            guard bytes.count >= end + 8 else { return nil }
+            let count = Int(ByteReader(bytes).number(at: end + 4, as: UInt32.self))
             guard count <= PresetDictionary.largestStoredByteCount else { return nil }
-            bytes += try file.read(8 + count, at: bytes.count)
+            end += 8 + count
+            if bytes.count < end { bytes += try file.read(end - bytes.count, at: bytes.count) }
+            guard bytes.count >= end else { return nil }
         }
+        bytes.removeLast(bytes.count - end)
         let checksum = bytes.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[8...])) }
         return fields.number(at: 4) == checksum ? bytes : nil
     }
 
     /// The slots of a part whose segments are not given up; `nil` if they are damaged.
     func table(part: Int, firstLiveSegment: UInt32) -> IndexTable? {
+        // A damaged count does not ask for all memory.
+        var table = IndexTable(capacity: min(parts[part].count, Self.pieceByteCount / IndexPart.usualByteCount))
+        let isSound = forEachSlot(inPart: part) { slot in
+            if slot.place.segment >= firstLiveSegment { table.insert(slot) }
+        }
+        return isSound ? table : nil
+    }
+
+    /// The slot of a key whose segment is not given up, as a table of its part would give it, which takes several times as
+    /// long to make.
+    ///
+    /// - Returns: `nil` if the part is damaged, or too long to be looked through.
+    func look(for digest: KeyDigest, firstLiveSegment: UInt32) -> IndexLook? {
+        let part = PackedIndex.part(digest.high)
+        guard parts[part].byteCount <= Self.pieceByteCount else { return nil }
+        var found: IndexSlot?
+        let isSound = forEachSlot(inPart: part) { slot in
+            guard slot.hash == digest.high, slot.place.segment >= firstLiveSegment else { return }
+            if slot.digest == digest || slot.isVague && found == nil { found = slot }
+        }
+        return isSound ? IndexLook(slot: found) : nil
+    }
+
+    /// Gives each slot of a part to `body`.
+    ///
+    /// - Returns: whether the part is sound; otherwise the slots are of no use.
+    private func forEachSlot(inPart part: Int, _ body: (IndexSlot) -> Void) -> Bool {
         let (count, byteCount, checksum, offset) = parts[part]
         // In pieces, so that a damaged length does not ask for all memory.
-        var table = IndexTable(capacity: min(count, Self.pieceByteCount / IndexPart.usualByteCount))
         var decoder = IndexPart.Decoder(part: part)
         var actual: UInt32 = 0
         var done = 0
@@ -101,17 +147,14 @@ final class IndexSnapshot: Sendable {
             let pieceByteCount = min(byteCount - done, Self.pieceByteCount)
             guard
                 case .success(let piece) = Result(catching: { () throws(SystemError) in
-                    try file.read(pieceByteCount, at: offset + done)
+                    try read(pieceByteCount, at: offset + done)
                 }), piece.count == pieceByteCount
-            else { return nil }
+            else { return false }
             actual = piece.withUnsafeBytes { Zlib.crc32($0, continuing: actual) }
             done += pieceByteCount
-            let isSound = decoder.read(piece, isLast: done == byteCount) { slot in
-                if slot.place.segment >= firstLiveSegment { table.insert(slot) }
-            }
-            guard isSound else { return nil }
+            guard decoder.read(piece, isLast: done == byteCount, body) else { return false }
         }
-        return actual == checksum && decoder.count == count ? table : nil
+        return actual == checksum && decoder.count == count
     }
 
     private static let pieceByteCount = 1 << 18

@@ -22,7 +22,8 @@ struct SegmentHeader {
     /// The most bytes with a dictionary.
     static let largestByteCount = byteCount + PresetDictionary.largestStoredByteCount
 
-    let dictionary: [UInt8]
+    /// `nil`: the segment has none.
+    let dictionary: StoredDictionary?
     private let storedByteCount: Int
 
     static func bytes(number: UInt32, begunAt: Double, dictionary: PresetDictionary?) -> [UInt8] {
@@ -59,13 +60,15 @@ struct SegmentHeader {
         let checksum = bytes[8..<end].withUnsafeBytes { Zlib.crc32($0) }
         guard fields.number(at: 4) == checksum else { return nil }
         let stored = Array(bytes[Self.byteCount..<end])
-        guard version == Self.version, !stored.isEmpty else {
-            dictionary = stored
-            return
+        if stored.isEmpty {
+            dictionary = nil
+        } else {
+            dictionary = StoredDictionary(
+                bytes: stored,
+                byteCount: dictionaryByteCount,
+                isDeflated: version == Self.version
+            )
         }
-        let dictionary = PresetDictionary.bytes(stored: stored, byteCount: dictionaryByteCount)
-        guard let dictionary else { return nil }
-        self.dictionary = dictionary
     }
 
     var byteCount: Int { Self.byteCount + storedByteCount }

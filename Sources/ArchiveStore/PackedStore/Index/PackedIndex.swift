@@ -1,22 +1,46 @@
 import Synchronization
 
-/// The places of all entries, in parts by hash that are loaded when they are first needed.
+/// The result of looking for a key in a part of an index that is not loaded.
+struct IndexLook: Sendable {
+    /// `nil`: the part has none for the key.
+    let slot: IndexSlot?
+}
+
+/// The places of all entries, in parts by hash that are loaded when they are needed again.
 ///
 /// Loading a part reads a few KiB of the snapshot under the part's lock; all other work under it is in memory only.
 final class PackedIndex: Sendable {
     static let partCount = 256
 
-    /// Gives the slots of a part for the first time. A type of its own: a mutex that holds a function wraps it once more
-    /// with each look at it.
-    private struct Source: Sendable {
+    /// Where parts come from that are not loaded. A type of its own: a mutex that holds a function wraps it once more with
+    /// each look at it.
+    struct Source: Sendable {
+        /// Gives the slots of a part for the first time.
         let table: @Sendable (_ part: Int) -> IndexTable
+        /// Looks for a key without loading its part; `nil`: the part has to be loaded.
+        var look: @Sendable (_ digest: KeyDigest) -> IndexLook? = { _ in nil }
+    }
+
+    private struct PartState: Sendable {
+        /// `nil`: not loaded yet.
+        var table: IndexTable?
+        /// How often a key was looked for without loading the part.
+        var looks = 0
+        /// Uses of entries of a part that is not loaded.
+        var uses: [IndexSlot] = []
     }
 
     private final class Part: Sendable {
-        let table: RankedMutex<IndexTable?>
+        let state: RankedMutex<PartState>
 
-        init(isLoaded: Bool, rank: LockRank) { table = RankedMutex(isLoaded ? IndexTable() : nil, rank: rank) }
+        init(isLoaded: Bool, rank: LockRank) {
+            state = RankedMutex(PartState(table: isLoaded ? IndexTable() : nil), rank: rank)
+        }
     }
+
+    /// A part is loaded when so many keys were looked for in it: a program that opens a store to read few entries needs no
+    /// table of any part.
+    private static let mostLooks = 2
 
     private let parts: [Part]
     /// `nil` once every part is loaded, so that a snapshot that was removed gives its blocks back.
@@ -28,8 +52,8 @@ final class PackedIndex: Sendable {
     /// - Parameters:
     ///   - partRank: the place of each part's lock in the order of locks.
     ///   - source: where parts come from; `nil`: they are empty.
-    init(partRank: LockRank, source: (@Sendable (_ part: Int) -> IndexTable)? = nil) {
-        self.source = RankedMutex(source.map { Source(table: $0) }, rank: PackedLocks.indexSource)
+    init(partRank: LockRank, source: Source? = nil) {
+        self.source = RankedMutex(source, rank: PackedLocks.indexSource)
         hasLoadedAll.store(source == nil, ordering: .relaxed)
         parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
     }
@@ -42,14 +66,15 @@ final class PackedIndex: Sendable {
     }
 
     func withPart<Result>(number: Int, _ body: (inout IndexTable) -> Result) -> Result {
-        parts[number].table.withLock { table in
+        parts[number].state.withLock { state in
             // The counts that the sums include already.
-            let known = table.map { ($0.count, $0.byteCount) } ?? (0, 0)
+            let known = state.table.map { ($0.count, $0.byteCount) } ?? (0, 0)
             // Taken out meanwhile, so that a change does not copy its array.
-            var loaded = table.take() ?? load(number)
+            var loaded = state.table.take() ?? load(number, state.uses)
+            state.uses = []
             defer {
                 count(loaded, since: known)
-                table = loaded
+                state.table = loaded
             }
             return body(&loaded)
         }
@@ -58,15 +83,17 @@ final class PackedIndex: Sendable {
     /// Runs `body` with a part as it is. One that was not needed until now is read for this call and not kept: it has not
     /// changed since the snapshot, and a look at all parts takes the memory of one.
     private func peekPart(number: Int, _ body: (borrowing IndexTable) -> Void) {
-        parts[number].table.withLock { table in
-            let peeked = table ?? load(number)
+        parts[number].state.withLock { state in
+            let peeked = state.table ?? load(number, state.uses)
             body(peeked)
         }
     }
 
-    private func load(_ number: Int) -> IndexTable {
+    private func load(_ number: Int, _ uses: [IndexSlot]) -> IndexTable {
         let source = source.withLock { $0 }
-        return source?.table(number) ?? IndexTable()
+        var table = source?.table(number) ?? IndexTable()
+        for slot in uses { table.use(slot.hash, slot.place) }
+        return table
     }
 
     private func count(_ table: borrowing IndexTable, since known: (count: Int, byteCount: Int)) {
@@ -118,12 +145,12 @@ final class PackedIndex: Sendable {
 
     func forEachLoadedPart(_ body: (inout IndexTable) -> Void) {
         for part in parts {
-            part.table.withLock { table in
-                guard var loaded = table.take() else { return }
+            part.state.withLock { state in
+                guard var loaded = state.table.take() else { return }
                 let known = (loaded.count, loaded.byteCount)
                 body(&loaded)
                 count(loaded, since: known)
-                table = loaded
+                state.table = loaded
             }
         }
     }
@@ -134,7 +161,17 @@ final class PackedIndex: Sendable {
     }
 
     /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
-    func slot(_ digest: KeyDigest) -> IndexSlot? { withPart(digest.high) { $0.slot(digest) } }
+    func slot(_ digest: KeyDigest) -> IndexSlot? {
+        let look = parts[Self.part(digest.high)].state.withLock { state -> IndexLook? in
+            if state.table != nil { return IndexLook(slot: state.table?.slot(digest)) }
+            guard state.looks < Self.mostLooks else { return nil }
+            state.looks += 1
+            let source = source.withLock { $0 }
+            return source?.look(digest)
+        }
+        if let look { return look.slot }
+        return withPart(digest.high) { $0.slot(digest) }
+    }
 
     /// Replaces the slot of the same key, or adds the slot if there is none.
     func set(_ slot: IndexSlot) { withPart(slot.hash) { $0.set(slot) } }
@@ -144,7 +181,15 @@ final class PackedIndex: Sendable {
         withPart(slot.hash) { _ = $0.replace(former, with: slot) }
     }
 
-    func use(_ slot: IndexSlot) { withPart(slot.hash) { $0.use(slot.hash, slot.place) } }
+    func use(_ slot: IndexSlot) {
+        let isNoted = parts[Self.part(slot.hash)].state.withLock { state in
+            // No more than looks.
+            guard state.table == nil, state.uses.count < Self.mostLooks else { return false }
+            state.uses.append(slot)
+            return true
+        }
+        if !isNoted { withPart(slot.hash) { $0.use(slot.hash, slot.place) } }
+    }
 
     @discardableResult
     func remove(_ hash: UInt64, _ place: RecordPlace) -> Bool {

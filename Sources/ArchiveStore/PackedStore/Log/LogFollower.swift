@@ -54,7 +54,7 @@ struct LogFollower: Sendable {
     private mutating func followToTheEnd(_ log: inout SegmentLog) throws(StoreError) {
         while true {
             guard let current = tail.current else {
-                guard let (first, _, _) = try segments.latestNumbers() else { return }
+                guard let first = try segments.latestNumbers()?.first else { return }
                 // Given up just now: there are other segments.
                 guard let segment = try segments.segment(first) else { continue }
                 raiseFirstLiveSegment(to: first, of: &log)

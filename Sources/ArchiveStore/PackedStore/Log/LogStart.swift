@@ -24,9 +24,10 @@ struct LogStart {
         snapshotFile: SnapshotFile,
         usesSnapshot: Bool
     ) throws(StoreError) {
-        guard let (first, last, orphans) = try segments.latestNumbers() else { return }
+        guard let latest = try segments.latestNumbers() else { return }
+        let (first, last) = (latest.first, latest.last)
         firstLiveSegment = first
-        orphanedSegments = orphans
+        orphanedSegments = latest.orphans
 
         let snapshot = usesSnapshot ? try snapshotFile.open() : nil
         if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
@@ -42,12 +43,7 @@ struct LogStart {
             let end = min(size, Int(snapshot.position.offset))
             tail = LogTail.Position(segment: segment, end: end)
             previous = snapshot.previous
-            for number in first..<segment.number {
-                let status = try attempt("looking for a segment", segments.path(number)) { () throws(SystemError) in
-                    try folder.root.status(Segment.fileName(number))
-                }
-                if let status { byteCounts[number] = status.byteCount }
-            }
+            byteCounts = latest.byteCounts.filter { $0.key < segment.number }
         } else if let segment = try segments.segment(first) {
             snapshotIsForeign = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
             if let snapshot, snapshot.position.segment > last {

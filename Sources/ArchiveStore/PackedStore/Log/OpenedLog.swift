@@ -28,7 +28,7 @@ struct OpenedLog {
         status.firstLiveSegment = start.firstLiveSegment
         let index: PackedIndex
         if let snapshot = start.snapshot {
-            for dictionary in snapshot.dictionaries { _ = segments.dictionary(dictionary) }
+            segments.addSpares(snapshot.dictionaries)
             let rescue = IndexRescue(status: status) { () throws(StoreError) in
                 try OpenedLog(
                     in: folder,
@@ -38,9 +38,12 @@ struct OpenedLog {
                     hashing: hashing
                 ).reader.index
             }
-            index = PackedIndex(partRank: partRank) { part in
+            let source = PackedIndex.Source { part in
                 snapshot.table(part: part, firstLiveSegment: status.firstLiveSegment) ?? rescue.table(part: part)
+            } look: { digest in
+                snapshot.look(for: digest, firstLiveSegment: status.firstLiveSegment)
             }
+            index = PackedIndex(partRank: partRank, source: source)
         } else {
             index = PackedIndex(partRank: partRank)
         }

@@ -46,6 +46,20 @@ final class RecordReader: Sendable {
         } catch {
             throw StoreError(error, path: segments.path(number), action: "reading an entry")
         }
+        return try record(at: slot, in: bytes, of: segment, extent, key: key)
+    }
+
+    /// The record of a slot.
+    ///
+    /// - Parameter bytes: of the record, as many as were to be read.
+    /// - Throws: as ``read(_:_:key:)``.
+    private func record(
+        at slot: IndexSlot,
+        in bytes: [UInt8],
+        of segment: Segment,
+        _ extent: Extent,
+        key: [UInt8]
+    ) throws(StoreError) -> LocatedRecord? {
         var failure: StoreError?
         do throws(RecordFault) {
             let record =
@@ -102,6 +116,60 @@ final class RecordReader: Sendable {
             reason: "\(record) is not the one that was written"
         )
     }
+
+    /// Reads the records of some keys, those that lie close to each other with one read.
+    ///
+    /// - Parameters:
+    ///   - wanted: the keys, with their slots.
+    ///   - body: is given the place of each key in `wanted`, with its record. Not called for a record that is gone, damaged
+    ///     or another key's: that one is to be read by itself, which tells more.
+    func readTogether(
+        _ wanted: [(key: StoreKey, slot: IndexSlot)],
+        _ body: (_ index: Int, LocatedRecord) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let order = wanted.indices.sorted { wanted[$0].slot.place < wanted[$1].slot.place }
+        var rest = order[...]
+        while let first = rest.first {
+            let start = wanted[first].slot.place
+            var end = Int(start.offset)
+            // A damaged index could give any places and lengths.
+            let run = rest.prefix { index in
+                let slot = wanted[index].slot
+                let slotEnd = Int(slot.place.offset) + Int(slot.byteCount)
+                guard slot.place.segment == start.segment, Int(slot.place.offset) - end <= Self.mostSkippedBytes,
+                    slotEnd - Int(start.offset) <= Self.mostBytesOfRun
+                else { return false }
+                end = max(end, slotEnd)
+                return true
+            }
+            // A record that is too long for a run.
+            guard !run.isEmpty else {
+                rest = rest.dropFirst()
+                continue
+            }
+            rest = rest.dropFirst(run.count)
+            guard let segment = try segments.segment(start.segment) else { continue }
+            let byteCount = end - Int(start.offset)
+            let bytes = try attempt("reading entries", segments.path(start.segment)) { () throws(SystemError) in
+                try segment.file.read(byteCount, at: Int(start.offset))
+            }
+            for index in run {
+                let (key, slot) = wanted[index]
+                let offset = Int(slot.place.offset - start.offset)
+                guard offset + Int(slot.byteCount) <= bytes.count else { continue }
+                let own = Array(bytes[offset..<offset + Int(slot.byteCount)])
+                let found = Result { () throws(StoreError) in
+                    try record(at: slot, in: own, of: segment, .whole, key: key.bytes)
+                }
+                guard case .success(let record?) = found, record.record.key == key.bytes else { continue }
+                try body(index, record)
+            }
+        }
+    }
+
+    /// The most bytes between two records that are read together: to read them takes less time than another call.
+    private static let mostSkippedBytes = 4_096
+    private static let mostBytesOfRun = 1 << 16
 
     /// Looks for the entry of a key in the index, and reads its record.
     ///

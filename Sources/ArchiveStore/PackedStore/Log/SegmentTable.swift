@@ -5,6 +5,10 @@ final class SegmentTable: Sendable {
     private struct State {
         var open: [UInt32: Segment] = [:]
         var dictionaries: [UInt32: PresetDictionary] = [:]
+        /// The ones that were inflated.
+        var inflated: [StoredDictionary: PresetDictionary] = [:]
+        /// Copies that were not needed yet.
+        var spares: [StoredDictionary] = []
     }
 
     let root: Directory
@@ -25,13 +29,19 @@ final class SegmentTable: Sendable {
             let file = try root.fileForUpdate(Segment.fileName(number))
             guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
             let start = try file.read(SegmentHeader.largestByteCount, at: 0)
-            let header = SegmentHeader(start, number: number)
+            var header = SegmentHeader(start, number: number)
+            var dictionary: PresetDictionary?
+            if let stored = header?.dictionary {
+                dictionary = self.dictionary(stored)
+                // What cannot be inflated is no header that was written.
+                if dictionary == nil { header = nil }
+            }
             let reservation = DescriptorReservation.make()
             let segment = Segment(
                 number: number,
                 file: file,
                 headerByteCount: header?.byteCount,
-                dictionary: header.flatMap { self.dictionary($0.dictionary) },
+                dictionary: dictionary,
                 reservation: reservation
             )
             guard reservation != nil else { return segment }
@@ -72,20 +82,54 @@ final class SegmentTable: Sendable {
         return numbers
     }
 
-    /// The last segments without a hole between them, and the orphaned ones before that: missing segments may have
-    /// changed their entries.
-    func latestNumbers() throws(StoreError) -> (first: UInt32, last: UInt32, orphans: [UInt32])? {
+    /// The segments of a log.
+    struct LatestNumbers {
+        /// The first and the last one, with none missing between them.
+        fileprivate(set) var first: UInt32
+        let last: UInt32
+        /// Those before a missing one, which may have changed their entries.
+        fileprivate(set) var orphans: [UInt32] = []
+        /// The bytes of the segments before the last one.
+        fileprivate(set) var byteCounts: [UInt32: Int] = [:]
+    }
+
+    /// The last segments without a hole between them; `nil` if there is none.
+    func latestNumbers() throws(StoreError) -> LatestNumbers? {
         let numbers = try numbers()
         guard let last = numbers.last else { return nil }
-        var first = last
+        var latest = LatestNumbers(first: last, last: last)
         try attempt("looking for a segment", directoryPath) { () throws(SystemError) in
             // Looked up by name: a listing may lack files that were made while it went on.
-            while first > 1, try root.status(Segment.fileName(first - 1))?.isRegular == true { first -= 1 }
+            while latest.first > 1, let status = try root.status(Segment.fileName(latest.first - 1)),
+                status.isRegular
+            {
+                latest.first -= 1
+                latest.byteCounts[latest.first] = status.byteCount
+            }
         }
-        return (first, last, numbers.filter { $0 < first })
+        latest.orphans = numbers.filter { $0 < latest.first }
+        return latest
     }
 
     // MARK: Dictionaries
+
+    /// The dictionary that is stored so; `nil` if its bytes are none.
+    private func dictionary(_ stored: StoredDictionary) -> PresetDictionary? {
+        if let known = state.withLock({ $0.inflated[stored] }) { return known }
+        guard let bytes = stored.inflated(), let dictionary = dictionary(bytes) else { return nil }
+        state.withLock { $0.inflated[stored] = dictionary }
+        return dictionary
+    }
+
+    /// Adds copies of dictionaries, for records of segments whose headers are damaged.
+    func addSpares(_ spares: [StoredDictionary]) { state.withLock { $0.spares += spares } }
+
+    /// Inflates the copies, where no dictionary that is known is the one that is looked for. A copy that cannot be inflated
+    /// is none.
+    private func inflateSpares() {
+        for spare in state.withLock({ $0.spares }) { _ = dictionary(spare) }
+        state.withLock { $0.spares = [] }
+    }
 
     /// One and the same dictionary for the same bytes; `nil` for none.
     func dictionary(_ bytes: [UInt8]) -> PresetDictionary? {
@@ -109,6 +153,8 @@ final class SegmentTable: Sendable {
     /// The dictionary that a zlib stream names; `nil` if no segment has it.
     func dictionary(named identifier: UInt32) throws(StoreError) -> PresetDictionary? {
         if let known = state.withLock({ $0.dictionaries[identifier] }) { return known }
+        inflateSpares()
+        if let known = state.withLock({ $0.dictionaries[identifier] }) { return known }
         // Its own segment's header may be damaged, but others have the same.
         for number in try numbers() {
             if let found = try segment(number)?.dictionary, found.identifier == identifier { return found }
@@ -127,6 +173,7 @@ final class SegmentTable: Sendable {
 
     /// All dictionaries that are known.
     var dictionaries: [PresetDictionary] {
-        state.withLock { state in state.dictionaries.values.sorted { $0.identifier < $1.identifier } }
+        inflateSpares()
+        return state.withLock { state in state.dictionaries.values.sorted { $0.identifier < $1.identifier } }
     }
 }

@@ -1,0 +1,20 @@
+/// A preset dictionary as segments and the index have it, which takes its time to inflate: most copies are of one that is
+/// known already.
+struct StoredDictionary: Hashable, Sendable {
+    let bytes: [UInt8]
+    /// The bytes of the dictionary itself.
+    let byteCount: Int
+    /// Whether `bytes` is a zlib stream; in segments of version 1 it is the dictionary itself.
+    var isDeflated = true
+
+    /// By the stream's checksum, which tells dictionaries apart as well as all bytes do.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes.count)
+        for byte in bytes.suffix(4) { hasher.combine(byte) }
+    }
+
+    /// The dictionary; `nil` if the bytes are none of such a length.
+    func inflated() -> [UInt8]? {
+        isDeflated ? PresetDictionary.bytes(stored: bytes, byteCount: byteCount) : bytes
+    }
+}
