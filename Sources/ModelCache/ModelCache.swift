@@ -92,6 +92,16 @@ public final class ModelCache: Sendable {
         set { engine.mode.withLock { $0 = newValue } }
     }
 
+    /// Gives up the least useful models in memory, until no more than `count` of each type are left, and of lists.
+    ///
+    /// They stay on disk, and are read from there when they are wanted again. For a program that is told that memory gets
+    /// scarce; on Apple platforms the caches below do so by themselves then. Does no disk I/O. An account in memory alone
+    /// keeps all.
+    ///
+    /// - Parameter count: less than zero counts as zero.
+    /// - Complexity: O(*n*) in the number of entries that go, on average.
+    public func trimMemory(toCount count: Int) { engine.account.trimMemory(toCount: count) }
+
     // MARK: Ending
 
     /// Suspends until everything that was loaded is on disk.

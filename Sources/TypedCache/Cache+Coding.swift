@@ -48,6 +48,32 @@ extension Cache {
         return value
     }
 
+    /// As ``finish(_:_:)``, of several keys; memory's lock is taken once.
+    func finish(_ reads: [Result<DiskRead?, CacheError>], _ keys: [EntryKey]) -> [Result<Value?, CacheError>] {
+        var kept: [(read: DiskRead, entry: MemoryEntry)] = []
+        var values: [Result<Value?, CacheError>] = []
+        kept.reserveCapacity(reads.count)
+        values.reserveCapacity(reads.count)
+        for index in keys.indices {
+            let key = keys[index]
+            do throws(CacheError) {
+                guard let read = try reads[index].get() else {
+                    recorder.miss(key)
+                    values.append(.success(nil))
+                    continue
+                }
+                let value = try Self.decode(read.stored.archive)
+                kept.append((read, form.entry(value, of: key, read.stored, timing: read.timing)))
+                values.append(.success(value))
+            } catch {
+                values.append(.failure(error.named(cache: name, key: key.text)))
+            }
+        }
+        DiskRead.end(kept)
+        recorder.recordDiskHits(on: kept.map(\.entry))
+        return values
+    }
+
     /// Archives a value.
     ///
     /// - Throws: `.encodingFailed`.

@@ -100,6 +100,18 @@ extension Cache where Value: AnyObject {
         return true
     }
 
+    /// Returns the objects for some of the keys, each as ``fetch(forKey:)`` does; the disk is read once for all that memory
+    /// does not have. Blocks on disk I/O.
+    ///
+    /// - Parameter places: the places of the keys that are wanted.
+    /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
+    package func fetch(
+        _ keys: PreparedKeys,
+        at places: [Int]
+    ) throws(CacheError) -> [Result<Value?, CacheError>] {
+        try fetchTogether(places.map { keys.keys[$0] })
+    }
+
     /// Looks for keys in memory, with one look at the clock for all of them.
     private struct Hits {
         // The fields that a hit reads, taken out of the cache once: counting a reference to an object takes several

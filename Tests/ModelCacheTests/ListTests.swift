@@ -106,6 +106,42 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         #expect(try await models.fetch(feed).holes == [2])
     }
 
+    /// A list and its elements are the same from memory, from disk, and from both, also with holes, elements that wait to be
+    /// written, unconfirmed changes, and memory that has room for none of it.
+    @Test func aListIsTheSameFromMemoryAndFromDisk() async throws {
+        let stage = try Stage()
+        let ids = Array((1...40).reversed())
+        stage.server.answer("/articles?topic=swift", page(ids))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        try await models.remove(Article.self, id: 11)
+        let known = try #require(try await models.stored(feed))
+        #expect(known.elements.map(\.id) == ids.filter { $0 != 11 } && known.holes == [11])
+        for kept in [0, 7, 0] {
+            models.trimMemory(toCount: kept)
+            #expect(try await models.stored(feed) == known)
+            #expect(try await models.stored(Article.self, ids: ids).count == 39)
+        }
+        models.trimMemory(toCount: 0)
+        try await models.save(Article(id: 5, title: "new", author: Link(7)))
+        #expect(try await models.stored(feed)?.elements.first { $0.id == 5 }?.title == "new")
+        models.trimMemory(toCount: 0)
+        try await models.change {
+            $0.update(Article.self, id: 6) { $0.title = "unconfirmed" }
+        } sending: {
+            let shown = try await models.stored(feed)
+            #expect(shown?.elements.first { $0.id == 6 }?.title == "unconfirmed")
+            #expect(shown?.elements.first { $0.id == 5 }?.title == "new")
+        }
+        try await models.close()
+
+        let again = try await stage.open()
+        let stored = try #require(try await again.stored(feed))
+        #expect(stored.elements.map(\.id) == known.elements.map(\.id) && stored.holes == [11])
+        #expect(stored.elements.filter { $0.title == "new" || $0.title == "unconfirmed" }.map(\.id) == [6, 5])
+        await expect(.closed) { _ = try await models.stored(feed) }
+    }
+
     @Test func elementsAreInsertedAndRemovedByHand() async throws {
         let stage = try Stage()
         stage.server.answer("/articles?topic=swift", page([3, 2, 1], next: "1"))

@@ -68,6 +68,14 @@ struct StoreTrial {
     }
 
     private func check(_ cache: Cache<String>, except changed: String? = nil) throws {
+        // Together first, before a damaged entry is taken out of the way by itself.
+        let keys = Self.keys.filter { $0 != changed }
+        let together = Result(catching: { try cache.fetch(forKeys: keys) })
+        if case .success(let values) = together {
+            for (key, value) in values where value != Self.value(of: key) && !value.hasPrefix("former") {
+                throw Finding(rule: "\(key) has a value that was never saved for it")
+            }
+        }
         for key in Self.keys where key != changed {
             // An error is an answer, too.
             guard case .success(let value?) = Result(catching: { try cache.fetch(forKey: key) }) else { continue }

@@ -17,10 +17,10 @@ extension ModelEngine {
         _ type: Model.Type,
         _ keys: [String]
     ) async throws(ModelCacheError) -> [ModelSnapshot<Model>?] {
-        let table = try await table(type)
+        let prepared = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(keys) }
         let bookkeeping = try await bookkeeping()
         return try await steps.reading(turns) { () async throws(ModelCacheError) in
-            let records = try await self.records(table.records, keys)
+            let (table, records) = try await self.records(of: type, prepared)
             let layers = table.layers.changes(over: keys)
             return keys.indices.map { index in
                 let key = keys[index]
@@ -87,26 +87,50 @@ extension ModelEngine {
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
         try await steps.reading(turns) { () async throws(ModelCacheError) in
-            guard let shown = try await self.shown(list) else { return nil }
-            return try await self.snapshot(list, shown)
+            try self.checkUsable()
+            if let known = try self.snapshotInMemory(list) { return known }
+            // All of it by one change of threads, which takes as long as reading many models.
+            return try await self.account.reading { () throws(ModelCacheError) in try self.readSnapshot(list) }
         }
     }
 
-    private nonisolated(nonsending) func snapshot<List: ModelList>(
-        _ list: List,
-        _ shown: ShownList
-    ) async throws(ModelCacheError) -> ListSnapshot<List> {
-        let record = shown.entry.record
-        let table = try await table(List.Element.self)
+    /// A list as ``snapshot(_:)`` gives it, if memory has all of it; `nil` if the disk has to be read.
+    private func snapshotInMemory<List: ModelList>(
+        _ list: List
+    ) throws(ModelCacheError) -> ListSnapshot<List>?? {
+        guard let lists = account.openLists, let bookkeeping = account.openBookkeeping,
+            let base = try lists.records.known(list.listKey)
+        else { return nil }
+        guard let shown = Self.shown(list, base, in: lists) else { return .some(nil) }
+        guard let table = try account.openTable(List.Element.self) else { return nil }
         let keys = try wrappingCacheErrors { () throws(CacheError) in try shown.entry.keys.get() }
-        var holes: [List.Element.ID] = []
-        let elements: [List.Element]
-        if let known = try Self.elementsInMemory(table, keys) {
-            elements = known
-        } else {
-            (elements, holes) = try await self.elements(table, ids: record.ids, keys: keys)
+        guard let elements = try Self.elementsInMemory(table, keys) else { return nil }
+        return snapshot(list, shown, elements: elements, holes: [], in: bookkeeping)
+    }
+
+    /// As ``snapshot(_:)``. Blocks on disk I/O.
+    private func readSnapshot<List: ModelList>(_ list: List) throws(ModelCacheError) -> ListSnapshot<List>? {
+        let lists = try account.lists()
+        guard let shown = Self.shown(list, try lists.records.read(list.listKey), in: lists) else { return nil }
+        let table = try account.table(List.Element.self)
+        let keys = try wrappingCacheErrors { () throws(CacheError) in try shown.entry.keys.get() }
+        let bookkeeping = try account.bookkeeping()
+        if let elements = try Self.elementsInMemory(table, keys) {
+            return snapshot(list, shown, elements: elements, holes: [], in: bookkeeping)
         }
-        var freshness = freshness(of: record, list, try await bookkeeping())
+        let (elements, holes) = try Self.readElements(table, ids: shown.entry.record.ids, keys: keys)
+        return snapshot(list, shown, elements: elements, holes: holes, in: bookkeeping)
+    }
+
+    private func snapshot<List: ModelList>(
+        _ list: List,
+        _ shown: ShownList,
+        elements: [List.Element],
+        holes: [List.Element.ID],
+        in bookkeeping: Bookkeeping
+    ) -> ListSnapshot<List> {
+        let record = shown.entry.record
+        var freshness = freshness(of: record, list, bookkeeping)
         if freshness.isFresh, !holes.isEmpty { freshness = .stale(since: nil, because: .holes) }
         return ListSnapshot(
             elements: elements,
@@ -138,13 +162,14 @@ extension ModelEngine {
         return isWhole ? elements : nil
     }
 
-    /// The models of a list, with unconfirmed changes applied, and the identities of those that are missing.
-    private nonisolated(nonsending) func elements<Element: CachedModel>(
+    /// The models of a list, with unconfirmed changes applied, and the identities of those that are missing. Blocks on
+    /// disk I/O.
+    private static func readElements<Element: CachedModel>(
         _ table: ModelTable<Element>,
         ids: [String],
         keys: PreparedKeys
-    ) async throws(ModelCacheError) -> (elements: [Element], holes: [Element.ID]) {
-        let records = try await self.records(table.records, keys)
+    ) throws(ModelCacheError) -> (elements: [Element], holes: [Element.ID]) {
+        let records = try table.records.read(keys)
         let layers = table.layers.changes(over: ids)
         var elements: [Element] = []
         elements.reserveCapacity(ids.count)
@@ -178,10 +203,16 @@ extension ModelEngine {
         _ list: List
     ) async throws(ModelCacheError) -> ShownList? {
         let table = try await lists()
+        return Self.shown(list, try await record(table.records, list.listKey), in: table)
+    }
+
+    /// A list as it shows.
+    ///
+    /// - Parameter base: its entry, without unconfirmed changes.
+    private static func shown(_ list: some ModelList, _ base: ListEntry?, in table: ListTable) -> ShownList? {
         let key = list.listKey
-        let base = try await record(table.records, key)
         // Another list may have had this key.
-        let entry = base?.record.modelName == List.Element.modelName ? base : nil
+        let entry = base.flatMap { $0.record.modelName == elementName(of: list) ? $0 : nil }
         guard let changes = table.layers.changes(over: [key])[key] else {
             return entry.map { ShownList(entry: $0, isChanging: false) }
         }
@@ -189,6 +220,8 @@ extension ModelEngine {
         for change in changes { change(&shown) }
         return shown.map { ShownList(entry: ListEntry($0), isChanging: true) }
     }
+
+    private static func elementName<List: ModelList>(of list: List) -> String { List.Element.modelName }
 
     func freshness(of record: ListRecord, _ list: some ModelList, _ bookkeeping: Bookkeeping) -> Freshness {
         if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: list)) {

@@ -111,8 +111,22 @@ final class ModelEngine: Sendable {
         if unknown.isEmpty { return known }
         return try await account.reading { () throws(ModelCacheError) in
             var found = known
-            for place in unknown { found[place] = try table.read(keys[place]) }
+            try table.read(keys, at: unknown, into: &found)
             return found
+        }
+    }
+
+    /// The table of a type, opened if it is not, and the entries of some models. All else is as for an open table.
+    nonisolated(nonsending) func records<Model: CachedModel>(
+        of type: Model.Type,
+        _ keys: PreparedKeys
+    ) async throws(ModelCacheError) -> (table: ModelTable<Model>, found: RecordTable<ModelRecord<Model>>.Found) {
+        try checkUsable()
+        if let table = try account.openTable(type) { return (table, try await records(table.records, keys)) }
+        // By one change of threads, which takes as long as reading many entries.
+        return try await account.reading { [account] () throws(ModelCacheError) in
+            let table = try account.table(type)
+            return (table, try table.records.read(keys))
         }
     }
 

@@ -198,6 +198,15 @@ final class Account: Sendable {
         return failure
     }
 
+    /// Gives up entries in memory, of each table, until no more than so many are left. Nothing for an account in memory
+    /// alone.
+    func trimMemory(toCount count: Int) {
+        guard directory != nil else { return }
+        let (models, lists) = opened.withLock { (Array($0.models.values), $0.lists) }
+        for table in models { table.trimMemory(toCount: count) }
+        lists?.records.cache.trimMemory(toCount: count)
+    }
+
     /// Closes all caches and deletes their files. Blocks on disk I/O.
     ///
     /// - Throws: `.storage`.
@@ -208,9 +217,10 @@ final class Account: Sendable {
     }
 }
 
-/// A table whose cache can be closed.
+/// A table of models of any type.
 protocol Closable: Sendable {
     func close() -> ModelCacheError?
+    func trimMemory(toCount count: Int)
 }
 
 func closing<Value: Encoded>(_ cache: Cache<Value>) -> ModelCacheError? {

@@ -22,23 +22,18 @@ final class ModelRecord<Model: CachedModel>: Encoded, Codable, NamedInArchives, 
     // The same for every type, so that a renamed one reads its entries.
     static var archivedName: String { "ModelCache.Model" }
 
-    enum CodingKeys: String, CodingKey {
-        case model, version
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let container = try decoder.container(keyedBy: EntryState.CodingKeys.self)
         let version = try container.decode(Int.self, forKey: .version)
         guard version == Model.schemaVersion else { throw OtherSchema(version: version) }
-        state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
+        state = try EntryState(from: container)
         model = try container.decode(Model.self, forKey: .model)
     }
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
+        var container = encoder.container(keyedBy: EntryState.CodingKeys.self)
         try container.encode(Model.schemaVersion, forKey: .version)
-        var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
-        try state.encode(to: &states)
+        try state.encode(to: &container)
         try container.encode(model, forKey: .model)
     }
 }

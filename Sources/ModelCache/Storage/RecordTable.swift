@@ -94,12 +94,44 @@ where Record.Wrapper.Value == Record {
     func read(_ key: String) throws(ModelCacheError) -> Record? {
         if let known = try known(key) { return known }
         return try wrappingCacheErrors { () throws(CacheError) in
-            do throws(CacheError) {
-                return try cache.fetch(forKey: key)
-            } catch {
-                guard error.code == .decodingFailed || error.code == .typeMismatch else { throw error }
-                return try rescue(error, key)
-            }
+            try rescuing(key, Result { () throws(CacheError) in try cache.fetch(forKey: key) })
+        }
+    }
+
+    /// The entries for some keys, in their order: one pass over memory, then one over the disk. Blocks on disk I/O.
+    func read(_ keys: PreparedKeys) throws(ModelCacheError) -> Found {
+        var (found, unknown) = try known(keys)
+        try read(keys, at: unknown, into: &found)
+        return found
+    }
+
+    /// Reads the entries for some of the keys, in one pass over the disk. Blocks on disk I/O.
+    ///
+    /// - Parameter places: of the keys that memory did not know.
+    func read(_ keys: PreparedKeys, at places: [Int], into found: inout Found) throws(ModelCacheError) {
+        if places.isEmpty { return }
+        // They may have been changed since memory was asked.
+        guard waiting.isEmpty else {
+            for place in places { found[place] = try read(keys[place]) }
+            return
+        }
+        let read = try wrappingCacheErrors { () throws(CacheError) in
+            let read = try cache.fetch(keys, at: places)
+            var records: [Record?] = []
+            records.reserveCapacity(read.count)
+            for index in read.indices { records.append(try rescuing(keys[places[index]], read[index])) }
+            return records
+        }
+        for index in read.indices { found[places[index]] = read[index] }
+    }
+
+    /// The entry that was read, or made of one that the record's own decoding refuses.
+    private func rescuing(_ key: String, _ read: Result<Record?, CacheError>) throws(CacheError) -> Record? {
+        do throws(CacheError) {
+            return try read.get()
+        } catch {
+            guard error.code == .decodingFailed || error.code == .typeMismatch else { throw error }
+            return try rescue(error, key)
         }
     }
 

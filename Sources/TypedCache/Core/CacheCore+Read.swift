@@ -27,9 +27,7 @@ extension CacheCore {
     ) async -> [Result<DiskRead?, CacheError>] {
         guard let remote else {
             return await queues.run(keys.count == 1 ? keys[0].key : nil) { [self] in
-                keys.map { key, expired in
-                    Result { () throws(CacheError) in try read(key, expired: expired, allowsStale: allowsStale) }
-                }
+                readTogether(keys, allowsStale: allowsStale)
             }
         }
         let begun = keys.map { key, expired in
@@ -58,6 +56,52 @@ extension CacheCore {
                 results.append(
                     Result { () throws(CacheError) in try finish(begun, stored, allowsStale: allowsStale) }
                 )
+            }
+        }
+        return results
+    }
+
+    /// Reads entries as ``read(_:expired:allowsStale:)`` does, but asks the store once for all of them. Blocks on disk I/O.
+    func readTogether(
+        _ keys: [(key: EntryKey, expired: Bool)],
+        allowsStale: Bool = false
+    ) -> [Result<DiskRead?, CacheError>] {
+        do throws(CacheError) {
+            try checkUsable()
+        } catch {
+            return keys.map { _ in .failure(error) }
+        }
+        // First, because a deferred save that fails may leave a tombstone.
+        memory.drainSiblings(keys.map(\.key))
+        let (starts, dropped) = memory.withLock { memory -> ([MemoryTier.Start?], [MemoryEntry]) in
+            var dropped: [MemoryEntry] = []
+            var starts: [MemoryTier.Start?] = []
+            starts.reserveCapacity(keys.count)
+            for (key, expired) in keys {
+                if expired, let entry = memory.remove(forKey: key) { dropped.append(entry) }
+                starts.append(memory.hasTombstone(key) ? nil : memory.beginRead(key))
+            }
+            return (starts, dropped)
+        }
+        _ = consume dropped
+        var begun: [BegunRead] = []
+        // The places of keys that are asked for, in `keys`.
+        var places: [Int] = []
+        begun.reserveCapacity(keys.count)
+        places.reserveCapacity(keys.count)
+        for place in keys.indices {
+            guard let start = starts[place] else { continue }
+            let key = keys[place].key
+            foreignChanges?.expect(key)
+            begun.append(BegunRead(key: key, start: start, moving: memory.movingTimings(key)))
+            places.append(place)
+        }
+        var results = [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count)
+        if begun.isEmpty { return results }
+        let stored = listeners.observing(.read) { store.fetch(forKeys: begun.map(\.key.text)) }
+        for index in begun.indices {
+            results[places[index]] = Result { () throws(CacheError) in
+                try finish(begun[index], stored[index], allowsStale: allowsStale)
             }
         }
         return results

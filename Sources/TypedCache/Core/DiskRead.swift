@@ -41,4 +41,21 @@ final class DiskRead: Sendable {
         if let entry { _ = core.useIfFresh(entry) }
         core.release(core.memory.withLock { $0.endRead(key, start, keeping: entry) })
     }
+
+    /// Ends readings of one cache, each with the entry that memory is to keep; memory's lock is taken once.
+    static func end(_ reads: [(read: DiskRead, entry: MemoryEntry)]) {
+        guard let core = reads.first?.read.core else { return }
+        let open = reads.filter { !$0.read.isEnded.exchange(true, ordering: .relaxed) }
+        for (_, entry) in open { _ = core.useIfFresh(entry) }
+        let dropped = core.memory.withLock { memory in
+            var dropped = MemoryTier.Dropped()
+            for (read, entry) in open {
+                let own = memory.endRead(read.key, read.start, keeping: entry)
+                dropped.evicted += own.evicted
+                dropped.others += own.others
+            }
+            return dropped
+        }
+        core.release(dropped)
+    }
 }

@@ -78,6 +78,17 @@ struct Recorder: Sendable {
         sampler?.use(key.hash, cost: cost)
         record(.diskHit, key)
     }
+
+    /// Records hits on disk, with the entries that were made of them.
+    func recordDiskHits(on entries: [MemoryEntry]) {
+        if let sampler {
+            for entry in entries { sampler.use(entry.key.hash, cost: entry.cost) }
+        }
+        memory.withLock { $0.statistics.count(.diskHit, times: entries.count) }
+        guard listeners.isActive else { return }
+        for entry in entries { listeners.tell(.diskHit, entry.key) }
+    }
+
     func miss(_ key: EntryKey) { record(.missed, key) }
     /// Records a fetch that waits for the load that another one began.
     func join(_ key: EntryKey) { record(.joined, key) }
