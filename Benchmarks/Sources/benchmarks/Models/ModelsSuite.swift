@@ -97,16 +97,28 @@ struct ModelsSuite: Suite {
         try wait { try await models.close() }
     }
 
-    /// A list of 100 models: of a cache and a database that are open, and of ones that are opened for it.
+    /// A list of 100 models: of a cache and a database that are open, and of ones that are opened for it. A cache that is
+    /// open has the list in memory, or all of it on disk.
     private func readList(_ context: Context) throws {
         let count = 100
-        let folder = try context.makeFolder("list")
         let server = try ProductServer(lists: ["all": 0..<count])
-        let models = try open(folder, server)
-        try wait {
-            _ = try await models.fetch(ProductList(name: "all"))
-            await models.flush()
+        /// A folder with the list in it, and the cache that has written it.
+        func fill(_ name: String) throws -> (folder: URL, models: ModelCache) {
+            let folder = try context.makeFolder(name)
+            let models = try open(folder, server)
+            try wait {
+                _ = try await models.fetch(ProductList(name: "all"))
+                await models.flush()
+            }
+            return (folder, models)
         }
+        let models = try fill("list").models
+        let folders = try ["list-disk", "list-opened"].map { name in
+            let (folder, models) = try fill(name)
+            try wait { try await models.close() }
+            return folder
+        }
+        let stored = try open(folders[0])
         var subjects = [
             // Many reads for one wait, which takes longer than a read.
             Subject.batch("ModelCache, in memory", isOurs: true) { indices in
@@ -120,8 +132,20 @@ struct ModelsSuite: Suite {
                 guard read == count * indices.count else { throw BenchmarkError("models are missing") }
                 blackHole(read)
             },
+            // One read for each sample: the next one would find the list in memory.
+            Subject(
+                "ModelCache, from disk",
+                isOurs: true,
+                limit: 1,
+                prepare: { _ in stored.trimMemory(toCount: 0) },
+                operation: { _ in
+                    let list = try wait { try await stored.stored(ProductList(name: "all")) }
+                    guard list?.elements.count == count else { throw BenchmarkError("models are missing") }
+                    return list
+                }
+            ),
             Subject("ModelCache, opened, from disk", isOurs: true) { _ in
-                let opened = try open(folder)
+                let opened = try open(folders[1])
                 let list = try wait { try await opened.stored(ProductList(name: "all")) }
                 guard list?.elements.count == count else { throw BenchmarkError("models are missing") }
                 return list
@@ -144,7 +168,10 @@ struct ModelsSuite: Suite {
             }
         #endif
         try context.compare(work: "read a list of 100 models", subjects: subjects)
-        try wait { try await models.close() }
+        try wait {
+            try await models.close()
+            try await stored.close()
+        }
     }
 
     /// One model that is in many lists.
