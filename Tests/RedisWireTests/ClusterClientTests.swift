@@ -101,6 +101,29 @@ struct ClusterClientTests {
         #expect(counts.asked > 0 && counts.moved > 0, "\(counts)")
     }
 
+    @Test func redirectsAreCounted() async throws {
+        let cluster = try await RedisCluster()
+        let client = ClusterClient(cluster)
+        let slot = HashSlot(ofKey: "tag".utf8)
+        let source = cluster.firstMaster(of: slot)
+        let target = (source + 1) % 3
+        _ = try await client.send([["SET", "{tag}1", "one"], ["SET", "{tag}2", "two"]])
+        try await cluster.beginMoving(slot, from: source, to: target)
+        try await cluster.moveKeys(of: slot, from: source, to: target, atMost: 1)
+        _ = try await client.send([["GET", "{tag}1"], ["GET", "{tag}2"]])
+        #expect(client.statistics.asked == 1 && client.statistics.delayed == 0)
+        async let both = client.send(["EVAL", "return redis.call('GET',KEYS[1])", 2, "{tag}1", "{tag}2"])
+        // Counted when the call ends, and it ends behind the move.
+        for _ in 0..<20 { await pause() }
+        try await cluster.moveKeys(of: slot, from: source, to: target)
+        try await cluster.endMoving(slot, to: target)
+        #expect(try await both.text == "one")
+        let counts = client.statistics
+        #expect(counts.delayed > 0 && counts.repeated == 0, "\(counts)")
+        #expect(try await client.send(["GET", "{tag}1"]).text == "one")
+        #expect(client.statistics.moved > 0)
+    }
+
     @Test func aReplicaTakesItsMastersPlace() async throws {
         let cluster = try await RedisCluster(replicas: 1, nodeTimeout: .seconds(1))
         let client = ClusterClient(cluster) { $0.timeouts.soft = .seconds(2) }

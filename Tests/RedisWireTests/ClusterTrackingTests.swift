@@ -38,6 +38,26 @@ struct ClusterTrackingTests {
         return tracking
     }
 
+    @Test("Each master is heard of by itself")
+    func hearing() {
+        var tracking = Self.both()
+        #expect(tracking.hearing(of: Self.a, at: Self.time(9)) == .heard)
+        #expect(tracking.hearing(of: Self.a, at: Self.time(10)) == .unheard(since: Self.time(0)))
+        #expect(tracking.hearing(of: Self.b, at: Self.time(10)) == .heard)
+        #expect(tracking.hearing(of: Answers.node(2), at: Self.time(0)) == .unheard(since: nil))
+        let loss = TrackingEvent.lost(RedisError(.connectionLost, "lost"))
+        _ = tracking.take(loss, of: Self.b, 2, at: Self.time(3))
+        // One attempt to connect after another fails.
+        _ = tracking.take(loss, of: Self.b, 2, at: Self.time(5))
+        #expect(tracking.hearing(of: Self.b, at: Self.time(5)) == .unheard(since: Self.time(3)))
+        #expect(tracking.hearing(of: Self.a, at: Self.time(5)) == .heard)
+        _ = tracking.take(.verified(since: Self.time(6)), of: Self.b, 2, at: Self.time(6))
+        #expect(tracking.hearing(of: Self.b, at: Self.time(6)) == .heard)
+        // The slots of a master have moved: until its next heartbeat.
+        _ = tracking.set([Self.a, Self.b], losers: [Self.b])
+        #expect(tracking.hearing(of: Self.b, at: Self.time(7)) == .unheard(since: Self.time(6)))
+    }
+
     @Test("The earliest proof counts, of masters that give any")
     func earliest() {
         var tracking = ClusterTracking(window: .seconds(10))

@@ -181,6 +181,10 @@ struct SettingsTests {
         fleet.server.kill()
         let lost = await states.next()
         #expect(lost?.node == tier.state[0].node && lost?.condition != .connected)
+        // The same date each time, or listeners would be told again and again.
+        while tier.state.map(\.condition) == [.connected] { await pause() }
+        let first = tier.state
+        #expect(tier.state == first && first.count == 1)
         try await fleet.server.start()
         while let state = await states.next(), state.condition != .connected {}
         #expect(tier.statistics.epochs == 2)

@@ -118,6 +118,11 @@ struct SharedClusterTests {
         let writer = try tiers[0].cache()
         for key in keys { try await writer.save("0", forKey: key) }
         await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: Never.self) {
+                    try await Self.load(try tiers[1].cache(), key: fleet.keys(5, besides: "key")[4], until: isOver)
+                }
+            }
             for tier in tiers {
                 for key in keys {
                     let isWriter = tier === tiers[0]
@@ -146,8 +151,9 @@ struct SharedClusterTests {
             let value = try await writer.fetch(forKey: key)
             for tier in tiers { try await fetch(value, from: try tier.cache(), key: key) }
         }
-        let counts = tiers.compactMap { $0.clusterClient?.statistics }
-        #expect(counts.contains { $0.moved > 0 } && counts.contains { $0.asked > 0 }, "\(counts)")
+        let counts = tiers.map(\.statistics)
+        #expect(counts.contains { $0.redirectsMoved > 0 } && counts.contains { $0.redirectsAsked > 0 })
+        #expect(counts.contains { $0.commandsDelayed > 0 })
     }
 
     /// Counts in an entry, or reads a writer's count, and loads others: none goes back, and a writer sees its own.
@@ -167,6 +173,18 @@ struct SharedClusterTests {
             let other = "\(key) \(Int.random(in: 0..<1_000))"
             let loaded = try await cache.fetch(forKey: other, expiration: .never) { other }
             #expect(loaded == other)
+        }
+    }
+
+    /// Loads a key again and again, whose lease and entry are on their way together.
+    private static func load(_ cache: Cache<String>, key: String, until isOver: Shared<Bool>) async throws {
+        var count = 0
+        while !isOver.withLock({ $0 }) {
+            let value = "\(count)"
+            let loaded = try await cache.fetch(forKey: key, expiration: .never) { value }
+            #expect(loaded == value)
+            try await cache.remove(forKey: key)
+            count += 1
         }
     }
 
@@ -249,6 +267,44 @@ struct SharedClusterTests {
         }
         for key in gone { #expect(await code { _ = try await cache.fetch(forKey: key) } == .unreachable) }
         #expect(tier.isVerified)
+        let node = "127.0.0.1:\(fleet.cluster.servers[killed].port)"
+        while tier.state.contains(where: { $0.node != node && $0.condition != .connected }) { await pause() }
+        let state = tier.state
+        #expect(state.count == 3 && state.filter { $0.condition != .connected }.map(\.node) == [node])
+    }
+
+    @Test func theStateIsThatOfTheHostsInTheURLAtFirst() throws {
+        let tier = try SharedTier("redis+cluster://10.255.255.1:1,10.255.255.1:2/")
+        #expect(tier.state.map(\.node) == ["10.255.255.1:1", "10.255.255.1:2"])
+        #expect(tier.state.allSatisfy { $0.condition == .unverified(since: nil) })
+    }
+
+    /// Calls for a master that answers nothing fail at once after a while, and it alone is told to be `open`.
+    @Test(.enabled(if: isLongRun)) func theStateIsToldOfEachMaster() async throws {
+        let fleet = try await ClusterFleet()
+        let tier = try await fleet.wholeMachine(timeout: 200)
+        let cache = try tier.cache()
+        let nodes = fleet.cluster.servers.map { "127.0.0.1:\($0.port)" }
+        #expect(tier.state.map(\.node) == nodes && tier.state.allSatisfy { $0.condition == .connected })
+        var states = tier.states.makeAsyncIterator()
+        await fleet.cluster.servers[1].stopped {
+            let keys = Self.keys.filter { fleet.firstMaster(of: $0) == 1 }
+            var isOpen = false
+            while !isOpen {
+                // At once, or the connection is given up before so many calls have waited in vain.
+                await withTaskGroup(of: Void.self) { group in
+                    for key in keys { group.addTask { _ = await code { _ = try await cache.fetch(forKey: key) } } }
+                }
+                if case .open = tier.state[1].condition { isOpen = true }
+            }
+            #expect(tier.state.map(\.node) == nodes)
+            while let state = await states.next() {
+                if state.node == nodes[1], state.condition != .connected { break }
+            }
+        }
+        while tier.state.contains(where: { $0.condition != .connected }) {
+            for key in Self.keys { _ = await code { _ = try await cache.fetch(forKey: key) } }
+        }
     }
 
     @Test(arguments: ["redis+cluster://a:1/3", "redis://a,b", "valkey+cluster://"])

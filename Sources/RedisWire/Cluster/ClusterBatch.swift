@@ -26,12 +26,8 @@ struct ClusterBatch {
         case done(Result<[RedisValue], RedisError>)
     }
 
-    /// How often nodes have sent a command to another one, and how often it was sent again later.
-    struct Counts: Equatable {
-        var moved = 0
-        var asked = 0
-        var repeated = 0
-    }
+    /// How often nodes have sent a command elsewhere.
+    typealias Counts = ClusterStatistics
 
     private enum Target: Equatable {
         case master
@@ -221,7 +217,7 @@ struct ClusterBatch {
             counts.asked += 1
             redirect(index, to: other, asking: true, map)
         case .notNow, .down:
-            counts.repeated += 1
+            if refusal == .notNow { counts.delayed += 1 } else { counts.repeated += 1 }
             let pause = min(Self.pauses.first * (1 << min(items[index].refusals, 10)), Self.pauses.longest)
             items[index].refusals += 1
             // Between two nodes, keys that are on their way, or that neither has, may go there and back for a while.
@@ -274,7 +270,7 @@ struct ClusterBatch {
 
     // MARK: The end
 
-    /// The answers; those that are missing are errors of their own, unless all are.
+    /// The answers. A missing one is an error in its place, unless all are missing.
     private func result(_ map: Map) -> Result<[RedisValue], RedisError> {
         let failures = items.map { item in
             item.value == nil

@@ -87,8 +87,19 @@ package struct ClusterStatistics: Sendable, Equatable {
     package var moved = 0
     /// Answers `ASK`: a key was on its way to another node.
     package var asked = 0
-    /// Commands that were sent again later: a node could not execute them, or was not there.
+    /// Answers `TRYAGAIN`: some of a command's keys were on their way to another node.
+    package var delayed = 0
+    /// Commands that were sent again because a node was down, or its connection was lost.
     package var repeated = 0
+
+    package init() {}
+
+    static func += (total: inout ClusterStatistics, more: ClusterStatistics) {
+        total.moved += more.moved
+        total.asked += more.asked
+        total.delayed += more.delayed
+        total.repeated += more.repeated
+    }
 }
 
 /// The parts of a client of a cluster.
@@ -109,7 +120,7 @@ final class ClusterCore: Sendable {
     private let counts = Mutex(ClusterStatistics())
 
     /// - Parameters:
-    ///   - observer: is told of each new topology before it is used, and of nodes whose connections were given up since.
+    ///   - observer: is told of each new topology before it is used, and of the former one.
     ///   - connect: begins to connect to a node.
     init(
         _ settings: RedisSettings,
@@ -157,11 +168,7 @@ final class ClusterCore: Sendable {
 
     private func count(_ counts: ClusterBatch.Counts) {
         if counts == ClusterBatch.Counts() { return }
-        self.counts.withLock {
-            $0.moved += counts.moved
-            $0.asked += counts.asked
-            $0.repeated += counts.repeated
-        }
+        self.counts.withLock { $0 += counts }
     }
 
     func begin(_ request: ClusterBatch.Request, of batch: ClusterBatch) -> Call {

@@ -88,6 +88,11 @@ final class ClusterNodes: Sendable {
     /// When the first of the calls failed that have failed since the node's last answer; `nil` for a node that answers.
     func downSince(_ endpoint: RedisEndpoint) -> Instant? { state.withLock { $0.nodes[endpoint]?.downSince } }
 
+    /// Until when calls to a node fail at once; `nil` if they do not.
+    func silentUntil(_ endpoint: RedisEndpoint, at now: Instant) -> Instant? {
+        state.withLock { $0.nodes[endpoint]?.silentUntil.flatMap { now < $0 ? $0 : nil } }
+    }
+
     var isAnyDown: Bool { state.withLock { $0.nodes.values.contains { $0.downSince != nil } } }
 
     /// The bytes of all connections there are.

@@ -19,7 +19,7 @@ package struct ClusterTopology: Sendable, Equatable {
 
     private static let none = UInt16.max
 
-    /// The commands that ask a node for what ``init(_:toldBy:)`` reads.
+    /// The commands that ask a node for the answers that ``init(_:toldBy:)`` reads.
     static let questions: [RedisCommand] = [
         RedisCommand(["CLUSTER", "SLOTS"], isRepeatable: true),
         RedisCommand(["CLUSTER", "NODES"], isRepeatable: true),

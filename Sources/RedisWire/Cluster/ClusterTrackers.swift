@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The state of tracking of a cluster's nodes, for the threads that hear of changes and those that make calls.
+/// The state of tracking of a cluster's nodes, for threads that hear of changes and threads that make calls.
 final class ClusterTrackers: Sendable {
     private let observer: @Sendable (TrackingEvent) -> Void
     /// The observer is called under it, so that news come in order.
@@ -16,6 +16,10 @@ final class ClusterTrackers: Sendable {
     }
 
     var isWhole: Bool { tracking.withLock { $0.isWhole } }
+
+    func hearing(of node: RedisEndpoint, at now: ContinuousClock.Instant) -> ClusterHearing {
+        tracking.withLock { $0.hearing(of: node, at: now) }
+    }
 
     func nextNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 

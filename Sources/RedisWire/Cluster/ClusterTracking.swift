@@ -2,9 +2,9 @@
 /// A value without I/O, clock or locks.
 ///
 /// Only masters that tell of changes *count*. While one does not, because its connection is lost or its heartbeats are not
-/// answered, the others go on: answers of a master that does not count are marked by their reader
+/// answered, the other masters go on: answers of a master that does not count are marked by their reader
 /// (``TrackingEvent/unheard(_:)``), and nothing of them is kept near. So that time is the earliest of the masters that
-/// count. When a master ceases to count, whatever was known of any master is known no longer.
+/// count. When a master ceases to count, entries of any master may be out of date.
 struct ClusterTracking {
     typealias Instant = ContinuousClock.Instant
 
@@ -18,6 +18,8 @@ struct ClusterTracking {
         var mark: Mark?
         /// When the last heartbeat was sent that was answered.
         var verifiedSince: Instant?
+        /// When the connection was lost, if no heartbeat was answered since.
+        var lostAt: Instant?
     }
 
     private let window: Duration
@@ -39,6 +41,13 @@ struct ClusterTracking {
         nodes[node].flatMap { $0.connection == connection ? $0.mark : nil }
     }
 
+    /// Whether a node's changes are heard of.
+    func hearing(of node: RedisEndpoint, at now: Instant) -> ClusterHearing {
+        guard let node = nodes[node] else { return .unheard(since: nil) }
+        let isRecent = node.verifiedSince.map { now < $0 + window } ?? false
+        return node.mark != nil && isRecent ? .heard : .unheard(since: node.lostAt ?? node.verifiedSince)
+    }
+
     // MARK: Changes
 
     /// A node has a new connection with this number.
@@ -55,7 +64,7 @@ struct ClusterTracking {
 
     /// Takes the masters of a new topology.
     ///
-    /// - Parameter losers: the masters that have lost slots to others.
+    /// - Parameter losers: the masters that have lost slots to other masters.
     mutating func set(_ masters: [RedisEndpoint], losers: Set<RedisEndpoint>) -> [TrackingEvent] {
         let masters = Set(masters)
         self.masters = masters
@@ -75,6 +84,7 @@ struct ClusterTracking {
         case .changed, .changedAll, .unheard: return [event]
         case .lost(let error):
             guard isCurrent, uncount({ other, _ in other == node }) else { return [] }
+            nodes[node]?.lostAt = now
             return lost(error.message)
         case .verified(let start):
             if isCurrent, masters.contains(node) {
@@ -83,6 +93,7 @@ struct ClusterTracking {
                     nodes[node]?.mark = Mark(number: lastMark)
                 }
                 nodes[node]?.verifiedSince = start
+                nodes[node]?.lostAt = nil
             }
             let isAnySilent = uncount { [window] _, node in node.verifiedSince.map { $0 + window <= now } ?? true }
             return isAnySilent ? lost("A node's heartbeats are not answered.") : verified()
@@ -106,4 +117,11 @@ struct ClusterTracking {
         let starts = nodes.values.compactMap { $0.mark == nil ? nil : $0.verifiedSince }
         return starts.min().map { [.verified(since: $0)] } ?? []
     }
+}
+
+/// Whether the changes of a master's keys are heard of.
+package enum ClusterHearing: Sendable, Equatable {
+    case heard
+    /// Some may have been missed since then; `nil` if none was ever heard of.
+    case unheard(since: ContinuousClock.Instant?)
 }

@@ -1,9 +1,10 @@
-/// A client of a cluster that is told of all changes of keys by others: a ``TrackedConnection`` to each master.
+/// A client of a cluster that is told of all changes of keys by other clients: a ``TrackedConnection`` to each master.
 ///
 /// A heartbeat is a `GET` of a key in one of the slots that its master has: a master that was cut off from the cluster
 /// answers it no longer. Their news come as one stream, see ``ClusterTracking``.
 package final class TrackedCluster: RedisClient {
     private let client: ClusterClient
+    private let core: ClusterCore
     private let trackers: ClusterTrackers
 
     /// Begins to connect.
@@ -38,6 +39,7 @@ package final class TrackedCluster: RedisClient {
             )
         }
         client = ClusterClient(core)
+        self.core = core
         self.trackers = trackers
     }
 
@@ -61,11 +63,30 @@ package final class TrackedCluster: RedisClient {
     /// Whether the master of a key tells of its changes. The observer may ask for it.
     package func isHeard(_ key: String) -> Bool { trackers.isHeard(key.utf8) }
 
+    /// The masters, in the order of their slots; the seeds as long as no node has described the cluster.
+    package func masters(at now: ContinuousClock.Instant) -> [ClusterMaster] {
+        (core.watch.topology?.masters ?? core.settings.endpoints).map { endpoint in
+            ClusterMaster(
+                endpoint: endpoint,
+                hearing: trackers.hearing(of: endpoint, at: now),
+                silentUntil: core.nodes.silentUntil(endpoint, at: now)
+            )
+        }
+    }
+
     package var byteCounts: (sent: Int, received: Int) { client.byteCounts }
     package var statistics: ClusterStatistics { client.statistics }
 
     /// As ``ClusterClient/close()``.
     package func close() { client.close() }
+}
+
+/// A master of a cluster, as a client finds it.
+package struct ClusterMaster: Sendable {
+    package let endpoint: RedisEndpoint
+    package let hearing: ClusterHearing
+    /// Calls for its keys fail at once until then, because several in a row had no answer; `nil` if they do not.
+    package let silentUntil: ContinuousClock.Instant?
 }
 
 /// A node's connections, whose answers are marked while it does not tell of changes.

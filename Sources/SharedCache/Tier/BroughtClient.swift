@@ -1,8 +1,8 @@
 import RedisWire
 import Synchronization
 
-/// A client that an app has brought, with heartbeats: commands as all others, which prove that the server answers, and
-/// nothing of changes by others.
+/// A client that an app has brought, with heartbeats: plain commands, which prove that the server answers, and nothing
+/// about changes by other machines.
 final class BroughtClient: TierClient {
     private let client: any RedisClient
     private let isClosed = Atomic<Bool>(false)

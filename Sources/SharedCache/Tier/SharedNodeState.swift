@@ -1,6 +1,7 @@
 import Foundation
+import RedisWire
 
-/// One server of a tier, and whether it can be relied on.
+/// One server of a tier, or one master of a cluster, and whether it can be relied on.
 public struct SharedNodeState: Sendable, Hashable {
     public enum Condition: Sendable, Hashable {
         /// It answers, and has told of all changes: memory answers by itself.
@@ -8,11 +9,37 @@ public struct SharedNodeState: Sendable, Hashable {
         /// Changes may have been missed since then, `nil` if it was never connected: each entry in memory is compared
         /// before it is used.
         case unverified(since: Date?)
-        /// It did not answer several times in a row: calls fail at once, until it answers a heartbeat after that time.
+        /// It did not answer several times in a row: calls fail at once, until it answers a heartbeat after that time. A
+        /// cluster's master that refuses connections is `unverified` instead; calls for its keys fail at once, too.
         case open(until: Date)
     }
 
     /// The server's address.
     public let node: String
     public let condition: Condition
+}
+
+extension SharedNodeState {
+    init(_ master: ClusterMaster, _ clocks: SharedClocks) {
+        node = master.endpoint.description
+        condition =
+            if let end = master.silentUntil {
+                .open(until: clocks.date(of: end))
+            } else {
+                switch master.hearing {
+                case .heard: .connected
+                case .unheard(let since): .unverified(since: since.map(clocks.date(of:)))
+                }
+            }
+    }
+}
+
+/// Gives instants as dates, one and the same instant always as the same date.
+struct SharedClocks: Sendable {
+    private let date = Date.now
+    private let instant = ContinuousClock.now
+
+    func date(of other: ContinuousClock.Instant) -> Date {
+        date.addingTimeInterval(instant.duration(to: other) / .seconds(1))
+    }
 }

@@ -142,7 +142,7 @@ public struct SharedSettings: Sendable, Equatable {
         let lease: Duration?
 
         /// Those of all machines: one has the key's lease and runs its producer, and extends the lease meanwhile; the
-        /// others wait for the value that it saves. A load that has waited for a lease's time runs its own producer, and
+        /// other loads wait for the value that it saves. A load that has waited for a lease's time runs its own producer, and
         /// so does each while the server does not answer; their values are returned, but not saved.
         ///
         /// - Parameter lease: how long a load has the lease after its process has died; at least 10 ms.

@@ -13,7 +13,7 @@ public struct SharedStatistics: Sendable, Hashable {
     public internal(set) var compares = 0
     /// Compared entries that were still the same.
     public internal(set) var unchanged = 0
-    /// Messages of the server about changes of entries by others, or by the server itself.
+    /// Messages of the server about changes of entries by other clients, or by the server itself.
     public internal(set) var invalidations = 0
     /// Messages of the server about changes that conditional saves and removals of this process made.
     public internal(set) var ownEchoes = 0
@@ -29,6 +29,14 @@ public struct SharedStatistics: Sendable, Hashable {
     public internal(set) var leasesLost = 0
     /// Calls without an answer in time.
     public internal(set) var timeouts = 0
+    /// Commands that a node of a cluster sent to another one, which has their slot (`MOVED`).
+    public internal(set) var redirectsMoved = 0
+    /// Commands that a node of a cluster sent to another one, to which their slot is on its way (`ASK`).
+    public internal(set) var redirectsAsked = 0
+    /// Commands that a node of a cluster put off because some of their keys were on their way to another one (`TRYAGAIN`).
+    public internal(set) var commandsDelayed = 0
+    /// Commands that were sent again because a node of a cluster was down, or its connection was lost.
+    public internal(set) var commandsRepeated = 0
     /// Bytes sent to the server, and received from it.
     public internal(set) var bytesSent = 0
     public internal(set) var bytesReceived = 0

@@ -11,7 +11,7 @@ import TypedCache
 /// let cities = try Cache<City>(name: "cities", shared: tier, schema: 2)
 /// ```
 ///
-/// Caches keep the entries that they use in memory. The server tells of each change by others, and a heartbeat of each
+/// Caches keep the entries that they use in memory. The server tells of each change by another machine, and a heartbeat of each
 /// second tells that no such message was missed; without one, each entry in memory is compared with the server's before
 /// it is used, which takes 59 bytes. So no fetch gives a value that another machine has replaced or removed more than two seconds ago, see
 /// ``SharedSettings/Heartbeat``; usually it is one network delay.
@@ -20,10 +20,10 @@ import TypedCache
 /// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or removal that was not acknowledged leaves nothing to be read in this
 /// process, and the server is told to remove the entry as soon as it answers again.
 ///
-/// Of a cluster some hosts are named, by which the tier finds the others:
+/// Of a cluster some hosts are named, by which the tier finds all masters:
 /// `redis+cluster://app:secret@10.0.0.1,10.0.0.2/?prefix=shop`. Its keys are spread over the masters, each of which has
 /// connections and heartbeats of its own. The bound of staleness is longer by the cluster's node timeout: for so long a
-/// master that was cut off from the others may go on answering.
+/// master that was cut off from the other nodes may go on answering.
 ///
 /// The server needs Redis 6.2 or Valkey 7.2, or later. The tier connects by itself, and again whenever it lost the
 /// server.
@@ -32,12 +32,13 @@ public final class SharedTier: Sendable {
     let prefix: String
     let settings: SharedSettings
     let offset = ClockOffset()
-    /// Tells this tier from others of the process.
+    /// Tells this tier from other tiers of the process.
     let identity = UUID().uuidString
     private let members: TierMembers
     let upkeep: TierUpkeep
     let engine: Engine
     private let node: String
+    private let clocks = SharedClocks()
     private let feed: StateFeed
 
     /// Begins to connect.
@@ -231,20 +232,22 @@ public final class SharedTier: Sendable {
 
     // MARK: State
 
-    /// The servers of this tier, and whether they can be relied on.
+    /// The servers of this tier, and whether they can be relied on: one, or each master of a cluster in the order of
+    /// their slots. As long as no node has described the cluster, these are the hosts of the URL.
     public var state: [SharedNodeState] {
         let now = ContinuousClock.now
+        if let masters = client.nodes(at: now) { return masters.map { SharedNodeState($0, clocks) } }
         let window = settings.heartbeat.window
         if let end = engine.breaker.openUntil {
-            return [SharedNodeState(node: node, condition: .open(until: Date(end, now)))]
+            return [SharedNodeState(node: node, condition: .open(until: clocks.date(of: end)))]
         }
         if members.isVerified(at: now, window) { return [SharedNodeState(node: node, condition: .connected)] }
-        let since = members.unverifiedSince(at: now, window).map { Date($0, now) }
+        let since = members.unverifiedSince(at: now, window).map(clocks.date(of:))
         return [SharedNodeState(node: node, condition: .unverified(since: since))]
     }
 
     /// The changes of ``state`` from now on, for each server that changes: a new stream each time this is read, which
-    /// ends with the tier.
+    /// ends with the tier. A master that leaves a cluster is told of no more.
     ///
     /// Looks a few times in a second; a state that lasts for a shorter time may be missed.
     public var states: AsyncStream<SharedNodeState> {
@@ -255,6 +258,11 @@ public final class SharedTier: Sendable {
     public var statistics: SharedStatistics {
         var statistics = engine.counters.current
         (statistics.bytesSent, statistics.bytesReceived) = client.byteCounts
+        let redirects = client.redirects
+        statistics.redirectsMoved = redirects.moved
+        statistics.redirectsAsked = redirects.asked
+        statistics.commandsDelayed = redirects.delayed
+        statistics.commandsRepeated = redirects.repeated
         return statistics
     }
 
@@ -277,12 +285,5 @@ public final class SharedTier: Sendable {
                 continuation.resume()
             }
         }
-    }
-}
-
-extension Date {
-    /// The date of an instant, by the two clocks' times now.
-    fileprivate init(_ instant: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
-        self = Date.now.addingTimeInterval(now.duration(to: instant) / .seconds(1))
     }
 }
