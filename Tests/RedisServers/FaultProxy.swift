@@ -34,14 +34,20 @@ package final class FaultProxy: Sendable {
 
     package let port: UInt16
     private let listener: LoopbackSocket
-    private let server: UInt16
+    private let servers: [UInt16]
+    private let connectionCount = Atomic<Int>(0)
     private let current: Mutex<State>
     private let sockets = Mutex<[LoopbackSocket]>([])
     private let received = Mutex<[UInt8]>([])
 
-    package init(to server: UInt16, _ fault: Fault = .none) throws {
+    package convenience init(to server: UInt16, _ fault: Fault = .none) throws {
+        try self.init(toEachOf: [server], fault)
+    }
+
+    /// The first connection leads to the first server, the next one to the second, and so on, then again to the first.
+    package init(toEachOf servers: [UInt16], _ fault: Fault = .none) throws {
         (listener, port) = try LoopbackSocket.listen()
-        self.server = server
+        self.servers = servers
         current = Mutex(State(fault: fault))
         Thread { [self] in
             while let client = listener.accept() { serve(client) }
@@ -95,7 +101,10 @@ package final class FaultProxy: Sendable {
     }
 
     private func serve(_ client: LoopbackSocket) {
-        guard let server = try? LoopbackSocket(connectingTo: server) else { return client.shutDown() }
+        let number = connectionCount.add(1, ordering: .relaxed).oldValue
+        guard let server = try? LoopbackSocket(connectingTo: servers[number % servers.count]) else {
+            return client.shutDown()
+        }
         sockets.withLock { $0 += [client, server] }
         let sent = Sent()
         Thread { [self] in

@@ -1,3 +1,4 @@
+import Foundation
 import RedisServers
 import RedisWire
 import TestSupport
@@ -10,14 +11,18 @@ import TypedCache
 @Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
 struct AccessTests {
     private static let commands: Set<String> = [
-        "client|tracking", "ping", "time", "scan", "get", "getrange", "strlen", "set", "setrange", "del", "unlink",
+        "client|tracking", "info", "ping", "time", "scan", "get", "getrange", "strlen", "set", "setrange", "del",
+        "unlink",
         "pexpire", "persist", "eval",
     ]
+    /// More that clusters need.
+    private static let ofClusters: Set<String> = ["cluster|slots", "cluster|nodes", "cluster|info", "asking"]
     /// Those that a connection may always use.
     private static let always: Set<String> = ["hello", "auth"]
 
-    private static func rules(prefix: String) -> [String] {
-        ["on", ">geheim", "~tc:\(prefix):*", "~tcl:\(prefix):*"] + commands.sorted().map { "+\($0)" }
+    private static func rules(prefix: String, isCluster: Bool = false) -> [String] {
+        let commands = isCluster ? commands.union(ofClusters) : commands
+        return ["on", ">geheim", "~tc:\(prefix):*", "~tcl:\(prefix):*"] + commands.sorted().map { "+\($0)" }
     }
 
     private static func tier(_ server: RedisServer, prefix: String, _ settings: SharedSettings) throws -> SharedTier
@@ -42,7 +47,7 @@ struct AccessTests {
         chiefly.credentials = RedisCredentials(user: nil, password: "chef")
         let chief = try RedisConnection(to: server.endpoint, settings: chiefly)
         // Of this connection's own commands none is the user's.
-        let own: Set<String> = ["config|resetstat", "info", "acl|log", "select"]
+        let own: Set<String> = ["config|resetstat", "acl|log", "select"]
         _ = try await chief.send(["CONFIG", "RESETSTAT"])
         let settings = Self.settings(lease: .milliseconds(60))
         let here = try Self.tier(server, prefix: "shop", settings)
@@ -59,6 +64,62 @@ struct AccessTests {
         #expect(used.union(["ping"]) == Self.commands)
     }
 
+    /// The servers' default user forms the cluster, and moves a slot.
+    @Test func theRightsAreThoseThatAreUsedOnACluster() async throws {
+        let user = ["--user", "app"] + Self.rules(prefix: "shop", isCluster: true)
+        let cluster = try await RedisCluster(arguments: user)
+        let own: Set<String> = [
+            "config|resetstat", "acl|log", "select", "cluster|myid", "cluster|setslot", "cluster|getkeysinslot",
+            "migrate", "restore-asking",
+        ]
+        for index in 0..<3 { try await cluster.ask(index, ["CONFIG", "RESETSTAT"]) }
+        let url = cluster.url.replacing("://", with: "://app:geheim@") + "?prefix=shop"
+        let here = try SharedTier(url, Self.settings(lease: .milliseconds(60)))
+        let there = try SharedTier(url, Self.settings(lease: .milliseconds(60)))
+        for tier in [here, there] {
+            while tier.clusterClient?.isWhole != true { await pause() }
+            await tier.verified()
+        }
+        try await Self.useEverything(try here.cache(), try there.cache())
+        // A key on its way, and arrived.
+        let slot = HashSlot(ofKey: "moved".utf8)
+        let source = cluster.firstMaster(of: slot)
+        let target = (source + 1) % 3
+        try await here.cache().save("value", forKey: "moved")
+        try await cluster.beginMoving(slot, from: source, to: target)
+        try await cluster.moveKeys(of: slot, from: source, to: target)
+        #expect(try await there.cache().fetch(forKey: "moved", freshness: .latest) == "value")
+        try await cluster.endMoving(slot, to: target)
+        #expect(try await there.cache().fetch(forKey: "moved", freshness: .latest) == "value")
+        #expect(there.statistics.redirectsAsked > 0)
+
+        var used: Set<String> = []
+        for index in 0..<3 {
+            let refusals = try await cluster.ask(index, ["ACL", "LOG"]).elements ?? []
+            #expect(refusals.isEmpty, "\(refusals.map { "\($0.field("object")?.text ?? "?")" })")
+            used.formUnion(Self.commands(in: try await cluster.ask(index, ["INFO", "commandstats"])).keys)
+        }
+        // The time is asked for once a minute.
+        #expect(
+            used.subtracting(own).subtracting(Self.always).union(["ping", "time"])
+                == Self.commands.union(Self.ofClusters)
+        )
+    }
+
+    /// The pages show the rights that are tested here, in any order.
+    @Test(arguments: ["docs/decisions/shared/access.md", "Sources/SharedCache/SharedCache.docc/RunningAServer.md"])
+    func thePagesShowTheseRights(page: String) throws {
+        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+        let lines = text.split(separator: "\n").filter { $0.contains("~tc:shop:*") && $0.contains(" on >secret ") }
+        let rights = lines.map { line in Set(line.split(separator: " ").filter { "+~&".contains($0.first ?? " ") })
+        }
+        let expected = [false, true].map { isCluster in
+            Set(Self.rules(prefix: "shop", isCluster: isCluster).dropFirst(2).map { Substring($0) })
+        }
+        #expect(rights == expected)
+    }
+
     @Test func noOtherPrefixCanBeUsed() async throws {
         let server = try await RedisServer(["--requirepass", "chef", "--user", "app"] + Self.rules(prefix: "shop"))
         let other = try Self.tier(server, prefix: "shop2", Self.settings(lease: .seconds(60)))
@@ -69,8 +130,11 @@ struct AccessTests {
 
     /// The commands that the server has run, in small letters.
     private static func used(_ chief: RedisConnection) async throws -> [String: Substring] {
-        let text = try await chief.send(["INFO", "commandstats"]).text ?? ""
-        let lines = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("cmdstat_") }
+        commands(in: try await chief.send(["INFO", "commandstats"]))
+    }
+
+    private static func commands(in information: RedisValue) -> [String: Substring] {
+        let lines = (information.text ?? "").split(whereSeparator: \.isNewline).filter { $0.hasPrefix("cmdstat_") }
         return Dictionary(
             uniqueKeysWithValues: lines.compactMap { line in
                 let parts = line.dropFirst("cmdstat_".count).split(separator: ":", maxSplits: 1)

@@ -33,6 +33,32 @@ struct SharedFaultTests {
         #expect(try await insist { try await there.fetch(forKey: "key") } == "new")
     }
 
+    /// A name, or a balancer, may lead each connection to another server. Messages of the one would prove nothing for
+    /// values of the other.
+    @Test func callsAndMessagesComeFromOneServer() async throws {
+        let (fleet, other) = (try await Fleet(), try await RedisServer())
+        // The channel's number is that of another client there, so that tracking can be switched on.
+        let stranger = try RedisConnection(to: other.endpoint, settings: RedisSettings(endpoints: [other.endpoint]))
+        defer { stranger.close() }
+        _ = try await stranger.send(["PING"])
+        for round in 0..<4 {
+            let proxy = try FaultProxy(toEachOf: [fleet.server.port, other.port])
+            defer { proxy.end() }
+            let tier = try fleet.machine(through: proxy.port)
+            await tier.verified()
+            let information = try #require(try await tier.ask(["INFO", "server"]).text)
+            let writer = information.contains("tcp_port:\(fleet.server.port)\r") ? fleet.server : other
+            let url = "redis://127.0.0.1:\(writer.port)/?prefix=\(fleet.prefix)"
+            let there = try SharedTier(url, tier.settings).cache()
+            let here = try tier.cache()
+            for number in 0..<5 {
+                try await there.save("\(round) \(number)", forKey: "key")
+                // It is in memory until the message comes, for heartbeats go on.
+                try await fetch("\(round) \(number)", from: here)
+            }
+        }
+    }
+
     @Test func aLostConnectionHidesNoChange() async throws {
         let fleet = try await Fleet()
         let here = try await fleet.verifiedMachine().cache()

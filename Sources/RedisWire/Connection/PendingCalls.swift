@@ -1,4 +1,4 @@
-/// The calls of a connection in the order of their submission: first those that were sent and wait for answers, then the
+/// The calls of a connection in the order of their submission: first the calls that were sent and wait for answers, then the
 /// unsent ones.
 struct PendingCalls {
     private var sent = CallQueue()
@@ -90,7 +90,7 @@ private struct CallQueue {
     mutating func removeFirst() {
         start += 1
         firstInTime = max(firstInTime, start)
-        // Not one by one: that would move all others each time.
+        // Not one by one: that would move all later calls each time.
         if start == calls.count || start >= 1024 && start * 2 > calls.count {
             calls.removeFirst(start)
             firstInTime -= start
@@ -118,7 +118,7 @@ private struct UrgentCalls {
         if let deadline = call.callerDeadline { callers.append((deadline, call.answer)) }
     }
 
-    /// The next deadline, or that of a caller who has been told meanwhile.
+    /// The next deadline, or a former one, of a caller that has its answer already.
     var deadline: ContinuousClock.Instant? { start < callers.count ? callers[start].deadline : nil }
 
     /// Tells the callers that are late.

@@ -327,6 +327,13 @@ final class RedisChannel {
         parts.observer(.disconnected(error))
     }
 
+    /// Ends the connection if it is open; the next attempt to connect follows.
+    func giveUp(_ reason: String) {
+        if case .open = phase {
+            fail(RedisError(.connectionLost, "The connection to \(parts.endpoint) was given up: \(reason)."))
+        }
+    }
+
     private func end() {
         drop(RedisError(.closed, "The connection is closed."))
         phase = .over

@@ -1,6 +1,6 @@
 /// A connection to one server, which connects by itself, and again whenever it broke.
 ///
-/// All calls of all tasks share it: those that come while others are being written go out together. It holds no thread
+/// All calls of all tasks share it: calls that come while earlier ones are being written go out together. It holds no thread
 /// while they wait. A command is sent once at most.
 ///
 /// Timeouts are those of ``RedisSettings/timeouts``. While a connection is being made, calls wait for it; after a failed
@@ -105,6 +105,12 @@ package final class RedisConnection: RedisClient, ClusterNode {
     /// The bytes of commands that were sent, and of all that came.
     package var byteCounts: (sent: Int, received: Int) {
         (inbox.sentByteCount.load(ordering: .relaxed), inbox.receivedByteCount.load(ordering: .relaxed))
+    }
+
+    /// Gives up the connection that is open, if one is, and connects again: calls on their way fail with
+    /// `.connectionLost`. Does not block.
+    func reconnect(because reason: String) {
+        if !inbox.isForked { RedisThread.shared.perform(for: inbox.number) { $0.giveUp(reason) } }
     }
 
     /// Ends the connection: calls that wait, and later ones, fail with `.closed`. Does not block.

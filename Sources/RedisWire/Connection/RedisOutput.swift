@@ -10,7 +10,7 @@ struct RedisOutput {
 
     /// Writes as much as is taken.
     ///
-    /// - Parameter take: takes bytes from the beginning of those that it is given.
+    /// - Parameter take: takes bytes from the beginning of its argument.
     mutating func write(
         _ take: (UnsafeRawBufferPointer) throws(SocketError) -> Socket.Transfer
     ) throws(SocketError) {

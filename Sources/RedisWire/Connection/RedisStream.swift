@@ -9,7 +9,7 @@ final class RedisStream {
     private static let partLength = 1 << 16
     /// A server that has more answers to its demands (new keys, say) wait for it reads none of them.
     private static let mostUnwritten = 1 << 20
-    /// Reads of one call, so that others come to their turn; the socket tells of the rest.
+    /// Reads of one call, so that other connections come to their turn; the socket tells of the rest.
     private static let mostReads = 16
 
     /// - Parameter cipher: `nil` for a stream that is not encrypted.

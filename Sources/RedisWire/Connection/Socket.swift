@@ -3,7 +3,7 @@ import Foundation
 /// A stream socket that never blocks. It has one owner, which closes it once.
 ///
 /// Unsafe code, and why it is sound: the system is given buffers with their lengths, of memory that lives until the call
-/// returns. Addresses are those that `getaddrinfo` made, freed after the last use, or a `sockaddr_un` whose path was
+/// returns. Addresses are made by `getaddrinfo` and freed after the last use, or a `sockaddr_un` whose path was
 /// checked to fit with its zero.
 struct Socket {
     let descriptor: Int32

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A connection to one server that is told of all changes of keys by others.
+/// A connection to one server that is told of all changes of keys by other clients.
 ///
 /// It is two: one for all calls, and a channel on which the server names the keys that other clients, or the server
 /// itself, have changed. Changes by this connection's own plain commands are not told; those by its scripts are. Both
@@ -80,13 +80,13 @@ package final class TrackedConnection: RedisClient {
 
 /// News of keys.
 package enum TrackingEvent: Sendable {
-    /// The keys were changed, by others or by the server, which removes them when they expire or room is short.
+    /// The keys were changed, by other clients or by the server, which removes them when they expire or room is short.
     case changed([[UInt8]])
     /// All keys may have been changed: the server was emptied.
     case changedAll
     /// A server that does not tell of changes has answered commands for these keys, and later answers may differ.
     case unheard([[UInt8]])
-    /// Changes may be missed from now on. Whatever was known is known no longer.
+    /// Changes may be missed from now on, so that any entry may be out of date.
     case lost(RedisError)
     /// No change that was acknowledged before this instant was missed, and all of them have been told.
     case verified(since: ContinuousClock.Instant)
@@ -119,12 +119,31 @@ private final class Tracker: Sendable {
     func beat(_ heartbeat: RedisCommand, calls: RedisConnection, channel: RedisConnection) async {
         guard let beat = state.withLock({ $0.beginBeat(prefixes: prefixes) }) else { return }
         if !beat.preparation.isEmpty {
-            guard let answers = try? await calls.send(beat.preparation),
+            guard await isOneServer(calls, channel), let answers = try? await calls.send(beat.preparation),
                 state.withLock({ $0.prepared(beat, answers) })
             else { return }
         }
         let start = ContinuousClock.now
         guard let answer = try? await channel.send([heartbeat]).first else { return }
         tell { $0.answered(beat, answer, sentAt: start) }
+    }
+
+    /// Whether both connections lead to one server, as far as it tells. A name may stand for several: the channel would
+    /// hear of changes on another one than answers calls. Then the channel connects anew, until it finds the same one.
+    ///
+    /// - Returns: `false` also without an answer; the next heartbeat asks again.
+    private func isOneServer(_ calls: RedisConnection, _ channel: RedisConnection) async -> Bool {
+        let question: RedisCommand = ["INFO", "server"]
+        guard let own = try? await calls.send([question]).first,
+            let other = try? await channel.send([question]).first
+        else { return false }
+        guard let own = Self.identity(own), let other = Self.identity(other), own != other else { return true }
+        channel.reconnect(because: "it led to another server than that of the calls")
+        return false
+    }
+
+    /// The number of a server's process that its information tells; `nil` without the right to ask.
+    private static func identity(_ information: RedisValue) -> Substring? {
+        information.text?.split(whereSeparator: \.isNewline).first { $0.hasPrefix("run_id:") }
     }
 }
