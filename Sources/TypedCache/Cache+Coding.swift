@@ -44,7 +44,7 @@ extension Cache {
         let value = try core.naming(key) { () throws(CacheError) in try Self.decode(read.stored.archive) }
         let entry = form.entry(value, of: key, read.stored, timing: read.timing)
         read.end(keeping: entry)
-        recorder.diskHit(key, cost: entry.cost)
+        recorder.diskHit(key, cost: entry.cost, isCopy: read.stored.isCopy)
         return value
     }
 

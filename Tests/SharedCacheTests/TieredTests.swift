@@ -35,9 +35,14 @@ struct TieredTests {
         for start in 0..<3 {
             let tier = try await fleet.verifiedMachine()
             let there = try cache(tier, directory)
+            var events = there.events.makeAsyncIterator()
             for round in 0..<3 {
                 let before = tier.statistics
-                for number in 0..<20 { #expect(try await there.fetch(forKey: "\(number)") == "value \(number)") }
+                for number in 0..<20 {
+                    #expect(try await there.fetch(forKey: "\(number)") == "value \(number)")
+                    let event = try #require(await events.next())
+                    #expect(event.kind == .hit && event.tier == (start == 0 && round == 0 ? .shared : .disk))
+                }
                 let after = tier.statistics
                 // Read once by the first process; compared once by each later one.
                 #expect(after.hits - before.hits == (start == 0 && round == 0 ? 20 : 0))

@@ -21,7 +21,7 @@ extension TieredStore {
     /// A copy that is the server's entry.
     private func used(_ copy: StoredArchive) -> StoredArchive {
         shared.engine.counters.count { $0.nearHits += 1 }
-        return here(copy)
+        return here(copy, isCopy: true)
     }
 
     package func fetch(

@@ -73,7 +73,7 @@ package final class TieredStore: RemoteStore {
     /// Has `body` use the disk before long.
     func start(_ body: @escaping @Sendable () -> Void) { StoreUsage.start(on: queue, body) }
 
-    /// Uses the disk, whose failures are no one's but are counted.
+    /// Uses the disk. Its failures reach no caller; they are counted.
     @discardableResult
     func usingDisk<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
         do throws(StoreError) {
@@ -131,7 +131,7 @@ package final class TieredStore: RemoteStore {
     }
 
     /// A copy, or an entry of the server, in this machine's time.
-    func here(_ stored: StoredArchive) -> StoredArchive {
+    func here(_ stored: StoredArchive, isCopy: Bool = false) -> StoredArchive {
         let information = stored.information
         return StoredArchive(
             archive: stored.archive,
@@ -141,7 +141,8 @@ package final class TieredStore: RemoteStore {
                 archiveByteCount: information.archiveByteCount,
                 storedByteCount: information.storedByteCount,
                 identity: information.identity
-            )
+            ),
+            isCopy: isCopy
         )
     }
 

@@ -33,9 +33,11 @@ final class Listeners: Sendable {
     /// Whether there is an observer or a stream.
     var isActive: Bool { gate.isHeard }
 
-    func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil) {
+    /// - Parameter isOfCopy: whether it happened on this machine's disk, which has copies of a server's entries.
+    func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil, isOfCopy: Bool = false) {
         guard isActive else { return }
-        let event = CacheEvent(occurrence, key: key?.text, cause: cause, storeTier: storeTier)
+        let tier = isOfCopy ? .disk : storeTier
+        let event = CacheEvent(occurrence, key: key?.text, cause: cause, storeTier: tier)
         if observesEvents { observer?.cache(cacheName, did: event) }
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }

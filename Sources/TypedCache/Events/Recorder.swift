@@ -73,10 +73,13 @@ struct Recorder: Sendable {
 
     /// Records a hit on disk.
     ///
-    /// - Parameter cost: the cost of the value in memory.
-    func diskHit(_ key: EntryKey, cost: Int) {
+    /// - Parameters:
+    ///   - cost: the cost of the value in memory.
+    ///   - isCopy: whether this machine's disk gave it in place of a server.
+    func diskHit(_ key: EntryKey, cost: Int, isCopy: Bool) {
         sampler?.use(key.hash, cost: cost)
-        record(.diskHit, key)
+        memory.withLock { $0.statistics.count(.diskHit) }
+        listeners.tell(.diskHit, key, isOfCopy: isCopy)
     }
 
     /// Records hits on disk, with the entries that were made of them.
