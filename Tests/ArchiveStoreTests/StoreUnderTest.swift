@@ -37,16 +37,24 @@ enum StoreUnderTest: CaseIterable {
     case shared
     /// One with copies on the disk.
     case tiered
+    /// A store on three masters of a cluster.
+    case clustered
+    /// One with copies on the disk, in long runs.
+    case clusteredTiered
 
     static let allCases: [StoreUnderTest] = allStores.filter {
-        $0 != .shared && $0 != .tiered || RedisServer.isInstalled
+        switch $0 {
+        case .shared, .tiered, .clustered: RedisServer.isInstalled
+        case .clusteredTiered: RedisServer.isInstalled && isLongRun
+        default: true
+        }
     }
 
     private static let allStores: [StoreUnderTest] = [
         .reference, .file, .collidingFile, .behind, .narrowBehind, .limitedFile, .collidingLimitedFile, .packed,
         .collidingPacked, .limitedPacked, .packedBehind, .uncompressedFile, .uncompressedPacked, .hardestPacked,
         .memory,
-        .limitedMemory, .shared, .tiered,
+        .limitedMemory, .shared, .tiered, .clustered, .clusteredTiered,
     ]
 
     private var settings: StoreSettings {
@@ -77,21 +85,10 @@ enum StoreUnderTest: CaseIterable {
         case .limitedMemory:
             let store = MemoryStore(byteLimit: 1 << 30, countLimit: 1 << 20)
             try body { store }
-        case .shared:
-            try Self.withServer { client, prefix in
-                try body { SharedStore(client, prefix: prefix, cache: "cache", schema: 1) }
-            }
-        case .tiered:
-            try Self.withServer { client, prefix in
-                try withTemporaryDirectory { path in
-                    try body {
-                        TieredStore(
-                            near: try PackedStore(directory: path + "/cache", create: true),
-                            shared: SharedStore(client, prefix: prefix, cache: "cache", schema: 1)
-                        )
-                    }
-                }
-            }
+        case .shared: try Self.withServer { try Self.withSharedPlace($0, body) }
+        case .tiered: try Self.withServer { try Self.withTieredPlace($0, body) }
+        case .clustered: try Self.withCluster { try Self.withSharedPlace($0, body) }
+        case .clusteredTiered: try Self.withCluster { try Self.withTieredPlace($0, body) }
         case .file, .limitedFile, .uncompressedFile:
             try withTemporaryDirectory { path in
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
@@ -127,13 +124,47 @@ enum StoreUnderTest: CaseIterable {
         }
     }
 
-    private static func withServer(_ body: (_ client: RedisConnection, _ prefix: String) throws -> Void) throws {
+    private static func withServer(_ body: (any RedisClient) throws -> Void) throws {
         guard let server = RedisServer.common else { return }
-        var settings = RedisSettings(endpoints: [server.socket])
+        try body(try RedisConnection(to: server.socket, settings: patient([server.socket])))
+    }
+
+    private static func withCluster(_ body: (any RedisClient) throws -> Void) throws {
+        guard let cluster = RedisCluster.common else { return }
+        let client = ClusterClient(settings: patient(cluster.endpoints))
+        defer { client.close() }
+        try body(client)
+    }
+
+    private static func patient(_ endpoints: [RedisEndpoint]) -> RedisSettings {
+        var settings = RedisSettings(endpoints: endpoints)
+        settings.timeouts.connect = .seconds(20)
         settings.timeouts.soft = .seconds(60)
         settings.timeouts.hard = .seconds(60)
-        let client = try RedisConnection(to: server.socket, settings: settings)
-        try body(client, "tc:\(UUID().uuidString):")
+        return settings
+    }
+
+    private static func withSharedPlace(
+        _ client: any RedisClient,
+        _ body: (_ open: () throws -> any ArchiveStore) throws -> Void
+    ) throws {
+        let prefix = "tc:\(UUID().uuidString):"
+        try body { SharedStore(client, prefix: prefix, cache: "cache", schema: 1) }
+    }
+
+    private static func withTieredPlace(
+        _ client: any RedisClient,
+        _ body: (_ open: () throws -> any ArchiveStore) throws -> Void
+    ) throws {
+        let prefix = "tc:\(UUID().uuidString):"
+        try withTemporaryDirectory { path in
+            try body {
+                TieredStore(
+                    near: try PackedStore(directory: path + "/cache", create: true),
+                    shared: SharedStore(client, prefix: prefix, cache: "cache", schema: 1)
+                )
+            }
+        }
     }
 
     private static func withPlaceBehind(

@@ -7,6 +7,7 @@ package final class RedisCluster: Sendable {
     /// Masters, then replicas.
     package let servers: [RedisServer]
     package let masterCount: Int
+    private let isEncrypted: Bool
     private let connections: [RedisConnection]
 
     /// Below the ports that the system gives to clients, with the bus of the cluster 10,000 above.
@@ -17,40 +18,68 @@ package final class RedisCluster: Sendable {
     /// - Parameters:
     ///   - nodeTimeout: after so long without an answer a master counts as failed. Busy machines need a long one.
     ///   - needsAllSlots: whether all masters refuse all commands while a slot has no master.
+    ///   - certificates: of the servers, in their order, and that of their authority: then they speak TLS only, also with
+    ///     each other.
+    ///   - more: further arguments of each server.
     package convenience init(
         masters: Int = 3,
         replicas: Int = 0,
         nodeTimeout: Duration = .seconds(60),
-        needsAllSlots: Bool = true
+        needsAllSlots: Bool = true,
+        certificates: (servers: [TestCertificates.Certificate], authority: TestCertificates.Certificate)? = nil,
+        arguments more: [String] = []
     ) async throws {
-        let arguments = [
+        let common = Self.arguments(nodeTimeout: nodeTimeout, needsAllSlots: needsAllSlots) + more
+        let arguments = (0..<masters + replicas).map { index in
+            guard let certificates else { return common }
+            let own = RedisServer.encryption(certificates.servers[index], authority: certificates.authority)
+            return common + own + ["--tls-cluster", "yes", "--tls-replication", "yes"]
+        }
+        // This blocks, and Swift's threads are few.
+        let made = await withCheckedContinuation { continuation in
+            Thread {
+                continuation.resume(returning: Result { try Self.form(masters: masters, arguments) })
+            }.start()
+        }
+        try self.init(made.get(), masters: masters, isEncrypted: certificates != nil)
+    }
+
+    private init(_ servers: [RedisServer], masters: Int, isEncrypted: Bool) throws {
+        self.servers = servers
+        self.isEncrypted = isEncrypted
+        masterCount = masters
+        connections = try servers.map { try Self.connection(to: $0) }
+    }
+
+    private static func arguments(nodeTimeout: Duration, needsAllSlots: Bool) -> [String] {
+        [
             "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
             "--cluster-node-timeout", "\(Int(nodeTimeout / .milliseconds(1)))",
             "--cluster-require-full-coverage", needsAllSlots ? "yes" : "no",
             "--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0",
         ]
-        // This blocks, and Swift's threads are few.
-        let made = await withCheckedContinuation { continuation in
-            Thread {
-                continuation.resume(
-                    returning: Result { try Self.form(masters: masters, replicas: replicas, arguments) }
-                )
-            }.start()
-        }
-        try self.init(made.get(), masters: masters)
     }
 
-    private init(_ servers: [RedisServer], masters: Int) throws {
-        self.servers = servers
-        masterCount = masters
-        connections = try servers.map { try Self.connection(to: $0) }
-    }
+    /// Three masters for tests that are not asynchronous, each of which has names of its own; `nil` if no server is
+    /// installed. It ends with the process.
+    package static let common: RedisCluster? = {
+        // Static values are not released.
+        atexit {
+            for server in RedisCluster.common?.servers ?? [] { server.kill() }
+        }
+        let own = arguments(nodeTimeout: .seconds(60), needsAllSlots: true)
+        guard RedisServer.isInstalled, let servers = try? form(masters: 3, Array(repeating: own, count: 3)) else {
+            return nil
+        }
+        return try? RedisCluster(servers, masters: 3, isEncrypted: false)
+    }()
 
     package var endpoints: [RedisEndpoint] { servers.map(\.endpoint) }
 
-    /// `redis+cluster://…/`
+    /// `redis+cluster://…/`, or `rediss+cluster://…/`
     package var url: String {
-        "redis+cluster://" + servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",") + "/"
+        let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        return "\(isEncrypted ? "rediss" : "redis")+cluster://\(hosts)/"
     }
 
     /// Asks one server, and waits until it answers; refusals are errors.
@@ -103,18 +132,18 @@ package final class RedisCluster: Sendable {
     // MARK: Forming
 
     private static func connection(to server: RedisServer) throws -> RedisConnection {
-        var settings = RedisSettings(endpoints: [server.endpoint])
+        // No TLS is spoken there.
+        var settings = RedisSettings(endpoints: [server.socket])
         settings.timeouts.soft = .seconds(60)
         settings.timeouts.hard = .seconds(60)
         settings.timeouts.connect = .seconds(20)
         settings.backoff.longest = .milliseconds(100)
-        return try RedisConnection(to: server.endpoint, settings: settings)
+        return try RedisConnection(to: server.socket, settings: settings)
     }
 
-    private static func form(masters: Int, replicas: Int, _ arguments: [String]) throws -> [RedisServer] {
+    private static func form(masters: Int, _ arguments: [[String]]) throws -> [RedisServer] {
         while true {
-            let servers = try (0..<masters + replicas).map { _ in try RedisServer(blocking: arguments, ports: ports)
-            }
+            let servers = try arguments.map { try RedisServer(blocking: $0, ports: ports) }
             let connections = try servers.map { try connection(to: $0) }
             do {
                 try join(servers, connections, masters: masters)

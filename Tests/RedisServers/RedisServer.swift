@@ -81,10 +81,18 @@ package final class RedisServer: Sendable {
         demandsCertificates: Bool = false
     ) async throws {
         try await self.init(
-            ["--tls-cert-file", certificate.path, "--tls-key-file", certificate.key]
-                + ["--tls-ca-cert-file", authority.path, "--tls-auth-clients", demandsCertificates ? "yes" : "no"]
-                + arguments
+            Self.encryption(certificate, authority: authority, demandsCertificates: demandsCertificates) + arguments
         )
+    }
+
+    /// Arguments with which a server has TLS only at its port.
+    static func encryption(
+        _ certificate: TestCertificates.Certificate,
+        authority: TestCertificates.Certificate,
+        demandsCertificates: Bool = false
+    ) -> [String] {
+        ["--tls-cert-file", certificate.path, "--tls-key-file", certificate.key]
+            + ["--tls-ca-cert-file", authority.path, "--tls-auth-clients", demandsCertificates ? "yes" : "no"]
     }
 
     deinit { kill() }
