@@ -51,60 +51,23 @@ struct FleetProcessTests {
             for worker in workers { #expect(worker.ask("fetch key\(round)") == value) }
         }
     }
-}
 
-/// A `SharedWorker`.
-private final class SharedProcess {
-    private let process: Process
-    private let input = Pipe()
-    private let output = Pipe()
-
-    init(_ fleet: Fleet, interval: Int, deadline: Int) throws {
-        process = Process()
-        process.executableURL = Self.executable
-        let url = "redis://127.0.0.1:\(fleet.server.port)/?prefix=\(fleet.prefix)"
-        process.arguments = [url, "\(interval)", "\(deadline)"]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-    }
-
-    /// Beside the tests.
-    private static var executable: URL {
-        #if canImport(Darwin)
-            Bundle(for: SharedProcess.self).bundleURL.deletingLastPathComponent().appending(path: "SharedWorker")
-        #else
-            Bundle.main.bundleURL.appending(path: "SharedWorker")
-        #endif
-    }
-
-    func send(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
-
-    /// The next line, which this waits for.
-    func answer() -> String {
-        var bytes: [UInt8] = []
-        while let byte = output.fileHandleForReading.readData(ofLength: 1).first, byte != UInt8(ascii: "\n") {
-            bytes.append(byte)
+    /// Behaviour 15: both have the value that the server has, whichever came last.
+    @Test func processesThatSaveOneKeyAtOnceAgree() async throws {
+        let fleet = try await Fleet()
+        let server = try await fleet.verifiedMachine().cache()
+        let workers = try (0..<2).map { _ in try SharedProcess(fleet, interval: 50, deadline: 450) }
+        defer { for worker in workers { worker.end() } }
+        var last: [Int: Int] = [:]
+        for round in 0..<(isLongRun ? 10_000 : 200) {
+            for (number, worker) in workers.enumerated() { worker.send("save key \(round):\(number)") }
+            for worker in workers { #expect(worker.answer() == "saved") }
+            let value = try #require(try await server.fetch(forKey: "key", freshness: .latest))
+            #expect(value.hasPrefix("\(round):"))
+            for worker in workers { await worker.wait(for: value, to: "fetch key") }
+            last[Int(value.suffix(1)) ?? 2, default: 0] += 1
         }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    func ask(_ line: String) -> String {
-        send(line)
-        return answer()
-    }
-
-    func signal(_ number: Int32) { _ = kill(process.processIdentifier, number) }
-
-    /// Stops the process, and waits until all of its threads stand still.
-    func stop() {
-        signal(SIGSTOP)
-        var information = siginfo_t()
-        while waitid(P_PID, id_t(process.processIdentifier), &information, WSTOPPED) != 0, errno == EINTR {}
-    }
-
-    func end() {
-        signal(SIGKILL)
-        process.waitUntilExit()
+        // Either of them was the later one at times, or nothing was tried.
+        #expect(last.keys.sorted() == [0, 1], "\(last)")
     }
 }

@@ -2,13 +2,20 @@ import Foundation
 import SharedCache
 import TypedCache
 
-// A machine of a fleet: works on a cache on a server as its standard input says, and answers each line by one.
+// A machine of a fleet: works on a cache on a server, or a cluster, as its standard input says, and answers each line by
+// one.
 //
-//     SharedWorker URL INTERVAL DEADLINE    heartbeats, in milliseconds
+//     SharedWorker URL INTERVAL DEADLINE    heartbeats, in milliseconds; timeouts are 20 s, unless the URL has others
 //
-//     fetch KEY         the value, or “-”
-//     hits              how many fetches memory has answered
-//     load KEY VALUE    the value of a fetch with a producer, and “loaded” behind it if the producer ran
+//     fetch KEY          the value, or “-”
+//     latest KEY         the same, but asks the server
+//     hits               how many fetches memory has answered
+//     owed               how many keys are owed to the server
+//     save KEY VALUE     “saved”
+//     load KEY VALUE     the value of a fetch with a producer, and “loaded” behind it if the producer ran
+//     count KEY COUNT    the numbers that so many modifications gave, each by one more than the value that it found
+//
+// A call that throws is answered by “error” and the code.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let interval = Int(arguments[2]), let deadline = Int(arguments[3]) else { exit(2) }
@@ -19,15 +26,42 @@ let settings = SharedSettings(
 let tier = try SharedTier(arguments[1], settings)
 let cache = try Cache<String>(name: "cities", shared: tier)
 
+/// Counts in an entry: its value is the number of a life, and that of a modification in it. An entry that is missing,
+/// because a change without an answer is undone by its removal, begins another life.
+func count(_ key: String, _ count: Int) async throws -> String {
+    var given: [String] = []
+    while given.count < count {
+        let life = "\(UInt64.random(in: 0 ... .max))"
+        do {
+            let new = try await cache.modify(forKey: key, expiration: .never) { value in
+                let parts = (value ?? "\(life):0").split(separator: ":")
+                let new = "\(parts[0]):\((Int(parts[1]) ?? 0) + 1)"
+                value = new
+                return new
+            }
+            given.append(new)
+        } catch let error as CacheError where error.code == .unreachable {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+    return given.joined(separator: " ")
+}
+
 func answer(_ words: [String]) async throws -> String {
     switch words.first {
     case "fetch" where words.count == 2: return try await cache.fetch(forKey: words[1]) ?? "-"
+    case "latest" where words.count == 2: return try await cache.fetch(forKey: words[1], freshness: .latest) ?? "-"
     case "hits": return "\(cache.statistics.memoryHits)"
+    case "owed": return "\(tier.owedKeyCount)"
+    case "save" where words.count == 3:
+        try await cache.save(words[2], forKey: words[1])
+        return "saved"
     case "load" where words.count == 3:
         let value = words[2]
         let runs = cache.statistics.loads
         let loaded = try await cache.fetch(forKey: words[1]) { value }
         return cache.statistics.loads > runs ? "\(loaded) loaded" : loaded
+    case "count" where words.count == 3: return try await count(words[1], Int(words[2]) ?? 0)
     default: return "?"
     }
 }
@@ -36,6 +70,8 @@ while let line = readLine() {
     let told: String
     do {
         told = try await answer(line.split(separator: " ").map(String.init))
+    } catch let error as CacheError {
+        told = "error \(error.code)"
     } catch {
         told = "error \(error)"
     }
