@@ -1,10 +1,26 @@
 #!/usr/bin/env bash
 # Shows a cache that machines share: three masters with a replica each, on this machine, hold 34,006 cities; four
-# processes read them; one changes a city, and the others see it; a master is killed, and all goes on. As long as the
-# client knows no clusters, one server stands for them: it is killed, and another one starts empty. Run by
+# processes read them; one changes a city, and the others see it; a master is killed, and all goes on. Run by
 # Scripts/demo shared. Everything is in a folder of the demo's own, and ends with it, also by Ctrl-C.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+work=
+
+# Ends all processes that were started, and those that the fleet has started itself. Another Ctrl-C changes nothing.
+clean_up() {
+    trap '' INT TERM HUP
+    trap - EXIT
+    # By the shell's own list: a signal may come between a start and the next command.
+    for process in $(jobs -p); do
+        kill -9 -- "-$process" 2>/dev/null || kill -9 "$process" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+    if [[ -n $work ]]; then rm -rf "$work"; fi
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 # shellcheck source=requirements.sh
 source Scripts/lib/requirements.sh
 require_swift
@@ -13,18 +29,6 @@ require_python
 require_redis
 
 work=$(mktemp -d)
-processes=()
-
-# Ends what was started, by its number.
-clean_up() {
-    trap - EXIT
-    for process in ${processes[@]+"${processes[@]}"}; do kill -9 "$process" 2>/dev/null || true; done
-    wait 2>/dev/null || true
-    rm -rf "$work"
-}
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 say() { printf '\n%s\n' "$*"; }
 
@@ -37,7 +41,6 @@ run() {
 start() {
     mkdir -p "$work/$1"
     redis-server --port "$1" --bind 127.0.0.1 --dir "$work/$1" --save "" --appendonly no --logfile log "${@:2}" &
-    processes+=($!)
     for _ in {1..100}; do
         if redis-cli -p "$1" ping >/dev/null 2>&1; then return; fi
         if ! kill -0 $! 2>/dev/null; then break; fi
@@ -92,25 +95,16 @@ is_whole() {
 show_nodes() {
     redis-cli -p "$1" cluster nodes | awk '{ print "  " $2, $3 }' | sed 's/@[^ ]*//; s/myself,//' | sort
 }
-if typed-cache list --cache none --shared "redis+cluster://127.0.0.1:1/" 2>&1 | grep -q "not supported"; then
-    is_cluster=
-    say "A server:"
-    start "$first"
-    echo "  127.0.0.1:$first"
-    server="redis://127.0.0.1:$first/?prefix=demo"
-else
-    is_cluster=yes
-    say "Three masters, and a replica of each:"
-    ports=()
-    for number in {0..5}; do
-        ports+=($((first + number)))
-        start $((first + number)) --cluster-enabled yes --cluster-node-timeout 1000
-    done
-    redis-cli --cluster create "${ports[@]/#/127.0.0.1:}" --cluster-replicas 1 --cluster-yes >"$work/create.log"
-    wait_until "the cluster" is_whole
-    show_nodes "$first"
-    server="redis+cluster://127.0.0.1:$first,127.0.0.1:$((first + 1)),127.0.0.1:$((first + 2))/?prefix=demo"
-fi
+say "Three masters, and a replica of each:"
+ports=()
+for number in {0..5}; do
+    ports+=($((first + number)))
+    start $((first + number)) --cluster-enabled yes --cluster-node-timeout 1000
+done
+redis-cli --cluster create "${ports[@]/#/127.0.0.1:}" --cluster-replicas 1 --cluster-yes >"$work/create.log"
+wait_until "the cluster" is_whole
+show_nodes "$first"
+server="redis+cluster://127.0.0.1:$first,127.0.0.1:$((first + 1)),127.0.0.1:$((first + 2))/?prefix=demo"
 
 export TYPED_CACHE_SHARED=$server
 say "\$ export TYPED_CACHE_SHARED='$server'"
@@ -136,37 +130,27 @@ master_of() {
 
 say "\$ fleet \"\$TYPED_CACHE_SHARED\" $cities"
 mkfifo "$work/input"
+# In a group of processes of its own, by which all of them end.
+set -m
 fleet "$server" "$cities" <"$work/input" > >(tee "$work/output") &
 fleet=$!
-processes+=("$fleet")
+set +m
 exec 7>"$work/input"
 waits() { grep -q 'Press return' "$work/output" 2>/dev/null || ! kill -0 "$fleet" 2>/dev/null; }
 wait_until "the first half" waits
 
 if [[ -z $(grep 'Press return' "$work/output") ]]; then exit 1; fi
 
-port=$first
-if [[ $is_cluster ]]; then
-    port=$(master_of 1850147)
-    # Changes that the replica has not received would be lost.
-    redis-cli -p "$port" wait 1 2000 >/dev/null
-fi
+port=$(master_of 1850147)
+# Changes that the replica has not received would be lost.
+redis-cli -p "$port" wait 1 2000 >/dev/null
 process=$(redis-cli -p "$port" info server | sed -n 's/^process_id:\([0-9]*\).*/\1/p')
 say "The server that has Tokyo, at port $port, is killed:"
 echo "\$ kill -9 $process"
 kill -9 "$process"
-if [[ $is_cluster ]]; then
-    echo >&7
-else
-    say "Another one takes its place, empty, and is warmed while the processes go on:"
-    start "$first"
-    run typed-cache warm "$cities" --cache cities --key geonameid --type fleet.City
-    echo >&7
-fi
+echo >&7
 wait "$fleet"
 exec 7>&-
 
-if [[ $is_cluster ]]; then
-    say "The cluster now:"
-    show_nodes "$((port == first ? first + 1 : first))"
-fi
+say "The cluster now:"
+show_nodes "$((port == first ? first + 1 : first))"
