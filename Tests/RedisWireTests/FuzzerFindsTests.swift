@@ -4,11 +4,30 @@ import Testing
 
 /// Streams that fuzzers found once, and broken ones by seeds, held to the fuzzer's law.
 struct FuzzerFindsTests {
-    @Test func finds() throws {
+    private static func corpus(_ prefix: String) throws -> [URL] {
         let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
             .appending(path: "../../../Fuzzing/Corpus").standardizedFileURL
-        let finds = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasPrefix("resp-") }
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.hasPrefix(prefix) }
+    }
+
+    @Test func topologies() throws {
+        let finds = try Self.corpus("topology-")
+        #expect(!finds.isEmpty)
+        for find in finds {
+            let bytes = [UInt8](try Data(contentsOf: find))
+            #expect(throws: Never.self, "\(find.lastPathComponent)") { try TopologyTrial(bytes: bytes).run() }
+            // Any part of it is an answer, too.
+            for length in stride(from: 0, to: bytes.count, by: 7) {
+                #expect(throws: Never.self, "\(find.lastPathComponent), \(length) bytes") {
+                    try TopologyTrial(bytes: Array(bytes.prefix(length))).run()
+                }
+            }
+        }
+    }
+
+    @Test func finds() throws {
+        let finds = try Self.corpus("resp-")
         #expect(!finds.isEmpty)
         for find in finds {
             // The first byte says how the stream is cut.

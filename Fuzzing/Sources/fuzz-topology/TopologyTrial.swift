@@ -1,0 +1,1 @@
+../../../Tests/RedisWireTests/TopologyTrial.swift
