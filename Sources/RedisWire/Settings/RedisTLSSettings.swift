@@ -10,7 +10,7 @@ package struct RedisTLSSettings: Sendable, Hashable {
     package var key: String?
     /// The name that a server's certificate must have; `nil` for the name or the numeric address of the endpoint.
     package var serverName: String?
-    /// Whether any certificate is taken, so that anybody on the way can read and change everything.
+    /// Whether any certificate is taken, so that each machine on the way can read and change everything.
     package var isUnverified = false
 
     package init() {}

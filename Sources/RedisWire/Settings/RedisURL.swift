@@ -7,7 +7,7 @@
 ///
 /// Schemes: `redis`, `rediss` (TLS), `redis+cluster`, `rediss+cluster`, `redis+unix`, `unix`, and `valkey` in place of
 /// `redis` in each. Parameters: `db` (of a socket), `client_name`, `timeout`, `soft_timeout`, `connect_timeout`
-/// (such as `500ms` or `2s`), and those that the caller names. With TLS, `tls_ca` (a file of authorities, in place of the
+/// (such as `500ms` or `2s`), and the caller's own. With TLS, `tls_ca` (a file of authorities, in place of the
 /// system's), `tls_certificate` and `tls_key` (files, for servers that demand a client's certificate), `tls_server_name`
 /// (the name in the server's certificate, if it is not the host), and `tls_insecure=true`, which takes any certificate.
 package struct RedisURL {
@@ -16,7 +16,7 @@ package struct RedisURL {
 
     /// - Parameters:
     ///   - parameters: the caller's own parameters, which are put into ``RedisSettings/extras``.
-    ///   - timeouts: those that hold where a URL has no others.
+    ///   - timeouts: for a URL without timeouts.
     package init(parameters: Set<String> = [], timeouts: RedisTimeouts = RedisTimeouts()) {
         allowed = parameters
         self.timeouts = timeouts

@@ -44,7 +44,7 @@ extension DebtList {
 }
 
 /// Has the engine remove the entries of keys that are owed. A node of a cluster that does not answer leaves its keys
-/// unpaid, and the others' are paid all the same.
+/// unpaid, and the debts of other nodes are paid all the same.
 struct PayKeys: EngineCall {
     static let paying = "removing entries whose change failed"
 

@@ -74,7 +74,7 @@ struct EntryChanges {
     /// Whether replicas are waited for.
     var areReplicated = false
 
-    /// The commands to send, with those that follow changes.
+    /// The commands to send, with the commands that follow changes.
     func followed(_ commands: [RedisCommand], _ view: SharedView) -> [RedisCommand] {
         if !byScripts.isEmpty { view.withView { $0.expectEchoes(of: byScripts) } }
         return commands + (areReplicated ? view.waiting : []) + [view.askGeneration]

@@ -47,7 +47,7 @@ struct EngineView: Sendable {
         near.changeAll()
     }
 
-    /// Any entry may have been removed by others, whose messages may still be on their way.
+    /// Another client may have removed any entry, and its messages may still be on their way.
     mutating func doubtAll() {
         epoch += 1
         near.doubtAll()
@@ -57,9 +57,9 @@ struct EngineView: Sendable {
 
     /// The keys of entries that messages name.
     struct Heard {
-        /// Those that others have changed.
+        /// Keys that other clients have changed.
         var changed: [String] = []
-        /// Those that scripts of this process have changed, perhaps others, too.
+        /// Keys that scripts of this process have changed, and perhaps other clients, too.
         var echoed: [String] = []
     }
 
@@ -72,7 +72,7 @@ struct EngineView: Sendable {
         return heard.changed + heard.echoed
     }
 
-    /// As ``take(_:digest:)``, but tells the changes of this process from those of others.
+    /// As ``take(_:digest:)``, but tells this process's changes from those of other clients.
     mutating func hear(_ event: TrackingEvent, digest: (String) -> KeyDigest) -> Heard {
         var heard = Heard()
         switch event {
@@ -106,7 +106,7 @@ struct EngineView: Sendable {
         }
     }
 
-    /// Takes the name of something that others may change unheard.
+    /// Takes the name of a key that other clients may change unheard.
     private mutating func doubt(_ name: String, _ digest: (String) -> KeyDigest) {
         if name == names.generation { return near.doubtAll() }
         guard let generation, let key = names.key(ofEntry: name, generation) else { return }

@@ -30,7 +30,7 @@ struct ReadEntries: EntryCall {
 /// A look at an entry, without its archive.
 struct Look {
     let entry: EngineEntry
-    /// The last 59 bytes of what is there; fewer of something shorter, none if nothing is there.
+    /// The last 59 bytes of the server's value; fewer of a shorter one, none if there is none.
     private(set) var end: [UInt8] = []
     /// `nil` if there is nothing, or something else, or a damaged entry.
     private(set) var information: EntryInformation?
@@ -144,7 +144,7 @@ struct ChangeSeen<Outcome>: EntryCall {
     mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {
         if let outcome {
             try Engine.check(answers[0], doing: action)
-            // Otherwise others have changed it meanwhile, and maybe only its deadline.
+            // Otherwise another client has changed it meanwhile, and maybe only its deadline.
             return answers[0].integer == 1 ? .done(outcome) : .again
         }
         guard var look else { return .again }
@@ -160,7 +160,7 @@ struct ChangeSeen<Outcome>: EntryCall {
 
 // MARK: Saves
 
-/// Saves an entry, whatever is there.
+/// Saves an entry without a condition.
 struct SaveEntry: EntryCall {
     static let saving = "saving an archive"
 

@@ -54,7 +54,7 @@ struct TakeLeases: EntryCall {
         /// The leases of the first keys.
         let leases: [LeaseTerm]
         /// Leases behind one that another load has, to be given back: kept while waiting for that one, they could make
-        /// others wait for this load.
+        /// other loads wait for this one.
         let surplus: [LeaseTerm]
     }
 

@@ -3,7 +3,7 @@ import RedisWire
 
 // Calls about many entries: the commands for all of them go out together, and their answers come back together.
 
-/// Saves entries, whatever is there. The outcome has the result of each, in their order.
+/// Saves entries without a condition. The outcome has the result of each, in their order.
 struct SaveEntries: EntryCall {
     let news: [NewEntry]
     let action = SaveEntry.saving

@@ -1,7 +1,7 @@
 import ArchiveStore
 
-/// The copies of entries on a near disk that may be used unasked: those that were compared with the engine's, or came
-/// from it, since when no change was heard of. A value without I/O, clock or locks.
+/// The copies of entries on a near disk that may be used unasked: they were compared with the engine's, or came
+/// from it, and no change was heard of since. A value without I/O, clock or locks.
 ///
 /// The disk has an entry for a key or none; whether it may be used is known here alone. After a start nothing is
 /// verified, and other processes of the machine may write to the disk: so a copy is known by its version.
@@ -16,7 +16,7 @@ struct NearCopies: Sendable {
     private struct Traffic {
         var operations = 0
         var writes = 0
-        /// Changes since the first of the operations began: those that were heard of, and own ones.
+        /// Changes since the first of the operations began, by messages and by this process.
         var changes = 0
     }
 

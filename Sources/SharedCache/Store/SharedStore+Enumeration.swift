@@ -2,7 +2,7 @@ import ArchiveStore
 import RedisWire
 
 extension SharedStore {
-    /// The entries of the current generation and this schema; others are not known to be entries.
+    /// The entries of the current generation and this schema; other keys are not known to be entries.
     ///
     /// Asks for some hundreds at once, and holds no more than the digests of some thousand keys: see ``RecentKeys``.
     package func forEachEntry(

@@ -64,7 +64,7 @@ extension SharedStore {
                 let saved = try body(news, places.map { archives[$0] })
                 for (index, place) in places.enumerated() {
                     results[place] = saved[index]
-                    // A node of a cluster did not answer; the others did.
+                    // A node of a cluster did not answer; the other nodes did.
                     if case .failure(let error) = saved[index], error.code == .unreachable {
                         view.withView { $0.debts.owe(news[index].key) }
                     }

@@ -132,7 +132,7 @@ extension TieredStore {
         ) throws(StoreError) -> EntryInformation? {
             try store.changing(try StoreKey(key)) { change throws(StoreError) in
                 let saved = try base.save(archive, attributes: attributes, if: condition)
-                // The copy comes with the first fetch: the server tells of this save as of others, and the copy would
+                // The copy comes with the first fetch: the server tells of this save as of any other, and the copy would
                 // be compared then anyway.
                 if saved != nil { change.drop() }
                 return saved
