@@ -53,7 +53,11 @@ let package = Package(
         // A link to the sources, which no product has.
         .target(name: "RedisWireSources", swiftSettings: strict),
         .executableTarget(name: "fuzz-resp", dependencies: ["FuzzKit", "RedisWireSources"], swiftSettings: strict),
-        .executableTarget(name: "fuzz-topology", dependencies: ["FuzzKit", "RedisWireSources"], swiftSettings: strict),
+        .executableTarget(
+            name: "fuzz-topology",
+            dependencies: ["FuzzKit", "RedisWireSources"],
+            swiftSettings: strict
+        ),
 
         // A link to the decoder of JSON, which no product shows.
         .target(name: "ModelJSONSources", swiftSettings: strict),

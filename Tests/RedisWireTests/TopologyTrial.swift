@@ -36,7 +36,8 @@ struct TopologyTrial {
         while values.count < 100, let value = try? decoder.next() { values.append(value) }
         let answers = Array(values.prefix(3))
         guard let topology = try? ClusterTopology(answers, toldBy: Self.teller) else { return }
-        guard try ClusterTopology(answers, toldBy: Self.teller) == topology, topology.losers(in: topology).isEmpty else {
+        guard try ClusterTopology(answers, toldBy: Self.teller) == topology, topology.losers(in: topology).isEmpty
+        else {
             throw Broken.differentAgain
         }
         try check(topology)
