@@ -6,13 +6,26 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=
 
-# Ends all processes that were started, and those that the fleet has started itself. Another Ctrl-C changes nothing.
+# The numbers of the processes that a process has started: children_of PROCESS
+children_of() {
+    if [[ -d /proc/self ]]; then
+        awk -v parent="$1" '$4 == parent { print $1 }' /proc/[0-9]*/stat 2>/dev/null || true
+    else
+        pgrep -P "$1" || true
+    fi
+}
+
+# Ends all processes that were started, and those that the fleet has started itself, which are in groups of their own.
+# Another Ctrl-C changes nothing.
 clean_up() {
     trap '' INT TERM HUP
     trap - EXIT
     # By the shell's own list: a signal may come between a start and the next command.
     for process in $(jobs -p); do
-        kill -9 -- "-$process" 2>/dev/null || kill -9 "$process" 2>/dev/null || true
+        # Stopped, it starts no more.
+        kill -STOP "$process" 2>/dev/null || true
+        # shellcheck disable=SC2046
+        kill -9 $(children_of "$process") "$process" 2>/dev/null || true
     done
     wait 2>/dev/null || true
     if [[ -n $work ]]; then rm -rf "$work"; fi
@@ -130,11 +143,8 @@ master_of() {
 
 say "\$ fleet \"\$TYPED_CACHE_SHARED\" $cities"
 mkfifo "$work/input"
-# In a group of processes of its own, by which all of them end.
-set -m
 fleet "$server" "$cities" <"$work/input" > >(tee "$work/output") &
 fleet=$!
-set +m
 exec 7>"$work/input"
 waits() { grep -q 'Press return' "$work/output" 2>/dev/null || ! kill -0 "$fleet" 2>/dev/null; }
 wait_until "the first half" waits
