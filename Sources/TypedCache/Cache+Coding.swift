@@ -70,7 +70,7 @@ extension Cache {
             }
         }
         DiskRead.end(kept)
-        recorder.recordDiskHits(on: kept.map(\.entry))
+        recorder.recordDiskHits(on: kept.map { (entry: $0.entry, isCopy: $0.read.stored.isCopy) })
         return values
     }
 

@@ -82,14 +82,14 @@ struct Recorder: Sendable {
         listeners.tell(.diskHit, key, isOfCopy: isCopy)
     }
 
-    /// Records hits on disk, with the entries that were made of them.
-    func recordDiskHits(on entries: [MemoryEntry]) {
+    /// Records hits on disk, with the entries that were made of them; `isCopy` is as for one.
+    func recordDiskHits(on entries: [(entry: MemoryEntry, isCopy: Bool)]) {
         if let sampler {
-            for entry in entries { sampler.use(entry.key.hash, cost: entry.cost) }
+            for (entry, _) in entries { sampler.use(entry.key.hash, cost: entry.cost) }
         }
         memory.withLock { $0.statistics.count(.diskHit, times: entries.count) }
         guard listeners.isActive else { return }
-        for entry in entries { listeners.tell(.diskHit, entry.key) }
+        for (entry, isCopy) in entries { listeners.tell(.diskHit, entry.key, isOfCopy: isCopy) }
     }
 
     func miss(_ key: EntryKey) { record(.missed, key) }
