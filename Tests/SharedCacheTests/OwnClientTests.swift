@@ -67,6 +67,24 @@ struct OwnClientTests {
         #expect(try await old.fetch(forKey: "key") == "old")
     }
 
+    /// Another machine has removed all entries, and no message has told of that.
+    @Test func listingsAndRemovalsByTagAskForTheGeneration() async throws {
+        let fleet = try await Fleet()
+        let tier = try Self.tier(fleet)
+        await tier.verified()
+        let cache = try tier.cache()
+        let others = try await fleet.verifiedMachine().cache()
+        for round in 0..<3 {
+            try await cache.save("old", forKey: "old")
+            try await others.removeAll()
+            try await others.save("new", forKey: "new", tags: ["tag"])
+            if round == 0 { #expect(try cache.keys().all() == ["new"]) }
+            if round == 1 { #expect(try cache.entries().all().map(\.key) == ["new"]) }
+            #expect(try await cache.removeAll(tagged: "tag") == 1, "round \(round)")
+            #expect(try others.keys().all().isEmpty)
+        }
+    }
+
     /// Calls that block, as many as the pool has threads and more, and a client that needs them.
     @Test func blockingCallsNeedNoThreadOfThePool() async throws {
         let fleet = try await Fleet()

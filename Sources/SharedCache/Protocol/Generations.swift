@@ -6,16 +6,22 @@ struct FindGeneration: EngineCall {
     private enum Stage { case beginning, asked, replacing }
 
     let action: String
+    private let asksAnyway: Bool
     private var stage = Stage.beginning
 
-    init(action: String) { self.action = action }
+    /// - Parameter asksAnyway: also if a generation is known, which may not be the current one any more: no command
+    ///   follows by which that would come out.
+    init(action: String, asksAnyway: Bool = false) {
+        self.action = action
+        self.asksAnyway = asksAnyway
+    }
 
     mutating func next(
         _ answers: [RedisValue],
         _ view: SharedView
     ) throws(StoreError) -> EngineStep<Generation> {
         if stage == .beginning {
-            if let known = view.generation { return .done(known) }
+            if !asksAnyway, let known = view.generation { return .done(known) }
             stage = .asked
             return .send(asking(view, replacing: false))
         }

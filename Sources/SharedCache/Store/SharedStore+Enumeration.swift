@@ -20,7 +20,7 @@ extension SharedStore {
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
         let action = "listing entries"
-        let generation = try ask(FindGeneration(action: action))
+        let generation = try currentGeneration(action)
         let (names, clock) = (view.names, offset.clock)
         var recent = RecentKeys()
         try scan(names.start(generation)) { found throws(StoreError) in
@@ -42,6 +42,11 @@ extension SharedStore {
         }
     }
 
+    /// The generation that is current now: a listing of a former one would find nothing, and not notice it.
+    private func currentGeneration(_ action: String) throws(StoreError) -> Generation {
+        try ask(FindGeneration(action: action, asksAnyway: true))
+    }
+
     /// `nil` for one that is gone.
     private func entry(
         at place: EngineEntry,
@@ -60,7 +65,7 @@ extension SharedStore {
 
     package func removeDamagedEntries() throws(StoreError) -> Int {
         let names = view.names
-        let generation = try ask(FindGeneration(action: "listing entries"))
+        let generation = try currentGeneration("listing entries")
         var damaged = 0
         var keys: [String] = []
         var byteCount = 0
@@ -111,7 +116,7 @@ extension SharedStore {
     /// How many entries there are of each schema, by their names.
     func entryCounts() throws(StoreError) -> [UInt32: Int] {
         let names = view.names
-        let generation = try ask(FindGeneration(action: "counting entries"))
+        let generation = try currentGeneration("counting entries")
         var recent = RecentKeys()
         var counts: [UInt32: Int] = [:]
         try scan(names.cache) { found throws(StoreError) in
