@@ -25,6 +25,11 @@ struct ClusterFleet {
         )
     }
 
+    /// Whether a server is a master, as it says itself.
+    func isMaster(_ index: Int) async throws -> Bool {
+        try await cluster.ask(index, ["ROLE"]).elements?.first?.text == "master"
+    }
+
     /// A machine that hears of changes by each master.
     func wholeMachine(timeout: Int = 20_000, deadline: Duration = .seconds(20)) async throws -> SharedTier {
         let tier = try machine(timeout: timeout, deadline: deadline)
