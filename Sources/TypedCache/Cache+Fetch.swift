@@ -175,7 +175,7 @@ extension Cache {
         return names.named(values)
     }
 
-    /// Fetches some keys, each as ``fetch(forKey:)`` does, but the disk is read once for those that memory does not have.
+    /// Fetches some keys, each as ``fetch(forKey:)`` does, but the disk is read once for the keys that memory does not have.
     ///
     /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
     func fetchTogether(_ keys: [EntryKey]) throws(CacheError) -> [Result<Value?, CacheError>] {

@@ -137,7 +137,7 @@ import Testing
     }
 
     /// Entries that lie beside each other are read together, and each gives what it gives by itself, also where one is
-    /// damaged or too long to be read with others.
+    /// damaged or too long to be read with its neighbours.
     @Test func neighboursAreReadTogether() throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer()
@@ -164,7 +164,7 @@ import Testing
                 #expect(try answer.get().map { $0.information.key == key } ?? true)
             }
 
-            // A damaged one is told once, as by a fetch, and the others come all the same.
+            // A damaged entry is told once, as by a fetch, and the sound ones come all the same.
             let packed = try #require(store as? PackedStore)
             let digest = try packed.key("9").1
             let slot = try #require(packed.current.index.slot(digest))

@@ -7,7 +7,7 @@ import Foundation
     @testable import ModelCache
 #endif
 
-/// The law of the decoder of JSON: whatever the text, a value that it decodes is the one that `JSONDecoder` decodes. It
+/// The law of the decoder of JSON: of every text, a value that it decodes is the one that `JSONDecoder` decodes. It
 /// may leave any text to that. The fuzzer of JSON has a link to this file.
 struct JSONTrial {
     enum Broken: Error {

@@ -144,7 +144,7 @@ struct ClusterTLSTests {
 
     // MARK: Names
 
-    /// A node with a certificate for another host is not used; the others are.
+    /// A node with a certificate for another host is not used; the nodes with their own are.
     @Test func eachNodeIsCheckedByTheHostThatIsAnnounced() async throws {
         let names = ["IP:127.0.0.1,DNS:localhost", "DNS:localhost", "DNS:cache.example,IP:127.0.0.1"]
         let cluster = try await cluster(names)

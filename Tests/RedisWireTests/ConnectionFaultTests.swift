@@ -58,7 +58,7 @@ struct ConnectionFaultTests {
             listener.accept()?.close()
             return client.isResetAtEnd()
         }
-        // More than the system takes for a socket that nobody reads.
+        // More than the system takes for a socket that is not read.
         let error = await connection.error(of: ["SET", "key", .bytes([UInt8](repeating: 0, count: 32 << 20))])
         #expect(error?.code == .connectionLost)
         #expect(await isReset.value)

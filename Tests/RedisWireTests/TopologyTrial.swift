@@ -5,11 +5,11 @@
     @testable import RedisWire
 #endif
 
-/// The law of a cluster's answers: whatever a node says of the cluster is refused, or is one with bounds, whose slots have
-/// masters that are known; and whatever nodes refuse, commands go to known nodes alone, and come to an end. The fuzzer of
+/// The law of a cluster's answers: each topology that a node tells is refused, or has bounds, and a known master for each
+/// of its slots; after each refusal of a node, commands go to known nodes alone, and come to an end. The fuzzer of
 /// topologies has a link to this file.
 ///
-/// A stream of RESP3 has the answers to `CLUSTER SLOTS`, `CLUSTER NODES` and `CLUSTER INFO`, then those of nodes to
+/// A stream of RESP3 has the answers to `CLUSTER SLOTS`, `CLUSTER NODES` and `CLUSTER INFO`, then the answers of nodes to
 /// commands.
 struct TopologyTrial {
     enum Broken: Error {

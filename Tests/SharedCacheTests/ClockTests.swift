@@ -72,7 +72,7 @@ struct ClockTests {
         #expect(wrong * 10 <= rounds, "\(wrong) of \(rounds)")
     }
 
-    /// The later of two saves counts, whatever the clocks of their machines say.
+    /// The later of two saves counts, also where the clocks of their machines are wrong.
     @Test func noSaveWinsByItsClock() async throws {
         let fleet = try await Fleet()
         let machines = try await Self.machines(fleet, behind: [3_600, -3_600, 0])

@@ -73,13 +73,13 @@ struct ClusterProcessTests {
         for key in Self.keys { _ = workers[0].ask("save \(key) lost?") }
         for value in ["new", "newest"] {
             for key in Self.keys { await workers[0].wait(for: "saved", to: "save \(key) \(value)") }
-            // What it could not save, it has removed.
+            // It has removed the entries that it could not save.
             await workers[0].wait(for: "0", to: "owed")
         }
         for worker in workers {
             for key in Self.keys { await worker.wait(for: "newest", to: "fetch \(key)") }
         }
-        // Changes arrive again, those of the former replica among them.
+        // Changes arrive again, also from the former replica.
         try await warm(workers[0], Self.keys)
         for key in Self.keys { await workers[1].wait(for: "saved", to: "save \(key) last") }
         for key in Self.keys { await workers[0].wait(for: "last", to: "fetch \(key)") }
@@ -124,16 +124,7 @@ struct ClusterProcessTests {
         for worker in workers { try await warm(worker, keys) }
         let isOver = Mutex(false)
         async let moves: Void = {
-            for round in 0..<(isLongRun ? 12 : 4) {
-                let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
-                try await fleet.cluster.beginMoving(slot, from: from, to: to)
-                for _ in 0..<30 { await pause() }
-                while try await fleet.cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) > 0 {
-                    await pause()
-                }
-                try await fleet.cluster.endMoving(slot, to: to)
-                for _ in 0..<30 { await pause() }
-            }
+            try await fleet.move(slot, from: source, rounds: isLongRun ? 12 : 4)
             isOver.withLock { $0 = true }
         }()
         var count = 0
@@ -186,7 +177,7 @@ struct ClusterProcessTests {
             for worker in workers { given += worker.answer().split(separator: " ").map(String.init) }
         }
         #expect(given.count == 100 * rounds * workers.count && Set(given).count == given.count)
-        // The last life's sum has all of its modifications, but for those that had no answer.
+        // The last life's sum has all of its modifications, but for modifications without an answer.
         let last = try #require(given.last?.split(separator: ":").first)
         let value = workers[0].ask("latest \(key)").split(separator: ":")
         if value.first == last { #expect(Int(value[1]) ?? 0 >= given.count { $0.hasPrefix("\(last):") }) }

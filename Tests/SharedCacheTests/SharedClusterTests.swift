@@ -134,16 +134,7 @@ struct SharedClusterTests {
                 }
             }
             await #expect(throws: Never.self) {
-                for round in 0..<(isLongRun ? 12 : 4) {
-                    let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
-                    try await fleet.cluster.beginMoving(slot, from: from, to: to)
-                    for _ in 0..<30 { await pause() }
-                    while try await fleet.cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) > 0 {
-                        await pause()
-                    }
-                    try await fleet.cluster.endMoving(slot, to: to)
-                    for _ in 0..<30 { await pause() }
-                }
+                try await fleet.move(slot, from: source, rounds: isLongRun ? 12 : 4)
             }
             isOver.withLock { $0 = true }
         }

@@ -4,7 +4,7 @@ import CZlib
 /// zlib streams (RFC 1950) and CRC-32, one call each; C stops in this folder.
 ///
 /// Streams are pooled (see `DeflateSettings` for the savings) and every function may be called from any thread. With the
-/// package's trait `Libdeflate`, that library does what is done whole; the streams are zlib's all the same.
+/// package's trait `Libdeflate`, libdeflate makes and reads whole streams; their format stays zlib's.
 package enum Zlib {
     /// No zlib stream holds more than this many times its own bytes (258 bytes per 2 bits of DEFLATE, and
     /// change).
@@ -72,7 +72,7 @@ package enum Zlib {
         level: Int
     ) -> Int? {
         #if Libdeflate
-            compressors[level].withStream { $0.deflate(input, into: output) }
+            compressors[level].withStream { $0.deflate(input, into: output, isBare: false) }
         #else
             smallDeflaters[level].withStream { $0.deflate(input, into: output) }
         #endif
@@ -87,7 +87,7 @@ package enum Zlib {
     ) -> Int? {
         #if Libdeflate
             // It always ends the stream.
-            if isLast { return compressors[level].withStream { $0.deflateBare(input, into: output) } }
+            if isLast { return compressors[level].withStream { $0.deflate(input, into: output, isBare: true) } }
         #endif
         return largeDeflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
     }

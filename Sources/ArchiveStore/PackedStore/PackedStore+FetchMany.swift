@@ -1,6 +1,6 @@
 extension PackedStore {
     /// Implementation: one `lseek` on the last segment for all of them, then one `pread` for records that lie close to each
-    /// other. Keys without an entry, and those whose records are not as the index says, are fetched one by one.
+    /// other. Keys without an entry, and keys whose records are not as the index says, are fetched one by one.
     package func fetch(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
         var found = [StoredArchive?](repeating: nil, count: keys.count)
         if keys.count > 1 {

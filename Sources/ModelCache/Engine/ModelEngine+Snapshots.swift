@@ -162,8 +162,8 @@ extension ModelEngine {
         return isWhole ? elements : nil
     }
 
-    /// The models of a list, with unconfirmed changes applied, and the identities of those that are missing. Blocks on
-    /// disk I/O.
+    /// The models of a list, with unconfirmed changes applied, and the identities of missing models. Blocks on disk
+    /// I/O.
     private static func readElements<Element: CachedModel>(
         _ table: ModelTable<Element>,
         ids: [String],

@@ -22,8 +22,8 @@ struct EntryState: Hashable, Sendable {
 
 /// How an entry's state is written, in members of the entry itself.
 extension EntryState {
-    /// With the keys of a model's entry: each container of an object takes its time, and more if its keys are those of a
-    /// generic type.
+    /// With the keys of a model's entry: each container of an object takes its time, and more if a generic
+    /// type has its keys.
     enum CodingKeys: String, CodingKey, CaseIterable {
         case version, model
         case generation = "g"

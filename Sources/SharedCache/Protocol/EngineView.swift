@@ -26,8 +26,8 @@ struct EngineView: Sendable {
 
     // MARK: Generations
 
-    /// A generation was the current one at some moment. An answer that was long on its way may take the place of a later
-    /// one: messages about that one's entries are not understood from then on.
+    /// Takes a generation that was current at some moment. An answer that was long on its way may replace a later
+    /// generation, and messages about the later one's entries are not understood from then on.
     mutating func learn(_ generation: Generation) {
         if self.generation.map({ $0 != generation }) ?? false { forgetAll() }
         self.generation = generation

@@ -9,6 +9,7 @@ import Eviction
 /// become too large, the rate is lowered by one step: every cache goes on with the keys that are left, and its limit
 /// shrinks with the rate.
 struct MiniatureCaches {
+    /// Unchecked, as every entry of a policy: the caches, which are one value, guard its mutable fields.
     private final class Resident: EvictionEntry, @unchecked Sendable {
         let slot: Int32
 

@@ -25,7 +25,7 @@ struct ExpectedKeys {
         keys[digest, default: []].insert(key)
     }
 
-    /// Has memory forget the entries that others have changed, and doubt those that they may have changed.
+    /// Has memory forget the entries that other processes have changed, and doubt entries that they may have changed.
     mutating func follow(_ changes: ChangesByOthers, in memory: inout MemoryTier) -> Lost {
         var lost = Lost()
         switch changes {

@@ -52,7 +52,7 @@ public struct CacheEvent: Sendable {
         private let base: Base
 
         public static let memory = Tier(base: .memory)
-        /// This machine's disk: the cache's entries, or copies of those on a server.
+        /// This machine's disk: the cache's entries, or copies of a server's entries.
         public static let disk = Tier(base: .disk)
         /// A server that machines share.
         public static let shared = Tier(base: .shared)

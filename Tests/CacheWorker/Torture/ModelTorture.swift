@@ -15,7 +15,7 @@ final class ModelTorture {
     /// The number of the last answer that is known to be on disk.
     private var flushed = -1
     private var next = 0
-    /// How long a process took from one line to the next, lately: what a moment is depends on the machine's load.
+    /// How long a process took from one line to the next, lately: it depends on the machine's load.
     private var step = Duration.milliseconds(5)
 
     private static let neighbour = "neighbour"

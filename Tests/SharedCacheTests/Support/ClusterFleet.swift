@@ -25,6 +25,18 @@ struct ClusterFleet {
         )
     }
 
+    /// Has a slot go from master to master, a key at a time.
+    func move(_ slot: HashSlot, from source: Int, rounds: Int) async throws {
+        for round in 0..<rounds {
+            let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
+            try await cluster.beginMoving(slot, from: from, to: to)
+            for _ in 0..<30 { await pause() }
+            while try await cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) > 0 { await pause() }
+            try await cluster.endMoving(slot, to: to)
+            for _ in 0..<30 { await pause() }
+        }
+    }
+
     /// Whether a server is a master, as it says itself.
     func isMaster(_ index: Int) async throws -> Bool {
         try await cluster.ask(index, ["ROLE"]).elements?.first?.text == "master"

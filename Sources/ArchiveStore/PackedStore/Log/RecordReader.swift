@@ -117,12 +117,12 @@ final class RecordReader: Sendable {
         )
     }
 
-    /// Reads the records of some keys, those that lie close to each other with one read.
+    /// Reads the records of some keys; records that lie close to each other by one read.
     ///
     /// - Parameters:
     ///   - wanted: the keys, with their slots.
     ///   - body: is given the place of each key in `wanted`, with its record. Not called for a record that is gone, damaged
-    ///     or another key's: that one is to be read by itself, which tells more.
+    ///     or another key's: the caller reads that key by itself, which tells more.
     func readTogether(
         _ wanted: [(key: StoreKey, slot: IndexSlot)],
         _ body: (_ index: Int, LocatedRecord) throws(StoreError) -> Void

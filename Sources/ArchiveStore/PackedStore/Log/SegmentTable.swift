@@ -33,7 +33,7 @@ final class SegmentTable: Sendable {
             var dictionary: PresetDictionary?
             if let stored = header?.dictionary {
                 dictionary = self.dictionary(stored)
-                // What cannot be inflated is no header that was written.
+                // No store has written a header whose dictionary cannot be inflated.
                 if dictionary == nil { header = nil }
             }
             let reservation = DescriptorReservation.make()
@@ -87,7 +87,7 @@ final class SegmentTable: Sendable {
         /// The first and the last one, with none missing between them.
         fileprivate(set) var first: UInt32
         let last: UInt32
-        /// Those before a missing one, which may have changed their entries.
+        /// The segments before a missing one, which may have changed their entries.
         fileprivate(set) var orphans: [UInt32] = []
         /// The bytes of the segments before the last one.
         fileprivate(set) var byteCounts: [UInt32: Int] = [:]
