@@ -85,7 +85,8 @@ struct ClusterProcessTests {
         for key in Self.keys { await workers[0].wait(for: "last", to: "fetch \(key)") }
     }
 
-    @Test(.enabled(if: isLongRun)) func aKilledMasterWithoutReplicaTakesItsOwnKeys() async throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func aKilledMasterWithoutReplicaTakesItsOwnKeys() async throws {
         let fleet = try await ClusterFleet(nodeTimeout: .seconds(2), needsAllSlots: false)
         let workers = try workers(2, fleet, timeout: 1_000, deadline: 2_000)
         defer { for worker in workers { worker.end() } }
@@ -152,7 +153,8 @@ struct ClusterProcessTests {
 
     /// Behaviour 16: processes count in one entry, while connections are cut and a replica takes its master's place
     /// without a loss. Each modification gives another number, so none is made to a value that was replaced.
-    @Test(.enabled(if: isLongRun)) func noModificationIsLost() async throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func noModificationIsLost() async throws {
         let fleet = try await ClusterFleet(replicas: 1)
         let workers = try workers(8, fleet)
         defer { for worker in workers { worker.end() } }

@@ -271,7 +271,8 @@ struct SharedClusterTests {
     }
 
     /// Calls for a master that answers nothing fail at once after a while, and it alone is told to be `open`.
-    @Test(.enabled(if: isLongRun)) func theStateIsToldOfEachMaster() async throws {
+    @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
+    func theStateIsToldOfEachMaster() async throws {
         let fleet = try await ClusterFleet()
         let tier = try await fleet.wholeMachine(timeout: 200)
         let cache = try tier.cache()

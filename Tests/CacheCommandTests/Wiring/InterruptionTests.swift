@@ -216,7 +216,13 @@ import Testing
         try checkSound("large", count: Self.largeCount)
     }
 
-    @Test("Interrupted at any instant, a conversion leaves the old file or the new one", .enabled(if: isLongRun))
+    @Test(
+        "Interrupted at any instant, a conversion leaves the old file or the new one",
+        .enabled(
+            if: isLongRun,
+            "it takes long: in .ci/run only"
+        )
+    )
     func convert() throws {
         let folder = workspace.url.appending(path: "documents")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

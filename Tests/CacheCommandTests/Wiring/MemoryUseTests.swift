@@ -85,7 +85,13 @@ struct MemoryUseTests {
         #expect(try other.contents() == cache.contents())
     }
 
-    @Test("25 times the entries take no more memory to list, count and report", .enabled(if: isLongRun))
+    @Test(
+        "25 times the entries take no more memory to list, count and report",
+        .enabled(
+            if: isLongRun,
+            "it takes long: in .ci/run only"
+        )
+    )
     func manyEntries() throws {
         let counts = ["few": 4_000, "many": 100_000]
         for (name, count) in counts {

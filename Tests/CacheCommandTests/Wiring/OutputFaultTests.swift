@@ -5,7 +5,7 @@ import Testing
 @testable import CacheCommand
 
 /// Each subcommand as a process whose standard output is closed, full, or read by nobody any more.
-@Suite(.serialized, .enabled(if: isLongRun)) struct OutputFaultTests {
+@Suite(.serialized, .enabled(if: isLongRun, "it takes long: in .ci/run only")) struct OutputFaultTests {
     private let workspace: Workspace
 
     init() throws {
