@@ -1,4 +1,7 @@
+import ArchiveStore
+import Foundation
 import RedisServers
+import RedisWire
 import Synchronization
 import TestSupport
 import Testing
@@ -95,6 +98,35 @@ struct LeaseTests {
         for cache in [here, there] { try await fetch(left, from: cache) }
         let seen = try await fleet.verifiedMachine().cache().fetch(forKey: "key")
         #expect(seen == left)
+    }
+
+    /// A removal by tag, be it another tag, has a load take its value back. Meanwhile another machine may have begun to
+    /// load the key, and goes on to be the only one.
+    @Test func aLoadThatTakesItsValueBackLeavesTheNextLease() async throws {
+        let fleet = try await Fleet()
+        let there = try await fleet.verifiedMachine()
+        let one = try await fleet.verifiedMachine().store(cache: "cities", schema: 0)
+        let other = there.store(cache: "cities", schema: 0)
+        let taking = Insisting(TakeLeases([try StoreKey("key")], milliseconds: 3_600_000))
+        let lease = try #require(try await one.request(taking).leases.first)
+        try await there.cache().removeAll(tagged: "another")
+
+        var attributes = EntryAttributes(storedAt: .now)
+        attributes.tags = ["tag"]
+        let entry = try one.newEntry([1, 2, 3], forKey: "key", attributes)
+        var saving = SaveLoaded(entry, under: lease, one.offset.clock)
+        var next: [any LoadLease] = []
+        var answers: [RedisValue] = []
+        while case .send(let commands) = try saving.next(answers, one.view) {
+            answers = try await one.engine.request(commands, action: "saving")
+            // As soon as the entry was saved, the lease is free.
+            if next.isEmpty { next = try await other.takeLeases(ofKeys: ["key"]) }
+        }
+        #expect(try await one.fetch(forKeys: ["key"], isUrgent: false)[0].get() == nil)
+        let others = try await one.takeLeases(ofKeys: ["key"])
+        #expect(others.isEmpty)
+        let saved = try #require(next.first).save([4], attributes: attributes) { true }
+        #expect(saved != nil)
     }
 
     @Test func aMachineThatDiesHoldsOthersUpForTheLeaseAlone() async throws {

@@ -135,8 +135,9 @@ struct SaveLoaded: EngineCall {
             return try step.then { removals throws(StoreError) in
                 guard let removals else { return .done(nil) }
                 if removals.bytes == lease.tagRemovals { return .done(new.information) }
-                // Perhaps before this entry was there.
-                stage = .removing(Insisting(try .remove(new.information, clock, endsLease: true)))
+                // Perhaps before this entry was there. A lease that another load has by now is younger, and compares for
+                // itself: ended, it would have a third one run its producer at the same time.
+                stage = .removing(Insisting(try .remove(new.information, clock, endsLease: false)))
                 return try next([], view)
             }
         case .removing(var call):

@@ -39,6 +39,50 @@ struct PythonReaderTests {
         #expect(lines.split(separator: "\n").count == 5)
         lines = lines.replacing("redis.Redis()", with: "redis.Redis(port=\(cache.server.port))")
             .replacing("tc:default:", with: "tc:\(cache.prefix):")
+        let printed = try output(of: lines, in: workspace)
+        #expect(printed?.contains("NSKeyedArchiver") != false, "\(printed ?? "")")
+        #expect(printed?.contains("9733276") != false, "\(printed ?? "")")
+    }
+
+    /// Here only the package itself will do: it finds the nodes.
+    @Test("The same lines with redis.RedisCluster print the archives of a cluster's entries")
+    func readingAClusters() throws {
+        let workspace = try Workspace()
+        let cluster = try #require(RedisCluster.common)
+        let prefix = "t\(UInt64.random(in: 0 ... .max))"
+        let cities = ["Tokyo": 9_733_276, "Berlin": 3_426_354, "Lima": 7_737_002, "Oslo": 580_000, "Bern": 121_631]
+        let input = cities.map { #"{"name":"\#($0)","population":\#($1)}"# + "\n" }.joined()
+        let warm = ToolRun(
+            ["warm", "-", "--key", "name", "--cache", "cities", "--shared", cluster.url + "?prefix=\(prefix)"],
+            on: TypedCacheBackend(),
+            input: input
+        )
+        try #require(warm.status == .success, "\(warm.errors.text)")
+        let lines = try documentedLines()
+        #expect(lines.contains("redis.Redis()") && lines.contains("{Tokyo}"))
+        let program = try #require(lines.split(separator: "\n", maxSplits: 1).last)
+            .replacing("redis.Redis()", with: #"redis.RedisCluster("127.0.0.1", \#(cluster.servers[0].port))"#)
+            .replacing("tc:default:", with: "tc:\(prefix):")
+        let programs = cities.keys.map { program.replacing("{Tokyo}", with: "{\($0)}") }
+        let guarded = """
+            import plistlib, zlib
+            try:
+                import redis; redis.RedisCluster
+            except (ImportError, AttributeError):
+                print("skipped: there is no package redis here"); raise SystemExit
+            \(programs.joined(separator: "\n"))
+            """
+        guard let printed = try output(of: guarded, in: workspace) else { return }
+        if printed.hasPrefix("skipped") { return print(printed) }
+        let archives = printed.split(separator: "\n")
+        #expect(archives.count == cities.count)
+        for (archive, population) in zip(archives, cities.values) {
+            #expect(archive.contains("NSKeyedArchiver") && archive.contains("\(population)"), "\(archive)")
+        }
+    }
+
+    /// The text that a program prints; `nil` if there is no Python.
+    private func output(of lines: String, in workspace: Workspace) throws -> String? {
         let program = try workspace.file("read.py", lines)
         // Behind the packages that are installed.
         let folder = workspace.url.appending(path: "stand-in")
@@ -58,9 +102,9 @@ struct PythonReaderTests {
         python.waitUntilExit()
         if python.terminationStatus == 127 {
             print("skipped: there is no python3 here")
-            return
+            return nil
         }
-        #expect(python.terminationStatus == 0)
-        #expect(printed.contains("NSKeyedArchiver") && printed.contains("9733276"), "\(printed)")
+        #expect(python.terminationStatus == 0, "\(printed)")
+        return printed
     }
 }

@@ -54,6 +54,13 @@ final class LineProcess {
         return answer.split(separator: " ")
     }
 
+    /// Ends the program without notice.
+    func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
     func end() {
         guard process.isRunning else { return }
         process.terminate()

@@ -13,12 +13,13 @@ final class RedisServerProcess {
     let port: Int
     private let process: LineProcess
 
-    /// - Parameter folder: a folder of the server's own.
+    /// - Parameters:
+    ///   - folder: a folder of the server's own.
+    ///   - ports: below those that the system gives to clients.
     /// - Throws: if it cannot be started.
-    init(_ program: String, folder: URL, _ options: [String] = []) throws {
+    init(_ program: String, folder: URL, ports: Range<Int> = 20_000..<30_000, _ options: [String] = []) throws {
         for _ in 0..<20 {
-            // Below the ports that the system gives to clients.
-            let port = Int.random(in: 20_000..<30_000)
+            let port = Int.random(in: ports)
             let process = try LineProcess(
                 program,
                 ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
@@ -39,4 +40,7 @@ final class RedisServerProcess {
     func url(_ parameters: String = "") -> String { "redis://127.0.0.1:\(port)/\(parameters)" }
 
     func end() { process.end() }
+
+    /// As SIGKILL ends it.
+    func kill() { process.kill() }
 }

@@ -21,6 +21,9 @@ struct SharedSuite: Suite {
         try compareHits(server, articles, python, context)
         try compareCalls(server, articles, python, context)
         try FleetRun(url: server.url("?prefix=fleet")).run(context)
+        if let client = RedisServerProcess.program("redis-cli", "valkey-cli") {
+            try ClusterRun(server: program, client: client).run(context)
+        }
         if let python {
             let trials = 30
             let row = FleetRun.wrongReadsRow("cashews, of \(trials)")
@@ -35,11 +38,12 @@ struct SharedSuite: Suite {
 
     /// Says that there is no server, in the rows that have bounds as well.
     private func recordAbsence(_ context: Context) {
-        let rows = [
-            FleetRun.Row(work: Self.hit, parameters: ["threads": "1"], subject: Self.cacheOnServer),
-            FleetRun.producersRow,
-            FleetRun.wrongReadsRow("Cache, of \(FleetRun.trialCount(context))"),
-        ]
+        let rows =
+            [
+                FleetRun.Row(work: Self.hit, parameters: ["threads": "1"], subject: Self.cacheOnServer),
+                FleetRun.producersRow,
+                FleetRun.wrongReadsRow("Cache, of \(FleetRun.trialCount(context))"),
+            ] + ClusterRun.rows
         for row in rows {
             context.unavailable(
                 work: row.work,

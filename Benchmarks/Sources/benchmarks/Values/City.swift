@@ -4,7 +4,7 @@ import TypedCache
 
 /// A record of eight fields, as a gazetteer has them.
 struct City: Codable, Encoded, Sendable {
-    let geonameid: Int
+    var geonameid: Int
     let name: String
     let latitude: Double
     let longitude: Double
@@ -31,6 +31,22 @@ struct City: Codable, Encoded, Sendable {
     static var file: URL {
         if let path = ProcessInfo.processInfo.environment["TYPED_CACHE_CITIES"] { return URL(filePath: path) }
         return PackageFolder.url.appending(path: "../Examples/Data/cities.ndjson").standardizedFileURL
+    }
+
+    /// A file of so many cities: that one if it has as many, or one of its cities again and again, with other numbers.
+    static func file(of count: Int, in folder: URL) throws -> URL {
+        let cities = try recorded()
+        if cities.count == count { return file }
+        let encoder = JSONEncoder()
+        var lines = Data()
+        for number in 0..<count {
+            var city = cities[number % cities.count]
+            if number >= cities.count { city.geonameid = 20_000_000 + number }
+            lines += try encoder.encode(city) + [UInt8(ascii: "\n")]
+        }
+        let made = folder.appending(path: "cities.ndjson")
+        try lines.write(to: made)
+        return made
     }
 
     /// The cities of the file.

@@ -105,15 +105,18 @@ struct WarmContestant {
     private static let keyField = "geonameid"
 
     /// The package's own command.
-    static func command() -> WarmContestant {
+    ///
+    /// - Parameter shared: the URL of a server to fill instead of a folder.
+    static func command(_ name: String = "typed-cache warm", shared: String? = nil) -> WarmContestant {
         let path = PackageFolder.url.appending(path: "../.build/release/typed-cache").standardizedFileURL.path
         let isThere = FileManager.default.isExecutableFile(atPath: path)
         return WarmContestant(
-            name: "typed-cache warm",
+            name: name,
             isOurs: true,
             executable: path,
             arguments: { records, folder in
-                ["warm", records.path, "--root", folder.path, "--cache", "cities", "--key", keyField, "--quiet"]
+                ["warm", records.path] + (shared.map { ["--shared", $0] } ?? ["--root", folder.path])
+                    + ["--cache", "cities", "--key", keyField, "--quiet"]
             },
             obstacle: isThere ? nil : "not built; run swift build -c release --product typed-cache in the package"
         )
