@@ -74,19 +74,19 @@ import Testing
     // MARK: Miniature caches
 
     @Test("With all keys sampled, each size has about the hits of the policy itself", arguments: seeds(0..<5))
-    func wholeSampleIsExact(seed: Int) {
+    func wholeSampleIsExact(seed: Int) throws {
         let requests = Self.requests(4_000, keys: 300, seed: seed)
-        var caches = MiniatureCaches(mostKeys: 300)
-        var counts = [SizeCount](repeating: SizeCount(), count: SizeScale.count)
-        for request in requests {
-            caches.use(Self.hash(request.key), byteCount: request.byteCount, counting: &counts)
-        }
-        let known = counts.indices.filter { counts[$0].uses == Double(requests.count) }
-        #expect(known.count >= 6)
+        var sampled = Self.sample(ofKeys: 300, simulated: 300)
+        for request in requests { sampled.use(Self.hash(request.key), byteCount: request.byteCount) }
+        let profile = Self.profile(of: &sampled, fetches: requests.count)
+        let known = try #require(profile.simulatedSizes)
+        #expect(known.count >= 11)
         // A cache that is added takes the entries of the next smaller one in about their order.
-        let errors = known.map { size in
-            let expected = Self.replay(requests, limit: Int(SizeScale.byteCount(size).rounded()))
-            return abs(counts[size].hits - Double(expected)) / Double(requests.count)
+        let errors = try known.map { size in
+            let byteCount = SizeScale.byteCount(size)
+            let share = try #require(profile.hitRatio(byteCount))
+            let expected = Self.replay(requests, limit: Int(byteCount.rounded()))
+            return abs(share - Double(expected) / Double(requests.count))
         }
         #expect(errors.allSatisfy { $0 <= 0.02 }, "\(errors)")
         #expect(errors.reduce(0, +) / Double(errors.count) <= 0.005, "\(errors)")
@@ -128,28 +128,31 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let largest = Bool.random(using: &random) ? Double.infinity : 5_000
         var order = ReuseDistances(mostKeys: 64, largestSize: largest)
-        var caches = MiniatureCaches(mostKeys: 32, largestSize: largest)
+        var caches = MiniatureCaches(mostEntries: 32, largestSize: largest)
         var counts = [SizeCount](repeating: SizeCount(), count: SizeScale.count)
         for number in 0..<6_000 {
             let hash = random.next() >> (number.isMultiple(of: 3) ? 8 : 0)
             let byteCount = 1 << Int.random(in: 0..<41, using: &random)
-            if order.rate.samples(hash) { order.use(hash, byteCount: byteCount) }
-            if caches.rate.samples(hash) {
-                switch Int.random(in: 0..<8, using: &random) {
-                case 0: caches.remove(hash)
-                case 1: caches.use(hash, byteCount: nil, counting: &counts)
-                case 2: caches.save(hash, byteCount: byteCount, counting: &counts)
-                default: caches.use(hash, byteCount: byteCount, counting: &counts)
-                }
+            guard order.rate.samples(hash) else { continue }
+            let distance = order.distance(hash)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: caches.remove(hash)
+            case 1: caches.use(hash, distance: nil, byteCount: nil, rate: order.rate, counting: &counts)
+            case 2: caches.save(hash, byteCount: byteCount, rate: order.rate, counting: &counts)
+            case 3: caches.resize(by: order)
+            default:
+                caches.use(hash, distance: distance, byteCount: byteCount, rate: order.rate, counting: &counts)
             }
-            #expect(order.count <= 64 && caches.count <= 32)
+            order.use(hash, byteCount: byteCount)
+            #expect(order.count <= 64)
+            #expect(caches.entryCounts.count <= MiniatureCaches.mostSizes)
+            #expect(caches.entryCounts.allSatisfy { $0 <= 32 })
         }
-        #expect(caches.residentCount <= 32 * MiniatureCaches.mostSizes)
-        #expect(counts.allSatisfy { $0.hits <= $0.uses && $0.hits >= 0 })
+        #expect(counts.allSatisfy { $0.uses >= 0 && $0.gain.isFinite })
         #expect(order.rate.steps > 0 || largest.isFinite)
         caches.removeAll()
         order.removeAll()
-        #expect(caches.count == 0 && caches.residentCount == 0 && order.byteCount == 0)
+        #expect(caches.entryCounts.allSatisfy { $0 == 0 } && order.byteCount == 0)
     }
 
     // MARK: Samples
@@ -158,11 +161,11 @@ import Testing
 
     private static func sample(
         ofKeys keys: Int = UseSampler.mostOrderedKeys,
-        simulated: Int = UseSampler.mostSimulatedKeys
+        simulated: Int = UseSampler.mostSimulatedEntries
     ) -> SampledUses {
         SampledUses(
             distances: ReuseDistances(mostKeys: keys),
-            miniatures: MiniatureCaches(mostKeys: simulated),
+            miniatures: MiniatureCaches(mostEntries: simulated),
             startedAt: startedAt
         )
     }
@@ -432,7 +435,7 @@ import Testing
         try Self.use(Self.open(directory.url), requests)
         #expect(try Self.profile(directory.url)?.uses == 100)
         var later = try Data(contentsOf: file)
-        later[5] = 2
+        later[5] = 3
         try later.write(to: file)
         try Self.use(Self.open(directory.url), requests)
         #expect(try Data(contentsOf: file) == later)

@@ -1,20 +1,22 @@
 import Eviction
 
 /// The package's own eviction policy on a sample of the keys, in caches of several sizes at once: each has the limit
-/// that it stands for, times the sampling rate (Waldspurger and others, Cache Modeling and Optimization using Miniature
+/// that it stands for, times its sampling rate (Waldspurger and others, Cache Modeling and Optimization using Miniature
 /// Simulations, ATC 2017).
 ///
-/// The largest one has always had room for all of the sampled keys, so where a larger one is needed, it begins as a copy
-/// of that, with its counts, and its entries in about the same order. The smallest one goes then. When the sample has
-/// become too large, the rate is lowered by one step: every cache goes on with the keys that are left, and its limit
-/// shrinks with the rate.
+/// Each cache has a rate of its own, since a small one with few keys has too few entries to be like the cache that it
+/// stands for. It is the rate of the keys whose order is known as long as the entries are not too many; otherwise it is
+/// lowered by steps, and the cache goes on with the keys that are left, and with a smaller limit.
+///
+/// The largest cache has room for all of its keys, so where a larger one is needed, it begins as a copy of that, with
+/// its counts, and its entries in about the same order. The smallest one goes then.
 struct MiniatureCaches {
     /// Unchecked, as every entry of a policy: the caches, which are one value, guard its mutable fields.
     private final class Resident: EvictionEntry, @unchecked Sendable {
-        let slot: Int32
+        let byteCount: Int
 
-        init(hash: UInt64, slot: Int32) {
-            self.slot = slot
+        init(hash: UInt64, byteCount: Int) {
+            self.byteCount = byteCount
             super.init(hash: hash)
         }
     }
@@ -22,226 +24,208 @@ struct MiniatureCaches {
     private struct Miniature {
         /// The index on ``SizeScale`` of the size that it stands for.
         let size: Int
-        var policy: ShortestReuse
-        /// The entry of each slot that has one here.
-        var residents: [Resident?]
+        private(set) var rate: SamplingRate
+        /// The share of all bytes that its keys have: about that of the keys.
+        private var share: Double
+        private var policy: ShortestReuse
+        private var residents: [UInt64: Resident] = [:]
 
-        init(size: Int, slots: Int, rate: SamplingRate) {
+        init(size: Int, rate: SamplingRate, share: Double) {
             self.size = size
-            policy = ShortestReuse(count: .max, cost: Self.limit(size, rate), sampledShare: rate.share)
-            residents = Array(repeating: nil, count: slots)
+            self.rate = rate
+            self.share = share
+            policy = ShortestReuse(count: .max, cost: Self.limit(size, share), sampledShare: share)
         }
 
-        private static func limit(_ size: Int, _ rate: SamplingRate) -> Int {
-            Int((SizeScale.byteCount(size) * rate.share).rounded())
+        /// A larger cache with the same keys.
+        ///
+        /// - Parameter removed: left as it was, but for its room.
+        init(size: Int, copying smaller: Miniature, removed: inout [EvictionEntry]) {
+            self.init(size: size, rate: smaller.rate, share: smaller.share)
+            smaller.policy.forEachEntry { entry in
+                guard let former = entry as? Resident else { return }
+                let copy = Resident(hash: former.hash, byteCount: former.byteCount)
+                residents[copy.hash] = copy
+                policy.insert(copy, cost: copy.byteCount, removed: &removed)
+                copy.uses = former.uses
+            }
+            release(&removed)
         }
 
-        mutating func resample(_ rate: SamplingRate, removed: inout [EvictionEntry]) {
+        private static func limit(_ size: Int, _ share: Double) -> Int {
+            Int((SizeScale.byteCount(size) * share).rounded())
+        }
+
+        var count: Int { policy.count }
+
+        /// The size that would have room for the entries, and for one more.
+        func size(withRoomFor byteCount: Int) -> Int {
+            SizeScale.index(atLeast: Double(policy.cost + byteCount) / share)
+        }
+
+        /// Returns whether the key has an entry, which counts as used then.
+        func use(_ hash: UInt64) -> Bool {
+            guard let resident = residents[hash] else { return false }
+            resident.use()
+            return true
+        }
+
+        func holds(_ hash: UInt64) -> Bool { residents[hash] != nil }
+
+        mutating func insert(_ hash: UInt64, _ byteCount: Int, removed: inout [EvictionEntry]) {
+            let resident = Resident(hash: hash, byteCount: byteCount)
+            residents[hash] = resident
+            policy.insert(resident, cost: byteCount, removed: &removed)
+            release(&removed)
+        }
+
+        mutating func remove(_ hash: UInt64) {
+            guard let resident = residents.removeValue(forKey: hash) else { return }
+            policy.remove(resident)
+        }
+
+        mutating func removeAll() { self = Miniature(size: size, rate: rate, share: share) }
+
+        mutating func lowerRate(to lower: SamplingRate, removed: inout [EvictionEntry]) {
+            share *= lower.share / rate.share
+            rate = lower
+            for hash in residents.keys where !rate.samples(hash) { remove(hash) }
+            resize(share: share, removed: &removed)
+        }
+
+        mutating func resize(share: Double, removed: inout [EvictionEntry]) {
+            self.share = share
             policy.resample(
                 count: .max,
-                cost: Self.limit(size, rate),
-                sampledShare: rate.share,
+                cost: Self.limit(size, share),
+                sampledShare: share,
                 removed: &removed
             )
+            release(&removed)
         }
-    }
 
-    private struct Slot {
-        var hash: UInt64
-        var byteCount: Int
-        /// How many of the caches have the key.
-        var residentCount: Int
+        /// Forgets the entries that the policy gave up.
+        private mutating func release(_ removed: inout [EvictionEntry]) {
+            for victim in removed { residents[victim.hash] = nil }
+            removed.removeAll(keepingCapacity: true)
+        }
     }
 
     /// How many sizes are simulated at once.
-    static let mostSizes = 7
+    static let mostSizes = 13
 
-    private let mostKeys: Int
+    private let mostEntries: Int
     private let largestSize: Double
-    private(set) var rate: SamplingRate
-    private var slots: [Slot] = []
-    private var freeSlots: [Int32] = []
-    private var places: [UInt64: Int32] = [:]
     /// The smallest first.
     private var caches: [Miniature] = []
-    /// The bytes of all keys.
-    private(set) var byteCount = 0
+    /// Has room for the entries that a policy gives up, so that no use allocates it; empty between uses.
     private var removed: [EvictionEntry] = []
 
-    init(mostKeys: Int, largestSize: Double = .infinity, rate: SamplingRate = SamplingRate()) {
-        self.mostKeys = max(1, mostKeys)
+    /// - Parameters:
+    ///   - mostEntries: of each cache.
+    ///   - largestSize: in bytes; no cache larger than the first that reaches it is added.
+    init(mostEntries: Int, largestSize: Double = .infinity) {
+        self.mostEntries = max(1, mostEntries)
         self.largestSize = largestSize
-        self.rate = rate
-        places.reserveCapacity(self.mostKeys)
     }
 
-    var count: Int { places.count }
-    /// How many entries all caches have together.
-    var residentCount: Int { caches.reduce(0) { $0 + $1.policy.count } }
+    /// How many entries each cache has, the smallest size first.
+    var entryCounts: [Int] { caches.map(\.count) }
 
     /// Uses a key, and counts the use, and the hits, for each size.
     ///
-    /// - Parameter byteCount: of the key's value, one or more; `nil` if there is none: then the key is removed.
-    mutating func use(_ hash: UInt64, byteCount: Int?, counting counts: inout [SizeCount]) {
+    /// - Parameters:
+    ///   - distance: the bytes since the key's use before; `nil` if it was not used before.
+    ///   - byteCount: of the key's value, one or more; `nil` if there is none: then the key is removed.
+    ///   - rate: of the keys whose distances are known; the key is one of them.
+    mutating func use(
+        _ hash: UInt64,
+        distance: Double?,
+        byteCount: Int?,
+        rate: SamplingRate,
+        counting counts: inout [SizeCount]
+    ) {
         // The smallest size: it grows with the first value, and its counts go along.
-        if caches.isEmpty { caches.append(Miniature(size: 0, slots: slots.count, rate: rate)) }
-        let weight = 1 / rate.share
-        let slot = places[hash]
+        if caches.isEmpty { caches.append(Miniature(size: 0, rate: rate, share: rate.share)) }
+        if let byteCount { makeLargeEnough(for: hash, byteCount: byteCount, &counts) }
         for index in caches.indices {
+            lowerRate(of: index, to: rate)
             let size = caches[index].size
-            let resident = slot.flatMap { caches[index].residents[Int($0)] }
-            counts[size].uses += weight
-            guard let resident, byteCount != nil else { continue }
-            resident.use()
-            counts[size].hits += weight
+            counts[size].uses += 1 / rate.share
+            guard caches[index].rate.samples(hash) else { continue }
+            let weight = 1 / caches[index].rate.share
+            if let distance, distance <= SizeScale.byteCount(size) { counts[size].gain -= weight }
+            guard let byteCount else {
+                caches[index].remove(hash)
+                continue
+            }
+            if caches[index].use(hash) { counts[size].gain += weight } else { insert(hash, byteCount, into: index) }
         }
-        if let byteCount { insert(hash, byteCount, replacing: false, counts: &counts) } else { remove(hash) }
     }
 
     /// Takes a value in that was saved, in place of the key's former one.
-    mutating func save(_ hash: UInt64, byteCount: Int, counting counts: inout [SizeCount]) {
-        insert(hash, byteCount, replacing: true, counts: &counts)
+    mutating func save(_ hash: UInt64, byteCount: Int, rate: SamplingRate, counting counts: inout [SizeCount]) {
+        if caches.isEmpty { caches.append(Miniature(size: 0, rate: rate, share: rate.share)) }
+        remove(hash)
+        makeLargeEnough(for: hash, byteCount: byteCount, &counts)
+        for index in caches.indices {
+            lowerRate(of: index, to: rate)
+            if caches[index].rate.samples(hash) { insert(hash, byteCount, into: index) }
+        }
     }
 
     mutating func remove(_ hash: UInt64) {
-        guard let slot = places[hash] else { return }
-        for index in caches.indices { take(slot, from: index) }
-        free(slot)
+        for index in caches.indices { caches[index].remove(hash) }
     }
 
     mutating func removeAll() {
-        slots = []
-        freeSlots = []
-        places.removeAll(keepingCapacity: true)
-        for index in caches.indices { caches[index] = Miniature(size: caches[index].size, slots: 0, rate: rate) }
-        byteCount = 0
+        for index in caches.indices { caches[index].removeAll() }
     }
 
-    // MARK: Keys
-
-    private mutating func insert(
-        _ hash: UInt64,
-        _ byteCount: Int,
-        replacing: Bool,
-        counts: inout [SizeCount]
-    ) {
-        let slot = slot(of: hash, byteCount)
-        if replacing, slots[Int(slot)].byteCount != byteCount {
-            self.byteCount += byteCount - slots[Int(slot)].byteCount
-            slots[Int(slot)].byteCount = byteCount
+    private mutating func insert(_ hash: UInt64, _ byteCount: Int, into index: Int) {
+        caches[index].insert(hash, byteCount, removed: &removed)
+        while caches[index].count > mostEntries, caches[index].rate.steps < SamplingRate.mostSteps {
+            caches[index].lowerRate(to: caches[index].rate.lower, removed: &removed)
         }
-        makeLargeEnough(&counts)
-        for index in caches.indices {
-            if replacing { take(slot, from: index) }
-            if caches[index].residents[Int(slot)] == nil { put(slot, into: index) }
-        }
-        if slots[Int(slot)].residentCount == 0 { free(slot) }
-        while places.count > mostKeys, rate.steps < SamplingRate.mostSteps { lowerRate() }
     }
 
-    private mutating func slot(of hash: UInt64, _ byteCount: Int) -> Int32 {
-        if let slot = places[hash] { return slot }
-        let new = Slot(hash: hash, byteCount: byteCount, residentCount: 0)
-        let slot: Int32
-        if let free = freeSlots.popLast() {
-            slot = free
-            slots[Int(slot)] = new
-        } else {
-            slot = Int32(slots.count)
-            slots.append(new)
-            for index in caches.indices { caches[index].residents.append(nil) }
-        }
-        places[hash] = slot
-        self.byteCount += byteCount
-        return slot
-    }
-
-    private mutating func free(_ slot: Int32) {
-        places[slots[Int(slot)].hash] = nil
-        byteCount -= slots[Int(slot)].byteCount
-        freeSlots.append(slot)
-    }
-
-    private mutating func put(_ slot: Int32, into index: Int) {
-        let key = slots[Int(slot)]
-        let resident = Resident(hash: key.hash, slot: slot)
-        caches[index].residents[Int(slot)] = resident
-        slots[Int(slot)].residentCount += 1
-        removed.removeAll(keepingCapacity: true)
-        caches[index].policy.insert(resident, cost: key.byteCount, removed: &removed)
-        release(from: index, except: slot)
-    }
-
-    /// Forgets the entries that a policy gave up, and keys that no cache has any more.
-    private mutating func release(from index: Int, except kept: Int32?) {
-        for case let victim as Resident in removed {
-            caches[index].residents[Int(victim.slot)] = nil
-            slots[Int(victim.slot)].residentCount -= 1
-            if slots[Int(victim.slot)].residentCount == 0, victim.slot != kept { free(victim.slot) }
-        }
-        removed.removeAll(keepingCapacity: true)
-    }
-
-    private mutating func take(_ slot: Int32, from index: Int) {
-        guard let resident = caches[index].residents[Int(slot)].take() else { return }
-        caches[index].policy.remove(resident)
-        slots[Int(slot)].residentCount -= 1
+    /// Has a cache sample no more keys than those whose distances are known.
+    private mutating func lowerRate(of index: Int, to highest: SamplingRate) {
+        guard caches[index].rate.steps < highest.steps else { return }
+        caches[index].lowerRate(to: highest, removed: &removed)
     }
 
     // MARK: Sizes
 
-    /// Adds larger caches until the largest one has room for all keys, or stands for the largest size of interest.
-    private mutating func makeLargeEnough(_ counts: inout [SizeCount]) {
-        let needed = SizeScale.index(atLeast: Double(byteCount) / rate.share)
-        guard let last = caches.last else {
-            caches.append(Miniature(size: needed, slots: slots.count, rate: rate))
-            return
+    /// Gives each cache the share of its size that its keys have of all bytes, of which the larger sample knows more than
+    /// the rate tells.
+    mutating func resize(by distances: ReuseDistances) {
+        for index in caches.indices {
+            guard let share = distances.share(of: caches[index].rate) else { continue }
+            caches[index].resize(share: share, removed: &removed)
         }
+    }
+
+    /// Adds larger caches until the largest one has room for all keys, or stands for the largest size of interest.
+    private mutating func makeLargeEnough(for hash: UInt64, byteCount: Int, _ counts: inout [SizeCount]) {
+        guard let last = caches.last, last.rate.samples(hash), !last.holds(hash) else { return }
+        let needed = last.size(withRoomFor: byteCount)
         var top = last.size
         while top < needed, SizeScale.byteCount(top) < largestSize {
             top += 1
-            var larger = Miniature(size: top, slots: slots.count, rate: rate)
-            removed.removeAll(keepingCapacity: true)
-            caches[caches.count - 1].policy.forEachEntry { entry in
-                guard let former = entry as? Resident else { return }
-                let copy = Resident(hash: former.hash, slot: former.slot)
-                larger.residents[Int(former.slot)] = copy
-                slots[Int(former.slot)].residentCount += 1
-                larger.policy.insert(copy, cost: slots[Int(former.slot)].byteCount, removed: &removed)
-                copy.uses = former.uses
-            }
-            caches.append(larger)
-            release(from: caches.count - 1, except: nil)
+            caches.append(Miniature(size: top, copying: caches[caches.count - 1], removed: &removed))
             // A larger cache than one that never gave up an entry would have had the same hits.
             if counts[top - 1].uses > counts[top].uses { counts[top] = counts[top - 1] }
-            if caches.count > Self.mostSizes { dropSmallest() }
-        }
-    }
-
-    private mutating func dropSmallest() {
-        for case let resident? in caches[0].residents {
-            slots[Int(resident.slot)].residentCount -= 1
-            if slots[Int(resident.slot)].residentCount == 0 { free(resident.slot) }
-        }
-        caches.removeFirst()
-    }
-
-    private mutating func lowerRate() {
-        rate = rate.lower
-        for hash in places.keys where !rate.samples(hash) { remove(hash) }
-        for index in caches.indices {
-            removed.removeAll(keepingCapacity: true)
-            caches[index].resample(rate, removed: &removed)
-            release(from: index, except: nil)
+            if caches.count > Self.mostSizes { caches.removeFirst() }
         }
     }
 }
 
-/// The uses of keys, and the hits among them, in a cache of one size.
+/// The uses of keys in a cache of one size.
 struct SizeCount: Sendable, Hashable {
+    /// The uses while the cache was there.
     var uses = 0.0
-    var hits = 0.0
-
-    /// Between 0 and 1.
-    var ratio: Double { uses > 0 ? min(max(0, hits / uses), 1) : 0 }
+    /// By how many more hits the policy had than one that gives up the least recently used entry: below zero if it had
+    /// fewer.
+    var gain = 0.0
 }

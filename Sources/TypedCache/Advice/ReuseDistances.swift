@@ -25,6 +25,8 @@ struct ReuseDistances {
     private var oldest = 0
     /// The bytes of all keys.
     private(set) var byteCount = 0
+    /// The bytes of keys that are sampled at a number of steps and at no more.
+    private var byteCounts = [Int](repeating: 0, count: SamplingRate.mostSteps + 1)
 
     init(mostKeys: Int, largestSize: Double = .infinity, rate: SamplingRate = SamplingRate()) {
         self.mostKeys = max(1, mostKeys)
@@ -37,6 +39,13 @@ struct ReuseDistances {
     }
 
     var count: Int { keys.count }
+
+    /// The share of all bytes that the keys of a rate have, as far as the known keys tell; `nil` if none is known.
+    func share(of rate: SamplingRate) -> Double? {
+        let sampled = byteCounts[rate.steps...].reduce(0, +)
+        guard sampled > 0 else { return nil }
+        return Double(sampled) / Double(byteCount) * self.rate.share
+    }
 
     /// The bytes between the key's last use and now, its own included; `nil` if it was not used before.
     func distance(_ hash: UInt64) -> Double? {
@@ -54,6 +63,7 @@ struct ReuseDistances {
         keys[hash] = Key(place: Int32(next), byteCount: byteCount)
         hashes[next] = hash
         add(byteCount, at: next)
+        byteCounts[SamplingRate.steps(of: hash)] += byteCount
         next += 1
         if keys.count > mostKeys { shrink() }
     }
@@ -61,11 +71,13 @@ struct ReuseDistances {
     mutating func remove(_ hash: UInt64) {
         guard let key = keys.removeValue(forKey: hash) else { return }
         add(-key.byteCount, at: Int(key.place))
+        byteCounts[SamplingRate.steps(of: hash)] -= key.byteCount
     }
 
     mutating func removeAll() {
         keys.removeAll(keepingCapacity: true)
         for index in sums.indices { sums[index] = 0 }
+        for index in byteCounts.indices { byteCounts[index] = 0 }
         (next, oldest, byteCount) = (0, 0, 0)
     }
 

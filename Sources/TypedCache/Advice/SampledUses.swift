@@ -5,8 +5,6 @@ struct SampledUses {
     /// What was counted since the profile was last saved.
     struct Counts {
         var profile: UseProfile
-        /// The uses of the keys in the miniature caches, by their distances.
-        var simulated = DistanceCounts()
         /// The cache's statistics at the beginning.
         var known: CacheStatistics
         /// The fetches, of all keys, in the windows that have ended.
@@ -16,6 +14,8 @@ struct SampledUses {
     private var distances: ReuseDistances
     private var miniatures: MiniatureCaches
     private var counts: Counts
+    private static let usesBetweenResizing = 64
+    private var usesUntilResizing = usesBetweenResizing
     private var window = SamplingWindow()
     /// The cache's statistics when the window began, or when its fetches were last added; `nil` as long as they are not
     /// known.
@@ -39,32 +39,34 @@ struct SampledUses {
     }
 
     /// Hashes up to it are sampled; none are in a pause.
-    var threshold: UInt64 {
-        window.isOpen ? max(distances.rate.threshold, miniatures.rate.threshold) : 0
-    }
+    var threshold: UInt64 { window.isOpen ? distances.rate.threshold : 0 }
 
     /// Counts a fetch.
     ///
     /// - Parameter byteCount: of the key's value; `nil` if there is none: then the key is removed.
     mutating func use(_ hash: UInt64, byteCount: Int?) {
-        if distances.rate.samples(hash) {
-            let distance = byteCount == nil ? nil : distances.distance(hash)
-            counts.profile.distances.add(distance, weight: 1 / distances.rate.share)
-            if miniatures.rate.samples(hash) {
-                counts.simulated.add(distance, weight: 1 / miniatures.rate.share)
-            }
-            if let byteCount { distances.use(hash, byteCount: byteCount) } else { distances.remove(hash) }
-        }
-        if miniatures.rate.samples(hash) {
-            miniatures.use(hash, byteCount: byteCount, counting: &counts.profile.sizes)
+        guard distances.rate.samples(hash) else { return }
+        let distance = byteCount == nil ? nil : distances.distance(hash)
+        counts.profile.distances.add(distance, weight: 1 / distances.rate.share)
+        miniatures.use(
+            hash,
+            distance: distance,
+            byteCount: byteCount,
+            rate: distances.rate,
+            counting: &counts.profile.sizes
+        )
+        if let byteCount { distances.use(hash, byteCount: byteCount) } else { distances.remove(hash) }
+        usesUntilResizing -= 1
+        if usesUntilResizing < 0 {
+            miniatures.resize(by: distances)
+            usesUntilResizing = Self.usesBetweenResizing
         }
     }
 
     mutating func save(_ hash: UInt64, byteCount: Int) {
-        if distances.rate.samples(hash) { distances.use(hash, byteCount: byteCount) }
-        if miniatures.rate.samples(hash) {
-            miniatures.save(hash, byteCount: byteCount, counting: &counts.profile.sizes)
-        }
+        guard distances.rate.samples(hash) else { return }
+        miniatures.save(hash, byteCount: byteCount, rate: distances.rate, counting: &counts.profile.sizes)
+        distances.use(hash, byteCount: byteCount)
     }
 
     // MARK: Windows
@@ -115,9 +117,6 @@ struct SampledUses {
         var profile = taken.profile
         profile.updatedAt = max(now, profile.startedAt)
         profile.adjust(toUses: taken.watchedUses)
-        var simulated = taken.simulated
-        simulated.adjust(toUses: taken.watchedUses)
-        profile.correct(by: simulated)
         profile.scale(toUses: Double(since.profiledFetches))
         profile.memoryHits = Double(since.memoryHits)
         profile.byteLimit = byteLimit
@@ -130,7 +129,6 @@ struct SampledUses {
     mutating func putBack(_ taken: Counts) {
         var joined = taken
         joined.profile.add(counts.profile)
-        joined.simulated.add(counts.simulated, toShare: 1)
         joined.watchedUses += counts.watchedUses
         counts = joined
     }

@@ -21,20 +21,34 @@ struct SamplingRate: Sendable, Hashable {
 
     func samples(_ hash: UInt64) -> Bool { steps == 0 || hash < threshold }
 
+    /// The steps of the lowest rate that samples a hash.
+    static func steps(of hash: UInt64) -> Int {
+        let zeros = hash.leadingZeroBitCount
+        let steps = 2 * zeros
+        return min(mostSteps, SamplingRate(steps: steps + 1).samples(hash) ? steps + 1 : steps)
+    }
+
     var lower: SamplingRate { SamplingRate(steps: steps + 1) }
 }
 
-/// The sizes of memory for which hits are counted: 1 byte, and each twice as large as the one before.
+/// The sizes of memory for which hits are counted: 1 byte, and each larger than the one before by the square root of two.
 enum SizeScale {
     /// The largest is above 10¹⁴ bytes.
-    static let count = 48
+    static let count = 96
 
-    static func byteCount(_ index: Int) -> Double { Double(1 << index) }
+    static func byteCount(_ index: Int) -> Double { pow(2, Double(index) / 2) }
 
-    /// The first size that is at least `byteCount`.
+    /// The first size that is at least `byteCount`, or the last one.
     static func index(atLeast byteCount: Double) -> Int {
+        let index = self.index(atMost: byteCount)
+        return Self.byteCount(index) < byteCount ? min(count - 1, index + 1) : index
+    }
+
+    /// The last size that is at most `byteCount`, or the first one.
+    static func index(atMost byteCount: Double) -> Int {
         guard byteCount > 1 else { return 0 }
-        let whole = UInt64(min(byteCount.rounded(.up), 0x1p60))
-        return min(count - 1, UInt64.bitWidth - (whole - 1).leadingZeroBitCount)
+        // The logarithm of a size may come out a little below the whole number that it is.
+        let index = min(count - 1, Int(2 * log2(byteCount)))
+        return index + 1 < count && Self.byteCount(index + 1) <= byteCount ? index + 1 : index
     }
 }

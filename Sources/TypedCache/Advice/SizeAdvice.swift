@@ -12,8 +12,8 @@ package struct SizeAdvice: Sendable {
         package let leastRecentlyUsed: Double
     }
 
-    /// Points from the smallest size that was simulated to the size that holds all keys that were seen, evenly spaced on
-    /// a logarithmic scale; each is larger by the square root of two.
+    /// Points for the simulated sizes, up to the one that holds all keys that were seen, evenly spaced on a logarithmic
+    /// scale; each is larger by the square root of two.
     package let points: [Point]
     /// The smallest size with nearly as many hits as any: more memory brings little. `nil` if no size has hits.
     package let knee: Point?
@@ -23,8 +23,7 @@ package struct SizeAdvice: Sendable {
     /// `nil` as long as too little was counted.
     package init?(_ profile: UseProfile) {
         guard profile.uses >= Self.fewestUses, let sizes = profile.simulatedSizes else { return nil }
-        // Between two sizes that were simulated, one more.
-        points = (2 * sizes.lowerBound...2 * sizes.upperBound).compactMap { profile.point(pow(2, Double($0) / 2)) }
+        points = sizes.compactMap { profile.point(SizeScale.byteCount($0)) }
         guard points.count >= 2 else { return nil }
         knee = Self.knee(of: points)
         present = profile.byteLimit.flatMap { limit in

@@ -4,19 +4,19 @@ import Foundation
 /// The bytes of a profile's file.
 ///
 ///     0       4  magic          54 43 55 50, "TCUP"
-///     4       2  version        UInt16, 1
+///     4       2  version        UInt16, 2
 ///     6       2  zero
 ///     8      24  times, limit   Float64: started and updated, in seconds since 2001-01-01 UTC; the limit of memory in
 ///                               bytes, negative for none
 ///     32     40  sums           Float64: uses, memory hits, sampled uses, keys, their bytes
 ///     72   5760  distances      720 Float64: uses by their distance
-///     5832  768  sizes          48 times two Float64: uses, and hits among them
-///     6600    4  checksum       UInt32, CRC-32 of every byte before it
+///     5832 1536  sizes          96 times two Float64: uses, and hits that the own policy has more than LRU
+///     7368    4  checksum       UInt32, CRC-32 of every byte before it
 ///
 /// Numbers are big-endian, and finite.
 extension UseProfile {
     private static let magic: UInt32 = 0x5443_5550
-    private static let version: UInt16 = 1
+    private static let version: UInt16 = 2
     static let byteLength = 8 + 8 * (8 + DistanceScale.count + 2 * SizeScale.count) + 4
     /// No count and no time is larger, so that sums of them stay finite.
     private static let largestNumber = 1e18
@@ -36,7 +36,7 @@ extension UseProfile {
             startedAt.timeIntervalSinceReferenceDate, updatedAt.timeIntervalSinceReferenceDate,
             byteLimit.map(Double.init) ?? -1, uses, memoryHits, distances.uses, keyCount, byteCount,
         ]
-        for number in head + distances.counts + sizes.flatMap({ [$0.uses, $0.hits] }) {
+        for number in head + distances.counts + sizes.flatMap({ [$0.uses, $0.gain] }) {
             append(min(max(-Self.largestNumber, number), Self.largestNumber).bitPattern)
         }
         append(bytes.withUnsafeBytes { Zlib.crc32($0) })
@@ -81,7 +81,7 @@ extension UseProfile {
         updatedAt = Date(timeIntervalSinceReferenceDate: updated)
         (uses, memoryHits, distances.uses, keyCount, byteCount) = (number(), number(), number(), number(), number())
         for index in distances.counts.indices { distances.counts[index] = number() }
-        for index in sizes.indices { sizes[index] = SizeCount(uses: number(), hits: number()) }
+        for index in sizes.indices { sizes[index] = SizeCount(uses: number(), gain: number()) }
         guard next(4) == UInt64(checksum) else { throw damaged("the checksum does not match") }
         guard isSound, uses >= 0, memoryHits >= 0, distances.uses >= 0, keyCount >= 0, byteCount >= 0,
             started.magnitude < 1e11, updated.magnitude < 1e11

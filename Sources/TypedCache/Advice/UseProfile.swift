@@ -45,7 +45,7 @@ package struct UseProfile: Sendable, Hashable {
         distances.add(later.distances, toShare: share)
         for index in sizes.indices {
             sizes[index].uses = sizes[index].uses * share + later.sizes[index].uses
-            sizes[index].hits = sizes[index].hits * share + later.sizes[index].hits
+            sizes[index].gain = sizes[index].gain * share + later.sizes[index].gain
         }
         startedAt = min(startedAt, later.startedAt)
         updatedAt = max(updatedAt, later.updatedAt)
@@ -62,30 +62,13 @@ package struct UseProfile: Sendable, Hashable {
     }
 
     /// Corrects the sampled counts by the true number of uses: a sample with too few or too many uses has too few or
-    /// too many of the keys that are used most, which are hits at nearly every size (SHARDS-adj).
+    /// too many of the keys that are used most, which are hits at nearly every size, under either policy (SHARDS-adj).
     mutating func adjust(toUses uses: Double) {
         self.uses = uses
         distances.adjust(toUses: uses)
         let most = sizes.reduce(0) { max($0, $1.uses) }
         guard most > 0 else { return }
-        for index in sizes.indices {
-            let missing = (uses - most) * sizes[index].uses / most
-            sizes[index].uses += missing
-            sizes[index].hits += missing
-        }
-    }
-
-    /// Corrects the hits of the sizes by how far the keys that were simulated are from the larger sample of
-    /// `distances`: in both, the hits of LRU are known.
-    ///
-    /// - Parameter simulated: the uses of the simulated keys, by distances in the larger sample.
-    mutating func correct(by simulated: DistanceCounts) {
-        for index in sizes.indices where sizes[index].uses > 0 {
-            let size = SizeScale.byteCount(index)
-            guard let larger = distances.hitRatio(size), let smaller = simulated.hitRatio(size) else { return }
-            let hits = sizes[index].hits + (larger - smaller) * sizes[index].uses
-            sizes[index].hits = min(max(0, hits), sizes[index].uses)
-        }
+        for index in sizes.indices { sizes[index].uses *= uses / most }
     }
 
     /// Has the sampled counts stand for another number of uses.
@@ -95,7 +78,7 @@ package struct UseProfile: Sendable, Hashable {
         distances.scale(by: factor)
         for index in sizes.indices {
             sizes[index].uses *= factor
-            sizes[index].hits *= factor
+            sizes[index].gain *= factor
         }
     }
 
@@ -111,11 +94,18 @@ package struct UseProfile: Sendable, Hashable {
         guard let known = simulatedSizes, byteCount >= SizeScale.byteCount(known.lowerBound) * 0.999 else {
             return nil
         }
-        let index = min(max(Int(log2(max(1, byteCount))), known.lowerBound), known.upperBound)
-        let low = sizes[index].ratio
-        guard index < known.upperBound else { return low }
-        let size = SizeScale.byteCount(index)
-        return low + (sizes[index + 1].ratio - low) * min(max(0, byteCount / size - 1), 1)
+        let index = min(max(SizeScale.index(atMost: byteCount), known.lowerBound), known.upperBound)
+        guard let low = simulatedHitRatio(index) else { return nil }
+        guard index < known.upperBound, let high = simulatedHitRatio(index + 1) else { return low }
+        let sizes = (lower: SizeScale.byteCount(index), upper: SizeScale.byteCount(index + 1))
+        return low + (high - low) * min(max(0, (byteCount - sizes.lower) / (sizes.upper - sizes.lower)), 1)
+    }
+
+    /// The share of a simulated size: that of LRU, which the many keys of `distances` tell, and the policy's gain over
+    /// it, which the keys of the miniature tell.
+    private func simulatedHitRatio(_ index: Int) -> Double? {
+        guard let recent = distances.hitRatio(SizeScale.byteCount(index)), sizes[index].uses > 0 else { return nil }
+        return min(max(0, recent + sizes[index].gain / sizes[index].uses), 1)
     }
 
     /// The sizes that were simulated for the greater part of all uses.

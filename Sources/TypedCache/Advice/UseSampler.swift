@@ -38,8 +38,8 @@ final class UseSampler: Sendable {
 
     /// The most keys whose order is kept, at 56 bytes each with the spare room of tables.
     static let mostOrderedKeys = 3_000
-    /// The most keys in the miniature caches, at 0.6 KiB each.
-    static let mostSimulatedKeys = 1_024
+    /// The most entries of each miniature cache, at 0.2 KiB each: with three ghosts for each, a ring of 1,024 is full.
+    static let mostSimulatedEntries = 340
     private static let interval = Duration.seconds(60)
 
     private let sample: Sample
@@ -70,7 +70,7 @@ final class UseSampler: Sendable {
         sample = Sample(
             SampledUses(
                 distances: ReuseDistances(mostKeys: Self.mostOrderedKeys, largestSize: largest),
-                miniatures: MiniatureCaches(mostKeys: Self.mostSimulatedKeys, largestSize: largest),
+                miniatures: MiniatureCaches(mostEntries: Self.mostSimulatedEntries, largestSize: largest),
                 startedAt: clock.now
             ),
             gate: gate
