@@ -2,14 +2,16 @@
 ///
 /// Time is counted in insertions. New entries enter the small queue. At its end those that were used twice go on
 /// to the main queue, those that were used once go round once more, and the others go, and leave a ghost behind. A
-/// key that comes back while its ghost is there has shown how long it takes: its reuse distance.
+/// key that comes back while its ghost is there has shown how long it takes: its reuse distance. It counts as used
+/// once if the small queue takes it.
 ///
 /// The main queue is in the order in which its entries were last looked at. Its oldest one is looked at where
 /// room is needed: if it was used, half of its uses are forgotten and it goes round once more. If not, it has
-/// been idle since it was last looked at, and an entry with a reuse distance of less than two fifths of that takes
+/// been idle since it was last looked at, and an entry with a reuse distance of less than two thirds of that takes
 /// its place. All others have been idle for less time, so the oldest one decides, and nothing is searched. A loop
-/// that is longer than memory thus leaves the main queue as it is, and hits there in each round. An entry that
-/// was idle for 16 insertions for each entry in memory gives way to any other.
+/// that is longer than memory thus leaves the main queue as it is, and hits there in each round. An entry that has
+/// come back before is likely to come back again, so only half of its idle time counts then. An entry that was idle
+/// for 24 insertions for each entry in memory gives way to any other.
 ///
 /// The ghosts decide which share of memory the small queue has. A key that comes back soon after it was given up
 /// would have been a hit, had the small queue been a little longer: each place more gives one divided by the
@@ -18,7 +20,7 @@
 /// one more place is worth as much in either.
 ///
 /// A hit changes one byte of its own entry. Every operation is O(1), choosing a victim on average: each extra
-/// step was paid for by a hit. An entry takes 36 bytes here, and its two ghosts 48, or twice that right after
+/// step was paid for by a hit. An entry takes 36 bytes here, and its three ghosts 72, or twice that right after
 /// their ring has grown.
 ///
 /// Sources: the queues are those of S3-FIFO (Yang and others: FIFO queues are all you need for cache eviction,
@@ -38,6 +40,8 @@ package struct ShortestReuse: EvictionPolicy {
         var newer: Int32
         var older: Int32
         var queue: Queue
+        /// Whether it came in while there was a ghost of its key.
+        let cameBack: Bool
     }
 
     private struct Ends {
@@ -49,14 +53,16 @@ package struct ShortestReuse: EvictionPolicy {
 
     private static var none: Int32 { -1 }
     /// How many times longer than a reuse distance an entry must have been idle to give way to it.
-    private static var patience: Double { 2.5 }
+    private static var patience: Double { 1.5 }
     /// An entry that was idle for this many insertions for each entry in memory gives way to any other.
-    private static var mostIdle: Int { 16 }
+    private static var mostIdle: Int { 24 }
+    /// The share of its idle time that counts for an entry that has come back before.
+    private static var idleShareAfterReturn: Double { 0.5 }
     /// How many ghosts there are for each entry.
-    private static var ghostsPerEntry: Int { 2 }
+    private static var ghostsPerEntry: Int { 3 }
     private static var shares: ClosedRange<Double> { 0.01...0.9 }
     /// The largest share of memory that may have been missing for an entry to count as given up too soon.
-    private static var nearShare: Double { 0.1 }
+    private static var nearShare: Double { 0.2 }
     /// With fewer entries than this, the share moves by smaller steps, since chance has more weight.
     private static var fewEntries: Double { 500 }
 
@@ -106,13 +112,13 @@ package struct ShortestReuse: EvictionPolicy {
             adjustShare(to: ghost)
             if mainHasRoom(for: cost) {
                 queue = .main
-            } else if mainGivesWay(to: Int(Double(now &- ghost.usedAt) * Self.patience)) {
+            } else if mainGivesWay(toDistance: Double(now &- ghost.usedAt)) {
                 removed.append(giveUp(main.oldest, .main))
                 queue = .main
             }
         }
         while !hasRoom(for: cost) { removed.append(evict()) }
-        add(entry, cost, to: queue)
+        add(entry, cost, to: queue, cameBack: ghost != nil)
     }
 
     package mutating func remove(_ entry: EvictionEntry) {
@@ -193,7 +199,7 @@ package struct ShortestReuse: EvictionPolicy {
         var turns = 2 * small.count
         while true {
             if small.count == 0 || mainIsOverfull && main.count > 0 {
-                _ = mainGivesWay(to: nil)
+                _ = findUnusedInMain()
                 return giveUp(main.oldest, .main)
             }
             let place = small.oldest
@@ -201,12 +207,12 @@ package struct ShortestReuse: EvictionPolicy {
             let uses = uses(place)
             if uses > 1, mainHasRoom(for: cost) {
                 move(place, to: .main)
-            } else if uses > 1, mainGivesWay(to: Int(Double(age(place)) * Self.patience)) {
+            } else if uses > 1, mainGivesWay(toDistance: Double(age(place))) {
                 return replaceMain(by: place)
             } else if uses > 0, turns > 0 {
                 turns -= 1
                 move(place, to: .small)
-            } else if !mainHasRoom(for: cost), mainGivesWay(to: Self.mostIdle * count) {
+            } else if !mainHasRoom(for: cost), mainGivesWay(toAnyAfter: Self.mostIdle * count) {
                 return replaceMain(by: place)
             } else {
                 return giveUp(place, .small)
@@ -214,22 +220,33 @@ package struct ShortestReuse: EvictionPolicy {
         }
     }
 
-    /// Whether the oldest entry of the main queue has been idle for more than `idle` insertions. Entries that were used
-    /// go round first.
+    /// Whether the oldest entry of the main queue gives way to one with this reuse distance, in insertions.
+    private mutating func mainGivesWay(toDistance distance: Double) -> Bool {
+        guard findUnusedInMain() else { return false }
+        let counted = nodes[Int(main.oldest)].cameBack ? Self.idleShareAfterReturn : 1
+        return Double(age(main.oldest)) * counted > distance * Self.patience
+    }
+
+    /// Whether the oldest entry of the main queue has been idle for more than `idle` insertions.
+    private mutating func mainGivesWay(toAnyAfter idle: Int) -> Bool {
+        findUnusedInMain() && age(main.oldest) > idle
+    }
+
+    /// Has the entries of the main queue that were used go round, until the oldest one is unused.
     ///
-    /// - Parameter idle: `nil` accepts the oldest entry that was not used, however long it has been idle.
-    private mutating func mainGivesWay(to idle: Int?) -> Bool {
+    /// - Returns: `false` if there is none: other threads used all of them meanwhile.
+    private mutating func findUnusedInMain() -> Bool {
         // Entries that other threads use all the time must not keep it going round: after its uses are halved
         // twice, none is left.
         for _ in 0...2 * main.count {
             guard main.count > 0 else { return false }
             let place = main.oldest
             let uses = uses(place)
-            guard uses > 0 else { return idle.map { age(place) > $0 } ?? true }
+            guard uses > 0 else { return true }
             move(place, to: .main)
             nodes[Int(place)].entry?.uses = uses / 2
         }
-        return idle == nil
+        return false
     }
 
     private mutating func replaceMain(by place: Int32) -> EvictionEntry {
@@ -256,14 +273,15 @@ package struct ShortestReuse: EvictionPolicy {
 
     // MARK: Places
 
-    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue) {
+    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue, cameBack: Bool) {
         let node = Node(
             entry: entry,
             cost: cost,
             usedAt: now,
             newer: Self.none,
             older: Self.none,
-            queue: queue
+            queue: queue,
+            cameBack: cameBack
         )
         if let place = free.popLast() {
             nodes[Int(place)] = node
@@ -272,7 +290,7 @@ package struct ShortestReuse: EvictionPolicy {
             entry.place = Int32(nodes.count)
             nodes.append(node)
         }
-        entry.uses = 0
+        entry.uses = cameBack && queue == .small ? 1 : 0
         link(entry.place)
     }
 

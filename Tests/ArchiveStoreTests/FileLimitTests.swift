@@ -217,7 +217,7 @@ final class TestUser: StoreUser {
             for key in useful { _ = try store.fetch(forKey: key) }
             store = try open()
             store.upkeep.sync {}
-            for key in 0..<2_000 { try store.save([1], forKey: "new \(key)") }
+            for key in 0..<3_000 { try store.save([1], forKey: "new \(key)") }
             let left = try keys.filter { try store.information(forKey: $0) != nil }
             let usefulLeft = left.filter(useful.contains)
             print("left of 50 useful: \(usefulLeft.count), of 50 others: \(left.count - usefulLeft.count)")
