@@ -1,0 +1,107 @@
+import RedisWire
+
+/// The scripts of a shared tier, by their statements: one that is not known stops the test.
+struct ModelScripts {
+    typealias Statement = (text: String, body: @Sendable (ModelEngine, inout Script) -> RedisValue?)
+
+    /// The statements of each script that was seen.
+    private var parsed: [String: [Int]] = [:]
+
+    mutating func run(_ text: String, _ script: Script, on engine: ModelEngine) -> RedisValue {
+        let statements = parsed[text] ?? Self.parse(text)
+        parsed[text] = statements
+        var script = script
+        for index in statements {
+            if let answer = Self.statements[index].body(engine, &script) { return answer }
+        }
+        return .null
+    }
+
+    /// The statements that scripts are made of. Each returns the script's answer, or `nil` to go on.
+    private static let statements: [Statement] = [
+        (
+            "local e=redis.pcall('GETRANGE',KEYS[1],-59,-1) if type(e)=='table' then e='' end ",
+            { engine, script in
+                script.end = engine.end(script.keys[0], 59)
+                return nil
+            }
+        ),
+        ("if e~=ARGV[1] then return 0 end ", { _, script in script.end == script.words[0] ? nil : .integer(0) }),
+        (
+            "if redis.call('GET',KEYS[2])~=ARGV[1] then return 0 end ",
+            { engine, script in engine.item(script.keys[1])?.bytes == script.words[0] ? nil : .integer(0) }
+        ),
+        (
+            "if e~='' and string.sub(e,1,11)~=string.sub(ARGV[4],1,11) then return 0 end ",
+            { _, script in
+                script.end.isEmpty || script.end.prefix(11) == script.words[3].prefix(11) ? nil : .integer(0)
+            }
+        ),
+        (
+            "redis.call('DEL',KEYS[2]) ",
+            { engine, script in
+                _ = engine.remove(script.keys[1])
+                return nil
+            }
+        ),
+        ("return redis.call('DEL',KEYS[1])", { engine, script in .integer(engine.remove(script.keys[0]) ? 1 : 0) }),
+        (
+            "redis.call('SET',KEYS[1],ARGV[2]) ",
+            { engine, script in
+                engine.put(script.keys[0], ModelEngine.Item(bytes: script.words[1], end: nil))
+                return nil
+            }
+        ),
+        (
+            "redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) ",
+            { engine, script in
+                let end = engine.events.now + script.number(2) * 1_000
+                engine.put(script.keys[0], ModelEngine.Item(bytes: script.words[1], end: end))
+                return nil
+            }
+        ),
+        ("return 1", { _, _ in .integer(1) }),
+        (
+            "if redis.call('GET',KEYS[2])==ARGV[1] then return redis.call('PEXPIRE',KEYS[2],ARGV[2]) end return 0",
+            { engine, script in
+                guard let item = engine.item(script.keys[1]), item.bytes == script.words[0] else {
+                    return .integer(0)
+                }
+                let end = engine.events.now + script.number(1) * 1_000
+                engine.put(script.keys[1], ModelEngine.Item(bytes: item.bytes, end: end))
+                return .integer(1)
+            }
+        ),
+        (
+            "if redis.call('GET',KEYS[2])==ARGV[1] then return redis.call('DEL',KEYS[2]) end return 0",
+            { engine, script in
+                guard engine.item(script.keys[1])?.bytes == script.words[0] else { return .integer(0) }
+                engine.put(script.keys[1], nil)
+                return .integer(1)
+            }
+        ),
+    ]
+
+    struct Script {
+        let keys: [String]
+        let words: [[UInt8]]
+        fileprivate(set) var end: [UInt8] = []
+
+        fileprivate func number(_ index: Int) -> Moment {
+            Moment(String(decoding: words[index], as: UTF8.self)) ?? 0
+        }
+    }
+
+    private static func parse(_ text: String) -> [Int] {
+        var rest = text[...]
+        var found: [Int] = []
+        while !rest.isEmpty {
+            guard let index = statements.firstIndex(where: { rest.hasPrefix($0.text) }) else {
+                preconditionFailure("the model knows no script that goes on with: \(rest)")
+            }
+            found.append(index)
+            rest = rest.dropFirst(statements[index].text.count)
+        }
+        return found
+    }
+}
