@@ -79,57 +79,73 @@ static inline int match_cost(unsigned length, unsigned distance) {
 }
 
 static inline void consider(match *best, unsigned length, unsigned distance) {
-    if (length < SHORTEST_MATCH || length <= best->length) return;
+    if (length <= best->length) return;
     int gain = 8 * (int)length - match_cost(length, distance);
     if (gain > best->gain) *best = (match){length, distance, gain};
 }
 
-/// How far a match at `distance` goes, which may lie in the dictionary.
-static inline unsigned length_at(const input *in, size_t place, unsigned distance, unsigned most) {
-    if (distance <= place) return equal_count(in->bytes + place, in->bytes + place - distance, most);
-    // Matches end with the dictionary, since the input does not stand behind it.
-    size_t back = distance - place;
-    if (in->dictionary == NULL || back > in->dictionary->count) return 0;
-    unsigned limit = back < most ? (unsigned)back : most;
-    return equal_count(in->bytes + place, in->dictionary->bytes + in->dictionary->count - back, limit);
-}
-
-/// The match of more than `least` bytes that saves most at a place; none has a gain of 0.
-static inline match find(const input *in, size_t place, unsigned last_distance, unsigned least) {
-    match best = {least, 0, 0};
+/// The match of more than `least` bytes, and more than three, that saves most at a place; none has a gain of 0. The
+/// place is indexed then.
+///
+/// A place is looked at closely if four bytes are the same, the last of which would make a match there longer than the
+/// best one so far.
+static match find(input *in, size_t place, unsigned last_distance, unsigned least) {
+    match best = {least < SHORTEST_MATCH ? SHORTEST_MATCH - 1 : least, 0, 0};
     size_t left = in->count - place;
-    if (left < SHORTEST_MATCH || left <= least) return best;
-    unsigned most = left < LARGEST_MATCH ? (unsigned)left : LARGEST_MATCH;
+    if (left < SHORTEST_MATCH) return best;
     const uint8_t *here = in->bytes + place;
-    uint32_t string = word(here);
-    // The former match often goes on behind a byte that differs.
-    if (last_distance != 0) consider(&best, length_at(in, place, last_distance, most), last_distance);
-    int tries = in->depth;
-    for (unsigned at = in->last[hash_of(string, in->hash_bits)]; at != NO_PLACE && tries-- > 0; at = in->before[at]) {
-        // `at + best.length` is before `place + most`, which is within the input.
-        if (best.length < most && in->bytes[at + best.length] != here[best.length]) continue;
-        if (word(in->bytes + at) != string) continue;
-        consider(&best, equal_count(here, in->bytes + at, most), (unsigned)(place - at));
-    }
+    uint32_t product = hash_product(word(here));
+    uint16_t *slot = &in->last[product >> (32 - in->hash_bits)];
+    unsigned at = *slot;
+    in->before[place] = (uint16_t)at;
+    *slot = (uint16_t)place;
+    if (left <= best.length) return best;
+    unsigned most = left < LARGEST_MATCH ? (unsigned)left : LARGEST_MATCH;
     const small_dictionary *dictionary = in->dictionary;
-    if (dictionary == NULL || best.length == most) return best;
-    tries = in->depth;
-    unsigned at = dictionary->last[hash_of(string, DICTIONARY_HASH_BITS)];
-    for (; at != NO_PLACE && tries-- > 0; at = dictionary->before[at]) {
+    uint32_t sought = word(here + best.length - 3);
+    // The former match often goes on behind a byte that differs.
+    if (last_distance != 0) {
+        // It began before this place, so its distance leads into the input or the dictionary from here, too.
+        unsigned limit = most;
+        const uint8_t *there;
+        if (last_distance <= place) {
+            there = here - last_distance;
+        } else {
+            size_t back = last_distance - place;
+            there = dictionary->bytes + dictionary->count - back;
+            // Matches end with the dictionary, since the input does not stand behind it.
+            if (back < limit) limit = (unsigned)back;
+        }
+        if (word(there + best.length - 3) == sought) {
+            consider(&best, equal_count(here, there, limit), last_distance);
+            if (best.length == most) return best;
+            sought = word(here + best.length - 3);
+        }
+    }
+    // `best.length` is less than `most`, so each word that is compared lies within the input.
+    for (int tries = in->depth; at != NO_PLACE && tries > 0; tries--, at = in->before[at]) {
+        if (word(in->bytes + at + best.length - 3) != sought) continue;
+        consider(&best, equal_count(here, in->bytes + at, most), (unsigned)(place - at));
+        if (best.length == most) return best;
+        sought = word(here + best.length - 3);
+    }
+    if (dictionary == NULL) return best;
+    at = dictionary->last[product >> (32 - DICTIONARY_HASH_BITS)];
+    for (int tries = in->depth; at != NO_PLACE && tries > 0; tries--, at = dictionary->before[at]) {
+        // Behind the dictionary's bytes there is room for the longest match.
+        if (word(dictionary->bytes + at + best.length - 3) != sought) continue;
         unsigned limit = (unsigned)(dictionary->count - at);
         if (limit > most) limit = most;
-        if (limit <= best.length || dictionary->bytes[at + best.length] != here[best.length]) continue;
-        if (word(dictionary->bytes + at) != string) continue;
-        unsigned length = equal_count(here, dictionary->bytes + at, limit);
-        consider(&best, length, (unsigned)(place + dictionary->count - at));
-        if (best.length == most) break;
+        consider(&best, equal_count(here, dictionary->bytes + at, limit), (unsigned)(place + dictionary->count - at));
+        if (best.length == most) return best;
+        sought = word(here + best.length - 3);
     }
     return best;
 }
 
 static inline void pass(input *in, size_t place) {
     if (in->count - place < 4) return;
-    uint32_t hash = hash_of(word(in->bytes + place), in->hash_bits);
+    uint32_t hash = hash_product(word(in->bytes + place)) >> (32 - in->hash_bits);
     in->before[place] = in->last[hash];
     in->last[hash] = (uint16_t)place;
 }
@@ -138,22 +154,20 @@ static inline void pass(input *in, size_t place) {
 static size_t divide(input *in, token *tokens, symbol_counts *counts) {
     size_t used = 0, place = 0;
     unsigned last_distance = 0;
-    match found = {0, 0, 0};
-    bool is_found = false;
     while (place < in->count) {
-        if (!is_found) found = find(in, place, last_distance, 0);
-        is_found = false;
-        pass(in, place);
-        if (found.gain > 0 && found.length < in->good_match && place + 1 < in->count) {
+        match found = find(in, place, last_distance, 0);
+        // How many places of the match are indexed.
+        size_t indexed = 1;
+        while (found.gain > 0 && found.length < in->good_match && place + 1 < in->count) {
             // A match that begins one byte later may save more than this one.
             match next = find(in, place + 1, last_distance, found.length + 1);
-            if (next.gain > 0) {
-                counts->literals[in->bytes[place]]++;
-                tokens[used++] = (token){0, in->bytes[place++], 0, 0};
-                found = next;
-                is_found = true;
-                continue;
+            if (next.gain <= 0) {
+                indexed = 2;
+                break;
             }
+            counts->literals[in->bytes[place]]++;
+            tokens[used++] = (token){0, in->bytes[place++], 0, 0};
+            found = next;
         }
         if (found.gain <= 0) {
             counts->literals[in->bytes[place]]++;
@@ -168,7 +182,7 @@ static size_t divide(input *in, token *tokens, symbol_counts *counts) {
         last_distance = found.distance;
         size_t end = place + found.length;
         if (found.length <= in->longest_indexed) {
-            for (place++; place < end; place++) pass(in, place);
+            for (place += indexed; place < end; place++) pass(in, place);
         }
         place = end;
     }
@@ -185,7 +199,7 @@ typedef struct {
     bool is_full;
 } bit_writer;
 
-/// 48 bits at most between two flushes, and fewer than 8 are held after one.
+/// 64 bits at most are held, and fewer than 8 after a flush; a match takes up to 48.
 static inline void put(bit_writer *out, uint64_t bits, unsigned count) {
     out->bits |= bits << out->count;
     out->count += count;
@@ -222,7 +236,10 @@ static void write_tokens(
         token token = tokens[index];
         if (token.length == 0) {
             put(&copy, literals->bits[token.distance], literals->lengths[token.distance]);
+            // With up to 31 bits there is room for another literal, or for a match after a flush.
+            if (copy.count < 32) continue;
         } else {
+            if (copy.count >= 16) flush(&copy);
             unsigned place = token.place, symbol = token.symbol;
             put(&copy, literals->bits[257 + place], literals->lengths[257 + place]);
             put(&copy, token.length - length_base[place], length_bits[place]);
@@ -253,10 +270,20 @@ typedef struct {
 
 static const uint8_t header_bits[19] = {[16] = 2, [17] = 3, [18] = 7};
 
+/// The bits that follow the codes of lengths and distances.
+static size_t extra_bits(const symbol_counts *counts) {
+    uint32_t bits = 0;
+    for (unsigned place = 0; place < 29; place++) bits += (uint32_t)counts->literals[257 + place] * length_bits[place];
+    for (unsigned symbol = 0; symbol < DISTANCE_SYMBOLS; symbol++) {
+        bits += (uint32_t)counts->distances[symbol] * distance_bits[symbol];
+    }
+    return bits;
+}
+
 /// Finds the codes for these counts; returns how many bits the whole block takes.
-static size_t make_codes(block_codes *codes, const uint16_t *literals, const uint16_t *distances) {
-    code_make(&codes->literals, literals, LITERAL_SYMBOLS, 15);
-    code_make(&codes->distances, distances, DISTANCE_SYMBOLS, 15);
+static size_t make_codes(block_codes *codes, const symbol_counts *counts) {
+    code_make(&codes->literals, counts->literals, LITERAL_SYMBOLS, 15);
+    code_make(&codes->distances, counts->distances, DISTANCE_SYMBOLS, 15);
     codes->literal_count = LITERAL_SYMBOLS;
     while (codes->literals.lengths[codes->literal_count - 1] == 0) codes->literal_count--;
     codes->distance_count = DISTANCE_SYMBOLS;
@@ -267,17 +294,24 @@ static size_t make_codes(block_codes *codes, const uint16_t *literals, const uin
     size_t total = codes->literal_count + codes->distance_count;
     memcpy(lengths, codes->literals.lengths, codes->literal_count);
     memcpy(lengths + codes->literal_count, codes->distances.lengths, codes->distance_count);
-    uint16_t counts[19] = {0};
+    uint16_t numbers[19] = {0};
     codes->run_count = 0;
     for (size_t start = 0; start < total;) {
         unsigned length = lengths[start];
         size_t run = 1;
+        // Most are zero: eight at a time.
+        if (length == 0) {
+            for (uint64_t eight; start + run + 8 <= total; run += 8) {
+                memcpy(&eight, lengths + start + run, 8);
+                if (eight != 0) break;
+            }
+        }
         while (start + run < total && lengths[start + run] == length) run++;
         start += run;
         if (length != 0) {
             // The length itself comes first, then how often it comes again.
             codes->runs[codes->run_count++] = (uint16_t)length;
-            counts[length]++;
+            numbers[length]++;
             run--;
         }
         while (run >= 3) {
@@ -286,31 +320,31 @@ static size_t make_codes(block_codes *codes, const uint16_t *literals, const uin
             unsigned symbol = length != 0 ? 16 : part < 11 ? 17 : 18;
             unsigned rest = (unsigned)part - (symbol == 18 ? 11 : 3);
             codes->runs[codes->run_count++] = (uint16_t)(rest << 8 | symbol);
-            counts[symbol]++;
+            numbers[symbol]++;
             run -= part;
         }
         for (; run > 0; run--) {
             codes->runs[codes->run_count++] = (uint16_t)length;
-            counts[length]++;
+            numbers[length]++;
         }
     }
-    code_make(&codes->header, counts, 19, 7);
+    code_make(&codes->header, numbers, 19, 7);
     codes->header_count = 19;
     while (codes->header_count > 4 && codes->header.lengths[code_header_order[codes->header_count - 1]] == 0) {
         codes->header_count--;
     }
     size_t bits = 3 + 14 + 3 * codes->header_count;
     for (unsigned symbol = 0; symbol < 19; symbol++) {
-        bits += (size_t)counts[symbol] * (codes->header.lengths[symbol] + header_bits[symbol]);
+        bits += (size_t)numbers[symbol] * (codes->header.lengths[symbol] + header_bits[symbol]);
     }
+    uint32_t sum = 0;
     for (unsigned symbol = 0; symbol < LITERAL_SYMBOLS; symbol++) {
-        unsigned extra = symbol > END_OF_BLOCK ? length_bits[symbol - 257] : 0;
-        bits += (size_t)literals[symbol] * (codes->literals.lengths[symbol] + extra);
+        sum += (uint32_t)counts->literals[symbol] * codes->literals.lengths[symbol];
     }
     for (unsigned symbol = 0; symbol < DISTANCE_SYMBOLS; symbol++) {
-        bits += (size_t)distances[symbol] * (codes->distances.lengths[symbol] + distance_bits[symbol]);
+        sum += (uint32_t)counts->distances[symbol] * codes->distances.lengths[symbol];
     }
-    return bits;
+    return bits + sum + extra_bits(counts);
 }
 
 static void write_codes(bit_writer *out, const block_codes *codes) {
@@ -334,15 +368,14 @@ static void write_codes(bit_writer *out, const block_codes *codes) {
 
 /// How many bits a block with fixed codes takes.
 static size_t fixed_block_bits(const symbol_counts *counts) {
-    const prefix_code *fixed = code_fixed();
-    size_t bits = 3;
-    for (unsigned symbol = 0; symbol < LITERAL_SYMBOLS; symbol++) {
-        bits += (size_t)counts->literals[symbol] * fixed->lengths[symbol];
-    }
-    for (unsigned place = 0; place < 29; place++) bits += (size_t)counts->literals[257 + place] * length_bits[place];
-    for (unsigned symbol = 0; symbol < DISTANCE_SYMBOLS; symbol++) {
-        bits += (size_t)counts->distances[symbol] * (5u + distance_bits[symbol]);
-    }
+    // The lengths of RFC 1951 § 3.2.6. No sum overflows: an input has 4 KiB.
+    uint16_t sevens = 0, eights = 0, nines = 0;
+    for (unsigned symbol = 0; symbol < 144; symbol++) eights += counts->literals[symbol];
+    for (unsigned symbol = 144; symbol < 256; symbol++) nines += counts->literals[symbol];
+    for (unsigned symbol = 256; symbol < 280; symbol++) sevens += counts->literals[symbol];
+    for (unsigned symbol = 280; symbol < LITERAL_SYMBOLS; symbol++) eights += counts->literals[symbol];
+    size_t bits = 3 + 7u * sevens + 8u * eights + 9u * nines + extra_bits(counts);
+    for (unsigned symbol = 0; symbol < DISTANCE_SYMBOLS; symbol++) bits += 5u * counts->distances[symbol];
     return bits;
 }
 
@@ -353,7 +386,7 @@ static void write_block(bit_writer *out, const token *tokens, size_t count, cons
     size_t fixed_bits = fixed_block_bits(counts);
     block_codes codes;
     if (fixed_bits >= LEAST_OWN_CODES) {
-        if (make_codes(&codes, counts->literals, counts->distances) < fixed_bits) {
+        if (make_codes(&codes, counts) < fixed_bits) {
             put(out, 1 | 2 << 1, 3);
             write_codes(out, &codes);
             return write_tokens(out, tokens, count, &codes.literals, &codes.distances);
@@ -388,8 +421,8 @@ size_t small_deflate(
     in.count = count;
     bool is_short = count <= SHORT_INPUT;
     // Most of a longer input is text of its own, where a long search takes much time and saves little.
-    in.depth = is_short || depth < 6 ? depth : depth / 3;
-    in.good_match = is_short ? 24 : 8;
+    in.depth = is_short || depth < 6 ? depth : depth / 2;
+    in.good_match = is_short ? 24 : 5;
     in.longest_indexed = is_short ? 16 : 0;
     in.hash_bits = is_short ? SHORT_HASH_BITS : LARGEST_HASH_BITS;
     memset(in.last, 0xff, sizeof in.last[0] << in.hash_bits);
