@@ -16,7 +16,7 @@ struct TortureRun {
         Interruption.watch()
         let seed = options.seed ?? UInt64.random(in: 0..<1_000_000)
         let scratch = try makeScratch()
-        let parts = options.parts.isEmpty ? TortureOptions.Part.allCases.filter { $0 != .shared } : options.parts
+        let parts = options.parts.isEmpty ? TortureOptions.Part.allCases : options.parts
         let weights = parts.map(\.weight).reduce(0, +)
         // Standard output is for the result alone.
         func prose(_ line: String) {
@@ -26,15 +26,16 @@ struct TortureRun {
         var reports: [PartReport] = []
         let layouts = options.layout.map { [$0] } ?? [.packed, .files]
         let runs = parts.flatMap { part in
-            (part.isOfModels || part.isOfServers ? [.packed] : layouts).map { (part, $0) }
+            let own = part.isOfModels || part.isOfServers ? [.packed] : layouts
+            return own.map { (part, $0, share: 1 / Double(own.count)) }
         }
-        for (part, layout) in runs where Interruption.arrived == 0 {
+        for (part, layout, share) in runs where Interruption.arrived == 0 {
             let settings = TortureSettings(
                 executable: executable,
                 scratch: scratch.appending(path: layout.rawValue, directoryHint: .isDirectory),
                 layout: layout,
                 seed: seed,
-                duration: .seconds(options.seconds * part.weight / weights / Double(layouts.count)),
+                duration: .seconds(options.seconds * part.weight / weights * share),
                 kills: options.kills,
                 processCount: options.processCount,
                 isInterrupted: { Interruption.arrived != 0 },
