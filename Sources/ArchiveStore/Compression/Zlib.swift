@@ -65,6 +65,19 @@ package enum Zlib {
         }
     }
 
+    /// As ``deflate(_:into:_:)``, for a small input: to as many bytes as zlib's level 1 in half of the time, by own code.
+    ///
+    /// - Precondition: `input` has at most ``DeflateSettings/largestSmallInput`` bytes.
+    static func deflateSmallFast(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int
+    {
+        // As there.
+        let target = UnsafeMutableRawBufferPointer(
+            rebasing: output[..<(StoredBlocks.byteCount(for: input.count) - 1)]
+        )
+        return DictionaryStrings.deflateAlone(input, into: target, level: 1)
+            ?? StoredBlocks.write(input, into: output)
+    }
+
     /// Deflates all of `input` to a zlib stream; `nil` if it does not fit.
     private static func deflateSmall(
         _ input: UnsafeRawBufferPointer,
