@@ -183,6 +183,7 @@ struct DecoderTests {
         func encoded(_ command: RedisCommand) -> String {
             var buffer: [UInt8] = []
             command.encode(into: &buffer)
+            #expect(buffer.count <= command.encodedByteBound)
             return String(decoding: buffer, as: UTF8.self)
         }
         #expect(encoded(["GET", "é"]) == "*2\r\n$3\r\nGET\r\n$2\r\né\r\n")

@@ -21,6 +21,18 @@ extension RedisCommand {
         }
     }
 
+    /// No fewer than the bytes of the command as servers read it.
+    package var encodedByteBound: Int {
+        // Each argument has a length of up to 19 digits, a sign before it, and two ends of lines.
+        arguments.reduce(24) { sum, argument in
+            switch argument {
+            case .bytes(let bytes): sum + bytes.count + 24
+            case .text(let text): sum + text.utf8.count + 24
+            case .integer: sum + 20 + 24
+            }
+        }
+    }
+
     private static func appendHeader(_ type: UInt8, _ number: Int, to buffer: inout [UInt8]) {
         buffer.append(type)
         append(number, to: &buffer)

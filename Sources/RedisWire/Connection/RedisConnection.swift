@@ -93,6 +93,7 @@ package final class RedisConnection: RedisClient, ClusterNode {
         precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")
         if inbox.isForked { throw RedisError(.forked, "The connection belongs to the parent process.") }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(commands.reduce(0) { $0 + $1.encodedByteBound })
         for command in commands { command.encode(into: &bytes) }
         return RedisCall(
             bytes: bytes,

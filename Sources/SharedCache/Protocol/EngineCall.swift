@@ -77,7 +77,10 @@ struct EntryChanges {
     /// The commands to send, with the commands that follow changes.
     func followed(_ commands: [RedisCommand], _ view: SharedView) -> [RedisCommand] {
         if !byScripts.isEmpty { view.withView { $0.expectEchoes(of: byScripts) } }
-        return commands + (areReplicated ? view.waiting : []) + [view.askGeneration]
+        var all = commands
+        if areReplicated { all += view.waiting }
+        all.append(view.askGeneration)
+        return all
     }
 }
 

@@ -151,6 +151,7 @@ final class SharedView: Sendable {
 
     init(_ view: EngineView, _ counters: TierCounters = TierCounters()) {
         names = view.names
+        askGeneration = ["GET", .text(names.generation)]
         replicas = view.replicas
         self.counters = counters
         self.view = Mutex(view)
@@ -202,7 +203,7 @@ final class SharedView: Sendable {
     // MARK: Generations
 
     /// Asked behind commands: if the generation is still the same then, they were about entries that count.
-    var askGeneration: RedisCommand { ["GET", .text(names.generation)] }
+    let askGeneration: RedisCommand
 
     /// The answers to commands that were about entries of a generation, without that to ``askGeneration``.
     ///
