@@ -11,6 +11,7 @@ struct PendingCalls {
     private(set) var dueCount = 0
     /// Whether answers are due.
     var hasSent: Bool { !sent.isEmpty }
+    var hasUnsent: Bool { !unsent.isEmpty }
 
     mutating func append(_ call: RedisCall) {
         unsent.append(call)

@@ -1,7 +1,9 @@
 import Foundation
 
 /// One connection as its thread sees it: connects, greets, sends calls, reads answers, and connects again when it broke.
-final class RedisChannel {
+///
+/// Sendable, since all of it is used under the lock of its inbox alone.
+final class RedisChannel: @unchecked Sendable {
     /// The parts of a channel.
     struct Parts: Sendable {
         let endpoint: RedisEndpoint
@@ -38,6 +40,10 @@ final class RedisChannel {
     /// When the server last sent something, or began to owe an answer.
     private var lastSign = Instant.now
     private var random = SystemRandomNumberGenerator()
+    /// When the thread looks here again at the latest, as it was told; `nil` for never.
+    private var toldDeadline: Instant?
+    /// Whether callers have written by themselves since that.
+    private var hasShortcuts = false
 
     private var settings: RedisSettings { parts.settings }
     // Asked for at each turn: copies of all settings would cost more than the rest of it.
@@ -75,7 +81,17 @@ final class RedisChannel {
     // MARK: Time
 
     /// When ``act(at:)`` is to be called at the latest.
-    var nextDeadline: Instant? {
+    ///
+    /// - Parameter now: callers that write by themselves need not wake the thread for their deadlines if it looks here
+    ///   before: so it does, as long as they do.
+    func nextDeadline(after now: Instant) -> Instant? {
+        let due = dueDeadline
+        let next = hasShortcuts ? now + timeouts.soft : nil
+        toldDeadline = due.flatMap { due in next.map { min(due, $0) } } ?? due ?? next
+        return toldDeadline
+    }
+
+    private var dueDeadline: Instant? {
         let own: Instant? =
             switch phase {
             case .pausing(let until, _), .resolving(_, let until), .connecting(_, _, let until),
@@ -92,6 +108,7 @@ final class RedisChannel {
     func act(at now: Instant) {
         let endpoint = parts.endpoint
         let timeouts = timeouts
+        if let told = toldDeadline, told <= now { hasShortcuts = false }
         calls.failLate(at: now) { isSent in
             let message =
                 isSent
@@ -135,6 +152,38 @@ final class RedisChannel {
         if isClosed { end() }
     }
 
+    enum Shortcut {
+        case none
+        /// The call is on its way; `isNews` if the thread must look here before it would.
+        case taken(isNews: Bool)
+    }
+
+    /// Sends a call on the thread of its caller, if no other one is under way.
+    func sendAtOnce(_ call: RedisCall) -> Shortcut {
+        guard case .open(let stream) = phase, !calls.hasSent, !calls.hasUnsent, output.isEmpty, !stream.hasUnwritten
+        else { return .none }
+        calls.append(call)
+        // None is sent for a caller that has gone.
+        guard let call = calls.nextToSend(room: limits.commands) else { return .taken(isNews: false) }
+        hasShortcuts = true
+        lastSign = .now
+        append(call)
+        do throws(SocketError) {
+            try stream.write(&output)
+        } catch {
+            // The thread meets the same failure, and ends the connection.
+            return .taken(isNews: true)
+        }
+        let deadline = min(call.callerDeadline ?? call.deadline, call.deadline, lastSign + timeouts.hard)
+        let isInTime = toldDeadline.map { $0 <= deadline } ?? false
+        return .taken(isNews: !isInTime || !output.isEmpty || stream.hasUnwritten)
+    }
+
+    private func append(_ call: RedisCall) {
+        output.append(call.bytes)
+        parts.inbox.sentByteCount.add(call.bytes.count, ordering: .relaxed)
+    }
+
     /// Writes calls as far as limits and the socket allow.
     private func send() {
         guard case .open(let stream) = phase else { return }
@@ -142,8 +191,7 @@ final class RedisChannel {
             let owedNothing = !calls.hasSent
             guard let call = calls.nextToSend(room: limits.commands) else { break }
             if owedNothing { lastSign = .now }
-            output.append(call.bytes)
-            parts.inbox.sentByteCount.add(call.bytes.count, ordering: .relaxed)
+            append(call)
         }
         _ = write(to: stream)
     }

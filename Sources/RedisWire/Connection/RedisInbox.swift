@@ -1,7 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Where callers leave their calls for the thread that serves a connection.
+/// Where callers leave their calls for the thread that serves a connection, and where they write by themselves while no
+/// call is under way.
+///
+/// Locks, in the order in which they are taken: that of the channel, which the thread holds while it works on the
+/// connection, and callers never wait for; that of the content.
 final class RedisInbox: Sendable {
     struct Content {
         var calls: [RedisCall] = []
@@ -10,6 +14,8 @@ final class RedisInbox: Sendable {
         fileprivate var isAnnounced = false
     }
 
+    /// `nil` until the thread has made it. Callers are told of outcomes, and observers of events, under its lock.
+    private let channel = Mutex<RedisChannel?>(nil)
     private let content = Mutex(Content())
     private let thread: RedisThread
     let number: Int
@@ -27,11 +33,27 @@ final class RedisInbox: Sendable {
     var isForked: Bool { getpid() != process }
 
     func add(_ call: RedisCall) {
+        if sendsAtOnce(call) { return }
         let isClosed = change { content in
             if !content.isClosed { content.calls.append(call) }
             return content.isClosed
         }
         if isClosed { call.answer.fail(RedisError(.closed, "The connection is closed.")) }
+    }
+
+    /// Writes a call to the socket, which saves a change to the thread, if no other call is under way: many at once go out
+    /// together by the thread.
+    private func sendsAtOnce(_ call: RedisCall) -> Bool {
+        let outcome = channel.withLockIfAvailable { channel -> RedisChannel.Shortcut in
+            guard let channel, content.withLock({ $0.calls.isEmpty && !$0.isClosed }) else { return .none }
+            return channel.sendAtOnce(call)
+        }
+        switch outcome {
+        case .taken(let isNews):
+            if isNews { thread.announce(number) }
+            return true
+        case .some(.none), nil: return false
+        }
     }
 
     func close() {
@@ -50,6 +72,22 @@ final class RedisInbox: Sendable {
         if isNews { thread.announce(number) }
         return result
     }
+
+    // MARK: The thread
+
+    func makeChannel(_ parts: RedisChannel.Parts) {
+        channel.withLock { $0 = RedisChannel(parts, thread: thread) }
+    }
+
+    /// Called by the thread.
+    ///
+    /// - Returns: `nil` without a channel.
+    func withChannel<Result: Sendable>(_ body: (RedisChannel) -> Result) -> Result? {
+        channel.withLock { $0.map { body($0) } }
+    }
+
+    /// The channel is over, and refers to this inbox.
+    func dropChannel() { channel.withLock { $0 = nil } }
 
     /// Takes all calls that have come. Called by the thread.
     func take() -> (calls: [RedisCall], isClosed: Bool) {

@@ -65,48 +65,59 @@ final class RedisThread: Sendable {
     // MARK: The thread
 
     private func run(_ waking: Socket) {
-        var channels: [Int: RedisChannel] = [:]
+        var inboxes: [Int: RedisInbox] = [:]
         var polls: [pollfd] = []
-        var polled: [RedisChannel] = []
+        var polled: [RedisInbox] = []
         withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
             while true {
                 repeat {
-                    takeNews(into: &channels)
+                    takeNews(into: &inboxes)
                     let now = ContinuousClock.now
-                    for (number, channel) in channels {
-                        channel.act(at: now)
-                        if channel.isOver { channels[number] = nil }
+                    for (number, inbox) in inboxes {
+                        let isOver = inbox.withChannel { channel in
+                            channel.act(at: now)
+                            return channel.isOver
+                        }
+                        if isOver == true {
+                            inbox.dropChannel()
+                            inboxes[number] = nil
+                        }
                     }
                 } while !mayWait()
                 polls = [pollfd(fd: waking.descriptor, events: Int16(POLLIN), revents: 0)]
                 polled = []
                 var deadline: ContinuousClock.Instant?
-                for channel in channels.values {
-                    if let due = channel.nextDeadline { deadline = min(deadline ?? due, due) }
-                    guard let poll = channel.poll else { continue }
+                let now = ContinuousClock.now
+                for inbox in inboxes.values {
+                    guard let (due, poll) = inbox.withChannel({ ($0.nextDeadline(after: now), $0.poll) }) else {
+                        continue
+                    }
+                    if let due { deadline = min(deadline ?? due, due) }
+                    guard let poll else { continue }
                     polls.append(poll)
-                    polled.append(channel)
+                    polled.append(inbox)
                 }
                 _ = Foundation.poll(&polls, nfds_t(polls.count), Self.milliseconds(until: deadline))
                 isAtWork()
                 if polls[0].revents != 0 { waking.drainPipe(buffer) }
-                for (poll, channel) in zip(polls.dropFirst(), polled) where poll.revents != 0 {
-                    channel.isReady(poll.revents, buffer)
+                for (poll, inbox) in zip(polls.dropFirst(), polled) where poll.revents != 0 {
+                    inbox.withChannel { $0.isReady(poll.revents, buffer) }
                 }
             }
         }
     }
 
-    private func takeNews(into channels: inout [Int: RedisChannel]) {
+    private func takeNews(into inboxes: inout [Int: RedisInbox]) {
         let found = news.withLock { news in
             defer { news = News(isWoken: true) }
             return news
         }
-        for parts in found.channels { channels[parts.inbox.number] = RedisChannel(parts, thread: self) }
-        for number in found.numbers { channels[number]?.lookIntoInbox() }
-        for (number, body) in found.works {
-            if let channel = channels[number] { body(channel) }
+        for parts in found.channels {
+            parts.inbox.makeChannel(parts)
+            inboxes[parts.inbox.number] = parts.inbox
         }
+        for number in found.numbers { inboxes[number]?.withChannel { $0.lookIntoInbox() } }
+        for (number, body) in found.works { inboxes[number]?.withChannel(body) }
     }
 
     /// Whether there are no news; then the next ones wake the thread.
