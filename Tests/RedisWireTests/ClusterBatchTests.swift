@@ -177,6 +177,24 @@ struct ClusterBatchTests {
         #expect(error.code == "MOVED")
     }
 
+    @Test("A slot that has moved is told with its new master, and the topology is looked up")
+    func moved() throws {
+        let map = ClusterBatch.Map(
+            topology: try Answers.topology(masters: 2),
+            failure: nil,
+            lookups: (begun: 1, done: 1)
+        )
+        var batch = ClusterBatch([["GET", "foo"]], until: .now + .seconds(60))
+        guard case .send(let requests) = batch.next(map, at: .now), let request = requests.first else {
+            Issue.record("nothing is sent")
+            return
+        }
+        let outcome = Self.refusal("MOVED 12182 node0:7000")
+        batch.take(outcome, of: request, map, isKnownToBeDown: false, at: .now)
+        #expect(batch.wantsLookup)
+        #expect(batch.moves.map(\.slot.number) == [12_182] && batch.moves.map(\.master) == [Answers.node(0)])
+    }
+
     @Test("A node that no topology names is not connected to")
     func unknown() throws {
         let topology = try Answers.topology(masters: 2)

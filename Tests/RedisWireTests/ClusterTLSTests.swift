@@ -90,8 +90,13 @@ struct ClusterTLSTests {
         #expect(client.statistics.asked == 2 && client.statistics.moved == 0)
         try await cluster.moveKeys(of: slot, from: source, to: target)
         try await cluster.endMoving(slot, to: target)
+        // Looked up by itself, the slot's new master may be known by now.
+        let places = ["localhost", "127.0.0.1"].map {
+            RedisEndpoint.tcp(host: $0, port: cluster.servers[target].port)
+        }
+        let isKnown = client.topology?.master(of: slot).map { places.contains($0) } ?? false
         #expect(try await client.send(names.map { ["GET", $0] }).allSatisfy { $0.text == "value" })
-        #expect(client.statistics.moved > 0)
+        #expect(client.statistics.moved > 0 || isKnown)
     }
 
     @Test func aReplicaTakesItsMastersPlace() async throws {
