@@ -197,7 +197,8 @@ extension Cache {
         }
         if unknown.isEmpty { return results }
         let read = finish(core.readTogether(unknown), unknown.map(\.key))
-        for (place, result) in zip(places, read) { results[place] = result }
+        // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
+        for index in places.indices { results[places[index]] = read[index] }
         return results
     }
 

@@ -12,8 +12,9 @@ struct CorpusTests {
             let bytes = [UInt8](try Data(contentsOf: file))
             guard bytes.starts(with: BinaryPropertyList.magic) else { continue }
             do {
-                let list = try BinaryPropertyList(bytes)
-                for reference in 0..<list.objectCount { _ = try list.object(reference) }
+                try BinaryPropertyList.reading(bytes) { list throws(ArchiveError) in
+                    for reference in 0..<list.objectCount { _ = try list.object(reference) }
+                }
                 read += 1
             } catch {
                 // Refused, with a reason.
@@ -44,10 +45,11 @@ struct CorpusTests {
             if deep.contains(number) { continue }
             let bytes = [UInt8](try Data(contentsOf: file))
             #expect(throws: ArchiveError.self, "\(file.lastPathComponent)") {
-                let list = try BinaryPropertyList(bytes)
-                for reference in 0..<list.objectCount {
-                    guard case .array(let run) = try list.object(reference) else { continue }
-                    for index in 0..<run.count { _ = try list.object(list.element(run, index)) }
+                try BinaryPropertyList.reading(bytes) { list throws(ArchiveError) in
+                    for reference in 0..<list.objectCount {
+                        guard case .array(let run) = try list.object(reference) else { continue }
+                        for index in 0..<run.count { _ = try list.object(list.element(run, index)) }
+                    }
                 }
             }
         }

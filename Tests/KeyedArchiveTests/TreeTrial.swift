@@ -7,9 +7,10 @@ enum TreeTrial {
     /// - Throws: only what would be an error with nothing to say, which is a defect.
     static func read(_ bytes: [UInt8]) throws(SilentError) {
         do throws(ArchiveError) {
-            let list = try BinaryPropertyList(bytes)
-            // Lists may share their parts, so that all of them are far more than the bytes.
-            for reference in 0..<min(list.objectCount, 4_096) { try read(reference, of: list) }
+            try BinaryPropertyList.reading(bytes) { list throws(ArchiveError) in
+                // Lists may share their parts, so that all of them are far more than the bytes.
+                for reference in 0..<min(list.objectCount, 4_096) { try read(reference, of: list) }
+            }
         } catch {
             if error.message.isEmpty { throw SilentError() }
         }

@@ -23,16 +23,18 @@ extension KeyedArchiver {
         _ propertyList: Data,
         to format: PropertyListSerialization.PropertyListFormat
     ) throws(ArchiveError) -> Data {
-        let (list, origin) = try XMLPropertyList.open(propertyList.withUnsafeBytes { Array($0) })
-        switch format {
-        case .binary: return list.bytes.data(in: 0..<list.bytes.count)
-        case .xml:
-            do throws(ArchiveError) {
-                return Data(try XMLPropertyListWriter.xml(list))
-            } catch {
-                throw origin?.located(error, in: list) ?? error
+        let bytes = propertyList.withUnsafeBytes { Array($0) }
+        return try XMLPropertyList.reading(bytes) { list, origin throws(ArchiveError) in
+            switch format {
+            case .binary: return list.bytes.data(in: 0..<list.bytes.count)
+            case .xml:
+                do throws(ArchiveError) {
+                    return Data(try XMLPropertyListWriter.xml(list))
+                } catch {
+                    throw origin?.located(error, in: list) ?? error
+                }
+            default: throw ArchiveError(.unsupportedFormat, "property lists are written as binary or XML only")
             }
-        default: throw ArchiveError(.unsupportedFormat, "property lists are written as binary or XML only")
         }
     }
 

@@ -22,63 +22,93 @@ extension ArchiveDecoder {
             try fields.unarchiver.isAbsent(fields.value(key))
         }
 
-        // Inlined, here and below: the optional of a type that is not known takes 50 ns to make.
-        @inline(__always)
-        private func number<T>(_ key: Key, _ convert: (ArchivedNumber) -> T?) throws -> T {
-            let reference = try fields.value(key)
-            if let number = try fields.unarchiver.source.number(at: reference), let value = convert(number) {
-                return value
-            }
-            return try decoder(at: reference, key).number(convert)
-        }
-
-        func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try number(key, \.bool) }
-        func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try number(key, \.double) }
-        func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try number(key, \.float) }
-        func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try number(key) { $0.integer(type) } }
-        func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try number(key) { $0.integer(type) } }
-        func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try number(key) { $0.integer(type) } }
-        func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try number(key) { $0.integer(type) } }
-        func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try number(key) { $0.integer(type) } }
-        func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try number(key) { $0.integer(type) } }
-        func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try number(key) { $0.integer(type) } }
-        func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try number(key) { $0.integer(type) } }
-        func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try number(key) { $0.integer(type) } }
-        func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try number(key) { $0.integer(type) } }
+        func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try fields.number(key, \.bool) }
+        func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try fields.number(key, \.double) }
+        func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try fields.number(key, \.float) }
+        func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try fields.integer(key) }
+        func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try fields.integer(key) }
+        func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try fields.integer(key) }
+        func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try fields.integer(key) }
+        func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try fields.integer(key) }
+        func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try fields.integer(key) }
+        func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try fields.integer(key) }
+        func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try fields.integer(key) }
+        func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try fields.integer(key) }
+        func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try fields.integer(key) }
 
         func decode(_ type: String.Type, forKey key: Key) throws -> String {
-            let reference = try fields.value(key)
-            // The path is built only if this fails.
-            if let text = try fields.unarchiver.shortText(at: reference) { return text }
-            if let text = try fields.unarchiver.object(at: reference) as? String { return text }
-            return try decoder(at: reference, key).intrinsic(type)
+            try fields.text(key, at: fields.value(key))
         }
 
-        func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try decoder(key).decode(type) }
+        func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+            try fields.decode(type, key, at: fields.value(key))
+        }
+
+        // The protocol's own look each key up three times.
+
+        func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+            try fields.numberIfPresent(key, \.bool)
+        }
+        func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+            try fields.numberIfPresent(key, \.double)
+        }
+        func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+            try fields.numberIfPresent(key, \.float)
+        }
+        func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+            try fields.integerIfPresent(key)
+        }
+        func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+            try fields.integerIfPresent(key)
+        }
+
+        func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+            guard let reference = try fields.presentValue(key) else { return nil }
+            return try fields.text(key, at: reference)
+        }
+
+        func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+            guard let reference = try fields.presentValue(key) else { return nil }
+            return try fields.decode(type, key, at: reference)
+        }
 
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type,
             forKey key: Key
         ) throws -> KeyedDecodingContainer<Nested> {
-            try decoder(key).container(keyedBy: type)
+            try fields.decoder(key).container(keyedBy: type)
         }
 
         func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-            try decoder(key).unkeyedContainer()
+            try fields.decoder(key).unkeyedContainer()
         }
 
-        func superDecoder() throws -> any Decoder { try decoder(ArchiveKey.superKey) }
-        func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
-
-        @inline(__always)
-        private func decoder(_ key: some CodingKey) throws -> ArchiveDecoder {
-            try decoder(at: fields.value(key), key)
-        }
-
-        @inline(__always)
-        private func decoder(at reference: BinaryPropertyList.Reference, _ key: some CodingKey) -> ArchiveDecoder {
-            ArchiveDecoder(fields.unarchiver, at: reference, path: CodingPath(fields.path, key))
-        }
+        func superDecoder() throws -> any Decoder { try fields.decoder(ArchiveKey.superKey) }
+        func superDecoder(forKey key: Key) throws -> any Decoder { try fields.decoder(key) }
     }
 
     /// Decodes the members of an array or a set.
@@ -146,60 +176,5 @@ extension ArchiveDecoder {
         private func decoder(for type: Any.Type = Any.self) throws -> ArchiveDecoder {
             ArchiveDecoder(unarchiver, at: try next(type), path: here)
         }
-    }
-}
-
-/// The keyed values of an object, or of a dictionary with string keys.
-final class ArchivedFields {
-    let unarchiver: KeyedUnarchiver
-    let path: CodingPath?
-    // Unchecked: looking up a key calls no code that could look up another one.
-    @exclusivity(unchecked) private var scope: ArchiveScope
-    /// The values of a dictionary by their keys; `nil` for an object.
-    private let dictionary: [String: BinaryPropertyList.Reference]?
-
-    /// - Parameter root: the root's type if this is the root, which no dictionary can be.
-    init(_ decoder: ArchiveDecoder, root: Any.Type?) throws {
-        unarchiver = decoder.unarchiver
-        path = decoder.path
-        guard let target = try unarchiver.source.resolve(decoder.reference) else {
-            throw DecodingError.valueNotFound(
-                [String: Any].self,
-                path.context("nil, where an object is asked for")
-            )
-        }
-        guard case .dictionary(let fields) = try unarchiver.source.list.object(target) else {
-            throw decoder.mismatch([String: Any].self, asked: "an object with keys")
-        }
-        scope = ArchiveScope(fields)
-        if let (keys, references) = try unarchiver.dictionaryEntries(of: fields, at: target) {
-            if let root {
-                let text = "the root is a dictionary, not \(ArchivedClass.of(root).name)"
-                throw DecodingError.typeMismatch(root, path.context(text))
-            }
-            var values: [String: BinaryPropertyList.Reference] = [:]
-            for (key, reference) in zip(keys, references) {
-                guard let name = try unarchiver.object(at: key) as? String else { continue }
-                values[name] = reference
-            }
-            dictionary = values
-        } else {
-            dictionary = nil
-        }
-    }
-
-    func names() throws -> [String] {
-        try dictionary.map { Array($0.keys) } ?? unarchiver.names(in: scope.fields)
-    }
-
-    func find(_ key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        if let dictionary { return dictionary[key] }
-        return try scope.value(of: key, in: unarchiver.source.list, &unarchiver.memory.keyOrder)
-    }
-
-    @inline(__always)
-    func value(_ key: some CodingKey) throws -> BinaryPropertyList.Reference {
-        if let reference = try find(key.stringValue) { return reference }
-        throw DecodingError.keyNotFound(key, path.context("no value"))
     }
 }

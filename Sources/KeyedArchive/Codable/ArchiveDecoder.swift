@@ -1,29 +1,34 @@
 import Foundation
 
 /// Decodes one Codable value.
+///
+/// Three words: an existential of more would have to be allocated for each value.
 struct ArchiveDecoder: Decoder {
     let unarchiver: KeyedUnarchiver
-    let reference: BinaryPropertyList.Reference
     let path: CodingPath?
-    /// The root's type if this decodes the root, so that the root's class is compared with it; otherwise `nil`.
-    private let root: Any.Type?
+    /// Twice the reference, plus 1 for the root. References beyond 2⁶² become negative, which are of no object either.
+    private let place: Int
+
+    var reference: BinaryPropertyList.Reference { place >> 1 }
+    /// Whether this decodes the root, so that its class is compared with the type.
+    private var isRoot: Bool { place & 1 == 1 }
 
     init(
         _ unarchiver: KeyedUnarchiver,
         at reference: BinaryPropertyList.Reference,
         path: CodingPath?,
-        root: Any.Type? = nil
+        isRoot: Bool = false
     ) {
         self.unarchiver = unarchiver
-        self.reference = reference
         self.path = path
-        self.root = root
+        place = reference << 1 | (isRoot ? 1 : 0)
     }
 
     var codingPath: [any CodingKey] { CodingPath.keys(path) }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        let root = isRoot ? unarchiver.codableRoot.type : nil
         if let root { try unarchiver.checkClass(at: reference, is: root) }
         return KeyedDecodingContainer(KeyedContainer<Key>(try ArchivedFields(self, root: root)))
     }
@@ -52,28 +57,49 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try unarchiver.budget.spend(4)
-        if type == String.self || type == Date.self || type == Data.self || type == URL.self || type == UUID.self {
-            return try intrinsic(type)
+        return try unarchiver.plain(type, at: reference) { kind in
+            if kind == .own {
+                try unarchiver.nesting.enter()
+                defer { unarchiver.nesting.leave() }
+                return try own(type)
+            }
+            return try builtIn(type, kind)
         }
-        if type == Decimal.self, let value = try unarchiver.decimal(at: reference) as? T { return value }
-        try unarchiver.nesting.enter()
-        defer { unarchiver.nesting.leave() }
-        if let list = try plainList(type) { return list }
-        if let dictionary = type as? any UnarchivableDictionary.Type, let value = try dictionary.make(self) {
-            guard let typed = value as? T else { throw mismatch(type) }
-            return typed
-        }
-        return try T(from: ArchiveDecoder(unarchiver, at: reference, path: path, root: root == nil ? nil : type))
     }
 
-    /// Decodes an array of one of the commonest types, as the array's own `init(from:)` would, without a container and
-    /// without generic code for each member; `nil` for another type.
-    @inline(__always)
-    private func plainList<T>(_ type: T.Type) throws -> T? {
-        if type == [String].self { return try list { try unarchiver.shortText(at: $0) } as? T }
-        if type == [Int].self { return try list { try unarchiver.source.number(at: $0)?.integer(Int.self) } as? T }
-        if type == [Double].self { return try list { try unarchiver.source.number(at: $0)?.double } as? T }
-        return nil
+    /// Decodes a value by its type's `init(from:)`.
+    private func own<T: Decodable>(_ type: T.Type) throws -> T {
+        if isRoot { unarchiver.codableRoot.type = type }
+        return try T(from: self)
+    }
+
+    /// Decodes a value of a type that archives have a form of their own for.
+    // Apart, for the optionals of types that are not known, which its casts need.
+    @inline(never)
+    private func builtIn<T: Decodable>(_ type: T.Type, _ kind: DecodableKind) throws -> T {
+        switch kind {
+        case .string, .intrinsic: return try intrinsic(type)
+        case .decimal:
+            if let value = try unarchiver.decimal(at: reference) { return identity(value, as: type) }
+        default: break
+        }
+        try unarchiver.nesting.enter()
+        defer { unarchiver.nesting.leave() }
+        // Arrays of the commonest types as the array's own `init(from:)` would decode them, without a container and
+        // without generic code for each member.
+        switch kind {
+        case .strings: return identity(try list { try unarchiver.text(at: $0) }, as: type)
+        case .integers:
+            return identity(try list { try unarchiver.source.number(at: $0)?.integer(Int.self) }, as: type)
+        case .doubles: return identity(try list { try unarchiver.source.number(at: $0)?.double }, as: type)
+        case .dictionary:
+            if let value = try (type as? any UnarchivableDictionary.Type)?.make(self) {
+                guard let typed = value as? T else { throw mismatch(type) }
+                return typed
+            }
+        default: break
+        }
+        return try own(type)
     }
 
     /// - Parameter plain: decodes a member in its usual form; `nil` for one that takes a longer way, or is wrong.

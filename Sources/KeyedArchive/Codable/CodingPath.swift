@@ -21,21 +21,24 @@ final class CodingPath {
 
 /// A position in an array, or the key `super`.
 struct ArchiveKey: CodingKey {
-    let stringValue: String
+    /// `nil` for a position, whose text is made for errors only.
+    private let text: String?
     let intValue: Int?
 
+    var stringValue: String { text ?? "Index \(intValue ?? 0)" }
+
     init(index: Int) {
-        stringValue = "Index \(index)"
+        text = nil
         intValue = index
     }
 
     init(stringValue: String) {
-        self.stringValue = stringValue
+        text = stringValue
         intValue = nil
     }
 
     init(intValue: Int) {
-        stringValue = String(intValue)
+        text = String(intValue)
         self.intValue = intValue
     }
 

@@ -3,55 +3,35 @@ import Foundation
 /// The bytes of an archive that is being read, each read checked.
 ///
 /// An `Array` in a struct is retained and released around most calls, and a number of two bytes is two checked
-/// reads. This is a place in memory and a length, and a number of any width is one checked read.
+/// reads. This is a place in memory and a length, which are copied without counting references, and a number of any
+/// width is one checked read.
 ///
 /// Why the pointer is safe: the bytes neither move nor change, nor are they freed, while a value of this type is
-/// in use. Either it holds them itself, as `owner`, which is kept alive beyond each read; or the caller of an
-/// `init(borrowing:)` keeps them. Offsets come from the input: each read of every caller is checked against
-/// `count` here.
-struct ArchiveBytes: Sendable {
+/// in use, because the memory's owner outlives each such use. These are an unarchiver, which has the memory for as long as
+/// it lives; the call that `reading` is, which reads bytes in place; and the origin of a list that was XML. Offsets
+/// come from the input: each read of every caller is checked against `count` here.
+struct ArchiveBytes: Sendable, BitwiseCopyable {
     let count: Int
     // Unchecked: the bytes do not change.
     nonisolated(unsafe) private let base: UnsafePointer<UInt8>
-    private let owner: Owner?
 
-    private init(_ buffer: borrowing RawBuffer<UInt8>, _ owner: Owner?) {
+    /// The caller must keep the buffer, and not change it, for as long as the bytes are in use.
+    init(borrowing buffer: borrowing RawBuffer<UInt8>) {
         count = buffer.count
         base = buffer.start
-        self.owner = owner
     }
-
-    init(copying bytes: [UInt8]) {
-        let owner = Owner(bytes)
-        self.init(owner.buffer, owner)
-    }
-
-    /// The bytes of a buffer, without a reference that is counted.
-    ///
-    /// The caller must keep the buffer, and not change it, for as long as the bytes are in use.
-    init(borrowing buffer: borrowing RawBuffer<UInt8>) { self.init(buffer, nil) }
 
     /// The bytes of a buffer that is valid for as long as this is in use: inside of the call that lends it.
-    init?(borrowing buffer: UnsafeBufferPointer<UInt8>) {
-        guard let start = buffer.baseAddress else { return nil }
-        (base, count, owner) = (start, buffer.count, nil)
-    }
-
-    /// Bytes that never change, which is why they may be shared unchecked.
-    private final class Owner: @unchecked Sendable {
-        let buffer: RawBuffer<UInt8>
-
-        init(_ bytes: [UInt8]) {
-            var buffer = RawBuffer<UInt8>(capacity: bytes.count)
-            bytes.withUnsafeBufferPointer { buffer.append(contentsOf: $0) }
-            self.buffer = buffer
-        }
+    init(borrowing buffer: UnsafeBufferPointer<UInt8>) {
+        count = buffer.count
+        // Without an address there are no bytes, and no read is let through.
+        base = buffer.baseAddress ?? StaticString("").utf8Start
     }
 
     subscript(offset: Int) -> UInt8 {
         @inline(__always) get {
             precondition(offset >= 0 && offset < count)
-            return withExtendedLifetime(owner) { base[offset] }
+            return base[offset]
         }
     }
 
@@ -62,9 +42,7 @@ struct ArchiveBytes: Sendable {
     @inline(__always)
     func bigEndian(_ offset: Int, _ width: Int) -> UInt64 {
         precondition(offset >= 0 && offset <= count &- 8)
-        let word = withExtendedLifetime(owner) {
-            UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self)
-        }
+        let word = UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self)
         return UInt64(bigEndian: word) &>> UInt64(truncatingIfNeeded: 64 &- 8 &* width)
     }
 
@@ -72,9 +50,7 @@ struct ArchiveBytes: Sendable {
     @inline(__always)
     func hold(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Bool {
         guard offset >= 0, text.count <= count, offset <= count &- text.count else { return false }
-        return withExtendedLifetime(owner) {
-            haveSameBytes(UnsafeBufferPointer(start: base + offset, count: text.count), text)
-        }
+        return haveSameBytes(UnsafeBufferPointer(start: base + offset, count: text.count), text)
     }
 
     /// A part of the bytes, valid only while `body` runs.
@@ -84,9 +60,7 @@ struct ArchiveBytes: Sendable {
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
-        return try withExtendedLifetime(owner) { () throws(Failure) in
-            try body(UnsafeBufferPointer(start: base + range.lowerBound, count: range.count))
-        }
+        return try body(UnsafeBufferPointer(start: base + range.lowerBound, count: range.count))
     }
 
     func data(in range: Range<Int>) -> Data { withBytes(in: range) { Data(buffer: $0) } }

@@ -91,6 +91,51 @@ extension BinaryPropertyList {
         return nil
     }
 
+    /// The heads of a dictionary's keys; those that may hold any key for a large one, and one with unusual keys.
+    func heads(of fields: Fields) -> KeyHeads {
+        var heads = KeyHeads()
+        if fields.count > KeyHeads.mostKeys { return .any }
+        for index in 0..<fields.count {
+            guard let offset = knownOffset(of: key(fields, index)) else { return .any }
+            let head = bytes.bigEndian(offset, 8)
+            guard KeyPattern.isShortASCII(head) else { return .any }
+            heads.insert(length: Int(head &>> 56) & 0x0F, first: UInt8(truncatingIfNeeded: head &>> 48))
+        }
+        return heads
+    }
+
+    /// The outcome of a search that takes no look at unusual keys.
+    enum SearchOutcome {
+        case found(Int)
+        case absent
+        /// Some key is long, no ASCII, or damaged: ``position(of:in:from:steps:)`` must decide.
+        case open
+    }
+
+    /// Looks for a key among those of a dictionary, from `start` on and then from the first key on.
+    func search(for key: UnsafeBufferPointer<UInt8>, in fields: Fields, from start: Int) -> SearchOutcome {
+        if key.count >= 15 { return .open }
+        let pattern = KeyPattern(key)
+        var position = start
+        var isOpen = false
+        for _ in 0..<fields.count {
+            if position >= fields.count { position = 0 }
+            guard let offset = knownOffset(of: self.key(fields, position)) else { return .open }
+            let head = bytes.bigEndian(offset, 8)
+            if pattern.matches(head) {
+                // The head has the key's length and seven of its bytes.
+                let end = offset &+ 1 &+ key.count
+                if end <= table, key.count <= 7 || bytes.hold(key, at: offset &+ 1) {
+                    return isOpen ? .open : .found(position)
+                }
+            } else if !KeyPattern.isShortASCII(head) {
+                isOpen = true
+            }
+            position &+= 1
+        }
+        return isOpen ? .open : .absent
+    }
+
     /// The position of a key in a dictionary, looked for from `start` on and then from the first key on.
     ///
     /// - Parameter steps: how many keys are looked at; at most all of them.
@@ -233,5 +278,34 @@ private struct KeyPattern {
     static func isShortASCII(_ bytes: UInt64) -> Bool {
         let marker = bytes &>> 56
         return marker & 0xF0 == 0x50 && marker != 0x5F
+    }
+}
+
+/// A set of keys' lengths and first bytes, by which most keys that are not there are told from those that are.
+///
+/// Optional fields are asked for in every object and are in few of them.
+struct KeyHeads: BitwiseCopyable {
+    static let mostKeys = 32
+    static let any = KeyHeads(bits: .max)
+
+    private var bits: UInt64 = 0
+
+    init() {}
+    private init(bits: UInt64) { self.bits = bits }
+
+    mutating func insert(length: Int, first: UInt8) { bits |= Self.bit(length, first) }
+
+    /// Whether a key as the user gave it may be among them.
+    @inline(__always)
+    func mayHold(_ key: String) -> Bool {
+        let utf8 = key.utf8
+        // Stored with one `$` more.
+        guard let first = utf8.first, first != 0x24 else { return true }
+        return utf8.count >= 15 || bits & Self.bit(utf8.count, first) != 0
+    }
+
+    @inline(__always)
+    private static func bit(_ length: Int, _ first: UInt8) -> UInt64 {
+        1 &<< (UInt64(truncatingIfNeeded: length) &* 29 &+ UInt64(first) &* 7)
     }
 }

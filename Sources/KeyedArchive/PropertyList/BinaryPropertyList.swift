@@ -3,7 +3,7 @@
 /// Every offset, count and reference is checked against the bytes that are there before it is used, so no
 /// input can make it read outside them or allocate more than they pay for. The layout is drawn on top of
 /// `BinaryPropertyListWriter`.
-struct BinaryPropertyList: Sendable {
+struct BinaryPropertyList: Sendable, BitwiseCopyable {
     /// An object's number.
     typealias Reference = Int
 
@@ -26,13 +26,13 @@ struct BinaryPropertyList: Sendable {
     }
 
     /// A run of references.
-    struct References {
+    struct References: BitwiseCopyable {
         let start: Int
         let count: Int
     }
 
     /// A dictionary's keys, followed by its values.
-    struct Fields {
+    struct Fields: BitwiseCopyable {
         let start: Int
         let count: Int
     }
@@ -49,8 +49,15 @@ struct BinaryPropertyList: Sendable {
     private static let headerLength = 8
     private static let trailerLength = 32
 
-    /// Checks the header and the trailer. O(*n*) in the bytes, which are copied.
-    init(_ bytes: [UInt8]) throws(ArchiveError) { try self.init(ArchiveBytes(copying: bytes)) }
+    /// Has `body` read a list where its bytes are. The list must not leave it.
+    static func reading<Result>(
+        _ bytes: [UInt8],
+        _ body: (BinaryPropertyList) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        try bytes.withUnsafeBufferPointer { buffer throws(ArchiveError) in
+            try body(BinaryPropertyList(ArchiveBytes(borrowing: buffer)))
+        }
+    }
 
     /// Checks the header and the trailer. O(1).
     init(_ bytes: ArchiveBytes) throws(ArchiveError) {

@@ -227,6 +227,15 @@ func instance<T>(_ object: AnyObject, of type: T.Type) -> T? {
     return unsafeBitCast(object, to: type)
 }
 
+/// `value` as `type`, which is its own type, though the compiler does not know it.
+///
+/// Why it is safe: the types are compared first.
+@inline(__always)
+func identity<Value, T>(_ value: Value, as type: T.Type) -> T {
+    precondition(Value.self == type)
+    return unsafeBitCast(value, to: type)
+}
+
 /// The value in an `Any`, if it is exactly of `type`; a cast takes six times as long.
 ///
 /// Why the cast is safe: both types are the same one.

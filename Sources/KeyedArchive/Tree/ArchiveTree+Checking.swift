@@ -7,11 +7,8 @@ extension ArchiveTree {
     /// - Throws: as ``init(_:)``.
     package static func check(_ bytes: [UInt8]) throws(ArchiveError) {
         try bytes.withUnsafeBufferPointer { buffer throws(ArchiveError) in
-            let source = try ArchiveSource(ArchiveBytes(borrowing: buffer) ?? ArchiveBytes(copying: []))
-            do throws(ArchiveError) {
-                try ArchiveChecker(source).check()
-            } catch {
-                throw source.located(error)
+            try ArchiveSource.reading(buffer) { archive throws(ArchiveError) in
+                try ArchiveChecker(archive.source).check()
             }
         }
     }

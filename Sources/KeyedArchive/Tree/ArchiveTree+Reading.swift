@@ -43,7 +43,7 @@ private struct ArchiveTreeReader: PropertyListValueReader {
     private init(_ source: ArchiveSource, shared: Data?) {
         self.source = source
         budget.grant(ArchiveLimits(), byteCount: source.list.bytes.count)
-        self.shared = source.isBinary ? shared : nil
+        self.shared = shared
     }
 
     /// Has `body` read bytes where they are.
@@ -62,12 +62,9 @@ private struct ArchiveTreeReader: PropertyListValueReader {
         shared: Data? = nil,
         _ body: (ArchiveTreeReader) throws(ArchiveError) -> Result
     ) throws(ArchiveError) -> Result {
-        let source = try ArchiveSource(ArchiveBytes(borrowing: bytes) ?? ArchiveBytes(copying: []))
-        let reader = ArchiveTreeReader(source, shared: shared)
-        do throws(ArchiveError) {
-            return try body(reader)
-        } catch {
-            throw source.located(error)
+        try ArchiveSource.reading(bytes) { archive throws(ArchiveError) in
+            // The bytes of a list that was XML are not the archive's own.
+            try body(ArchiveTreeReader(archive.source, shared: archive.origin == nil ? shared : nil))
         }
     }
 

@@ -7,6 +7,8 @@ struct ArchiveScope {
     private var cursor = 0
     /// The number of the next unkeyed value.
     private var unkeyed = 0
+    /// The heads of all keys, made once a key is not the next one; `nil` before.
+    private var heads: KeyHeads?
     /// The positions of all keys, made once a large object is not read in order.
     private var index: [String: Int]?
 
@@ -24,11 +26,18 @@ struct ArchiveScope {
         _ order: inout KeyOrder
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         let last = cursor
+        if last < fields.count, list.isKey(key, at: last, of: fields) {
+            cursor = last &+ 1
+            return list.value(fields, last)
+        }
         let guess = order.position(after: last, of: fields.count)
-        if guess < fields.count, list.isKey(key, at: guess, of: fields) {
+        if guess != last, guess < fields.count, list.isKey(key, at: guess, of: fields) {
             cursor = guess + 1
             return list.value(fields, guess)
         }
+        let heads = heads ?? list.heads(of: fields)
+        self.heads = heads
+        if !heads.mayHold(key) { return nil }
         guard let value = try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list) else { return nil }
         order.note(cursor - 1, after: last, of: fields.count)
         return value
@@ -60,8 +69,18 @@ struct ArchiveScope {
         in list: BinaryPropertyList
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         let count = fields.count
-        let isIndexed = count > Self.scanLimit && key.utf8.count < Self.indexedKeyLength
         var text = key
+        if count <= Self.scanLimit {
+            let outcome = text.withUTF8 { [fields, cursor] in list.search(for: $0, in: fields, from: cursor) }
+            switch outcome {
+            case .found(let position):
+                cursor = position + 1
+                return list.value(fields, position)
+            case .absent: return nil
+            case .open: break
+            }
+        }
+        let isIndexed = count > Self.scanLimit && key.utf8.count < Self.indexedKeyLength
         let found: Result<Int?, ArchiveError> = text.withUTF8 { [fields, cursor] utf8 in
             Result { () throws(ArchiveError) in
                 try list.position(of: utf8, in: fields, from: cursor, steps: isIndexed ? 1 : count)

@@ -1,32 +1,42 @@
 /// A keyed archive's parts, checked as far as can be checked without reading the objects.
-struct ArchiveSource: Sendable {
+///
+/// Counts no references: the bytes, and the ``origin`` of an archive that was XML, must be kept while it is in use.
+struct ArchiveSource: Sendable, BitwiseCopyable {
     let list: BinaryPropertyList
     let objects: BinaryPropertyList.References
     /// The outermost scope.
     let top: BinaryPropertyList.Fields
-    /// Where things stood in an archive that was XML.
-    private let origin: XMLOrigin?
 
-    /// Opens a keyed archive of either form. O(*n*) in the bytes, which are copied.
-    init(_ bytes: [UInt8]) throws(ArchiveError) { try self.init(ArchiveBytes(copying: bytes)) }
+    /// Finds the four parts of a keyed archive.
+    private init(_ list: BinaryPropertyList) throws(ArchiveError) {
+        (objects, top) = try Self.parts(list)
+        self.list = list
+    }
 
-    /// Finds the four parts of a keyed archive. O(1) in the number of objects for a binary one.
-    init(_ bytes: ArchiveBytes) throws(ArchiveError) {
+    /// Opens a keyed archive of either form. O(1) in the number of objects for a binary one.
+    static func open(_ bytes: ArchiveBytes) throws(ArchiveError) -> OpenedArchive {
         let (list, origin) = try XMLPropertyList.open(bytes)
         do throws(ArchiveError) {
-            (objects, top) = try Self.parts(list)
+            return OpenedArchive(source: try ArchiveSource(list), origin: origin)
         } catch {
             throw origin?.located(error, in: list) ?? error
         }
-        self.list = list
-        self.origin = origin
     }
 
-    /// Whether the list's bytes are the archive's own: those of XML are made from it.
-    var isBinary: Bool { origin == nil }
-
-    /// An error that is about this archive, with its offset in the archive as it came.
-    func located(_ error: ArchiveError) -> ArchiveError { origin?.located(error, in: list) ?? error }
+    /// Has `body` read an archive of either form where its bytes are, and gives its errors their offsets in these bytes.
+    static func reading<Result>(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ body: (OpenedArchive) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        let archive = try open(ArchiveBytes(borrowing: bytes))
+        return try withExtendedLifetime(archive.origin) { () throws(ArchiveError) in
+            do throws(ArchiveError) {
+                return try body(archive)
+            } catch {
+                throw archive.located(error)
+            }
+        }
+    }
 
     private static func parts(
         _ list: BinaryPropertyList
@@ -142,4 +152,14 @@ struct ArchiveSource: Sendable {
         default: return nil
         }
     }
+}
+
+/// A keyed archive that was opened.
+struct OpenedArchive {
+    let source: ArchiveSource
+    /// Where things stood in an archive that was XML, with the bytes that are read in its place; `nil` for a binary one.
+    let origin: XMLOrigin?
+
+    /// An error that is about this archive, with its offset in the archive as it came.
+    func located(_ error: ArchiveError) -> ArchiveError { origin?.located(error, in: source.list) ?? error }
 }

@@ -43,6 +43,8 @@ package final class ClassResolver {
     /// The expected classes of this archive and of those before, with what a search for their names needs.
     @exclusivity(unchecked) private var candidates: [CandidateClass] = []
     private static let candidateLimit = 16
+    /// The type of this archive's root, or of one before, with its name in archives.
+    @exclusivity(unchecked) private var root: (type: Any.Type, name: String)?
 
     /// The longest part of a class's name that messages show, in characters.
     package static let shownNameLength = 200
@@ -261,9 +263,29 @@ package final class ClassResolver {
     /// The built-in kind of a class, by its name; `nil` for a class that is not in `UnarchivedIntrinsic.named`.
     func intrinsic(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> UnarchivedIntrinsic? {
         if let known = intrinsics[uid] { return known }
-        let intrinsic = UnarchivedIntrinsic.named[try name(uid, in: source)]
+        let intrinsic =
+            try hasForeignName(uid, in: source) ? nil : UnarchivedIntrinsic.named[try name(uid, in: source)]
         intrinsics.add(intrinsic, for: uid)
         return intrinsic
+    }
+
+    /// Whether a class has a sound name that begins as none in `UnarchivedIntrinsic.named` does: a string need not be made
+    /// of it, nor hashed.
+    private func hasForeignName(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> Bool {
+        guard let reference = try nameReference(uid, in: source),
+            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveSource.classNameLimit)
+        else { return false }
+        return source.list.bytes.withBytes(in: range) { name in
+            isASCII(name) && !UnarchivedIntrinsic.mayBeNamed(name)
+        }
+    }
+
+    /// The name that archives have for a type. Looked up once for the archives of one type that follow each other.
+    func archivedName(of type: Any.Type) -> String {
+        if let root, root.type == type { return root.name }
+        let name = ArchivedClass.of(type).name
+        root = (type, name)
+        return name
     }
 
     /// The description of a class that is kept as it is.

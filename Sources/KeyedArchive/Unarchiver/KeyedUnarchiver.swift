@@ -15,9 +15,10 @@ import Foundation
 ///
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
-    /// Borrows the bytes of `memory`, which is given back when this unarchiver is freed.
+    /// Borrows the bytes of `memory`, which is given back when this unarchiver is freed, or of `origin`.
     let source: ArchiveSource
     let memory: UnarchiverMemory
+    private let origin: XMLOrigin?
     // Parts of `memory`, held here too: through `memory`, each use would count references to them.
     let classes: ClassResolver
     let budget: DecodingBudget
@@ -104,7 +105,8 @@ public final class KeyedUnarchiver: NSCoder {
         classes: [AnyClass] = [],
         limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) {
-        source = try memory.source()
+        let archive = try memory.open()
+        (source, origin) = (archive.source, archive.origin)
         let byteCount = source.list.bytes.count
         guard source.objects.count <= limits.objectCount else {
             throw ArchiveError(.limitExceeded, "an archive of more than \(limits.objectCount) objects")
@@ -134,7 +136,12 @@ public final class KeyedUnarchiver: NSCoder {
 
     var hasFailed: Bool { failure.isSet }
 
-    func record(_ error: ArchiveError) { failure.record(source.located(error)) }
+    func record(_ error: ArchiveError) { failure.record(located(error)) }
+
+    /// An error that is about the archive, with its offset in the archive as it came.
+    func located(_ error: ArchiveError) -> ArchiveError {
+        OpenedArchive(source: source, origin: origin).located(error)
+    }
 
     /// Records an error from inside an object's `init(coder:)`.
     public override func failWithError(_ error: any Error) {

@@ -11,6 +11,8 @@ final class UnarchiverMemory: @unchecked Sendable {
     @exclusivity(unchecked) var objects = ObjectTable()
     let classes: ClassResolver
     @exclusivity(unchecked) var keyOrder = KeyOrder()
+    /// Of the types that were decoded from this archive and from those before.
+    @exclusivity(unchecked) var kinds = DecodableKinds()
 
     init() { classes = ClassResolver(budget) }
 
@@ -21,7 +23,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     }
 
     /// The archive in this memory. It must not be used any more when the memory is given back.
-    func source() throws(ArchiveError) -> ArchiveSource { try ArchiveSource(ArchiveBytes(borrowing: bytes)) }
+    func open() throws(ArchiveError) -> OpenedArchive { try ArchiveSource.open(ArchiveBytes(borrowing: bytes)) }
 
     /// Forgets everything but the memory that is there.
     fileprivate func reset() {

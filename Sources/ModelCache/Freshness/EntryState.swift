@@ -39,7 +39,8 @@ extension EntryState {
 
     init(from container: KeyedDecodingContainer<CodingKeys>) throws {
         generation = UInt64(bitPattern: try container.decode(Int64.self, forKey: .generation))
-        revision = try container.decode(Revision.self, forKey: .revision)
+        // As a revision is coded by itself, without the detour over its own decoding.
+        revision = Revision(UInt64(bitPattern: try container.decode(Int64.self, forKey: .revision)))
         fetchedAt = Date(timeIntervalSinceReferenceDate: try container.decode(Double.self, forKey: .fetchedAt))
         freshUntil = try container.decodeIfPresent(Double.self, forKey: .freshUntil)
             .map(Date.init(timeIntervalSinceReferenceDate:))

@@ -26,19 +26,20 @@ extension Link: Codable {
             id = try decoder.singleValueContainer().decode(Target.ID.self)
             return
         }
+        id = try Self.identity(in: decoder, collecting: nested)
+    }
+
+    // Apart: optionals of types that are not known take longer to make than a link from disk does.
+    private static func identity(in decoder: any Decoder, collecting nested: NestedModels) throws -> Target.ID {
         // Most answers have one form throughout, so the form that was there last time is tried first.
         if nested.expectsWhole(Target.self), let target = try? Target(from: decoder) {
             nested.add(target)
-            id = target.id
-            return
+            return target.id
         }
-        if let id = try? decoder.singleValueContainer().decode(Target.ID.self) {
-            self.id = id
-            return
-        }
+        if let id = try? decoder.singleValueContainer().decode(Target.ID.self) { return id }
         let target = try Target(from: decoder)
         nested.add(target)
-        id = target.id
+        return target.id
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -10,8 +10,9 @@ import Testing
 
     /// The one value of a list, by the name of its kind.
     private func value(_ xml: String) throws -> String {
-        let (list, _) = try XMLPropertyList.open(Array(xml.utf8))
-        return try describe(list, list.top)
+        try XMLPropertyList.reading(Array(xml.utf8)) { list, _ throws(ArchiveError) in
+            Result { try describe(list, list.top) }
+        }.get()
     }
 
     private func describe(_ list: BinaryPropertyList, _ reference: Int) throws -> String {
@@ -39,7 +40,7 @@ import Testing
 
     private func error(_ xml: [UInt8]) -> ArchiveError? {
         do throws(ArchiveError) {
-            _ = try XMLPropertyList.open(xml)
+            try XMLPropertyList.reading(xml) { _ throws(ArchiveError) in }
             return nil
         } catch {
             return error
@@ -163,8 +164,10 @@ import Testing
         let xml = "<?xml version='1.0' encoding='UTF-16'?><string>Lavāsān 🏙</string>"
         for isBigEndian in [true, false] {
             let bytes = xml.utf16Bytes(isBigEndian: isBigEndian)
-            let (list, _) = try XMLPropertyList.open(bytes)
-            #expect(try list.string(list.top) == "Lavāsān 🏙")
+            let text = try XMLPropertyList.reading(bytes) { list, _ throws(ArchiveError) in
+                try list.string(list.top)
+            }
+            #expect(text == "Lavāsān 🏙")
             #expect(error(Array(bytes.dropFirst(2)))?.code == .unsupportedFormat)
             #expect(error(Array(bytes.dropLast()))?.code == .corrupted)
             #expect(error(xml.utf32Bytes(isBigEndian: isBigEndian))?.code == .unsupportedFormat)

@@ -190,13 +190,17 @@ import Testing
         #expect(read(bytes))
         for length in 0..<bytes.count {
             let cut = Array(bytes[..<length])
-            let error = #expect(throws: ArchiveError.self, "\(length)") { try XMLPropertyList.open(cut) }
+            let error = #expect(throws: ArchiveError.self, "\(length)") {
+                try XMLPropertyList.reading(cut) { _ throws(ArchiveError) in }
+            }
             #expect(error?.offset ?? -1 <= length)
         }
         let units = String(Self.sample.dropFirst()).utf16Bytes(isBigEndian: false)
         #expect(read(units))
         for length in 0..<units.count {
-            #expect(throws: ArchiveError.self, "\(length)") { try XMLPropertyList.open(Array(units[..<length])) }
+            #expect(throws: ArchiveError.self, "\(length)") {
+                try XMLPropertyList.reading(Array(units[..<length])) { _ throws(ArchiveError) in }
+            }
         }
     }
 

@@ -17,6 +17,8 @@ enum XMLPropertyList {
     static let depthLimit = 512
 
     /// A list that can be read, and where its objects stood if it was XML.
+    ///
+    /// The list's bytes are those that were opened, or belong to the origin: it is valid as long as both are there.
     typealias Opened = (list: BinaryPropertyList, origin: XMLOrigin?)
 
     /// Opens a property list of either form. XML may have a byte order mark or white space in front.
@@ -31,32 +33,50 @@ enum XMLPropertyList {
         return try parse(bytes.withBytes(in: 0..<bytes.count) { Array($0) })
     }
 
-    /// Opens a property list of either form, and copies its bytes.
-    static func open(_ bytes: [UInt8]) throws(ArchiveError) -> Opened { try open(ArchiveBytes(copying: bytes)) }
+    /// Opens a property list of either form, and has `body` read it. The list must not leave that.
+    static func reading<Result>(
+        _ bytes: [UInt8],
+        _ body: (Opened) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        try bytes.withUnsafeBufferPointer { buffer throws(ArchiveError) in
+            let opened = try open(ArchiveBytes(borrowing: buffer))
+            return try withExtendedLifetime(opened.origin) { () throws(ArchiveError) in try body(opened) }
+        }
+    }
 
     private static func parse(_ bytes: [UInt8]) throws(ArchiveError) -> Opened {
         let text = try XMLText(bytes)
         do throws(ArchiveError) {
             var parser = XMLPropertyListParser(text)
             let (binary, places) = try parser.parse()
-            return (try BinaryPropertyList(binary), XMLOrigin(places, in: text))
+            let origin = XMLOrigin(places, in: text, binary: binary)
+            return (try BinaryPropertyList(origin.bytes), origin)
         } catch {
             throw error.at(error.offset.map(text.place(of:)))
         }
     }
 }
 
-/// Where the objects of a list that was XML stood there.
-final class XMLOrigin: Sendable {
+/// Where the objects of a list that was XML stood there; has the bytes that the list was made of.
+///
+/// Unchecked: none of it ever changes.
+final class XMLOrigin: @unchecked Sendable {
+    private let binary: RawBuffer<UInt8>
     /// Each object's offset in UTF-8, by the object's number.
     private let places: [Int]
     /// Needed only where offsets in UTF-8 are not the original ones.
     private let text: XMLText?
 
-    init(_ places: [Int], in text: XMLText) {
+    init(_ places: [Int], in text: XMLText, binary bytes: [UInt8]) {
+        var binary = RawBuffer<UInt8>(capacity: bytes.count)
+        bytes.withUnsafeBufferPointer { binary.append(contentsOf: $0) }
+        self.binary = binary
         self.places = places
         self.text = text.isTranscoded ? text : nil
     }
+
+    /// The binary list's bytes, valid as long as this object is there.
+    var bytes: ArchiveBytes { ArchiveBytes(borrowing: binary) }
 
     /// An error found in the binary list, with the offset in the XML of the object that it is about.
     func located(_ error: ArchiveError, in list: BinaryPropertyList) -> ArchiveError {
