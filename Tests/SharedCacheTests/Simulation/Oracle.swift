@@ -320,10 +320,14 @@ final class Oracle {
         return lastProducer
     }
 
-    /// Whether a change of a key was under way since a time.
+    /// Whether a change of a key was under way since a time. The debt of one that failed is paid at any time later, which
+    /// ends the key's lease.
     private func isChanged(_ key: String, since time: Moment) -> Bool {
         let numbers = (callsOfKey[key] ?? []) + (callsOfKey[nil] ?? [])
-        return numbers.contains { calls[$0].map { $0.end.map { $0 > time } ?? true } ?? true }
+        return numbers.contains { number in
+            guard let call = calls[number], let end = call.end else { return true }
+            return end > time || !call.isDone && call.isMade
+        }
     }
 
     /// - Returns: the version that was produced.

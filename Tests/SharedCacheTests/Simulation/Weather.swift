@@ -40,23 +40,31 @@ struct Weather {
 
 /// How long the bytes of a connection take.
 struct Pace {
+    enum Bytes { case commands, answers, messages }
+
     private let usual: ClosedRange<Moment>
-    /// How often bytes take long.
-    private let lateShare: Double
-    /// An answer may come long after its heartbeat, and the messages behind it later by a window: memory that answered
-    /// since the answer, and not since the heartbeat, would have missed changes.
-    private static let late: ClosedRange<Moment> = 15_000...100_000
+    /// Heartbeats' answers come late, but before the window has ended that the one before has proven; a message behind
+    /// one may come after the next window. Memory that answered for a window since the answer, and not since the
+    /// heartbeat, would miss a change.
+    private let isSlow: Bool
+    private static let lateAnswer: ClosedRange<Moment> = 6_000...17_000
+    private static let lateMessage: ClosedRange<Moment> = 45_000...90_000
 
     /// - Parameter isChannel: whether the connection has heartbeats and messages of changes.
     init(_ weather: Weather, _ events: EventQueue, isChannel: Bool) {
         // Another mean for each connection.
         let slowest: Moment = events.chance(0.2) ? 25_000 : events.moment(300...4_000)
-        usual = 50...slowest
-        lateShare = weather.kind == .slow && isChannel && events.chance(0.25) ? 0.6 : 0
+        isSlow = weather.kind == .slow && isChannel && events.chance(0.5)
+        usual = 50...(isSlow ? 1_000 : slowest)
     }
 
     /// - Parameter isQuiet: whether nothing is late any more.
-    func delay(_ events: EventQueue, isQuiet: Bool) -> Moment {
-        events.moment(lateShare > 0 && !isQuiet && events.chance(lateShare) ? Self.late : usual)
+    func delay(of bytes: Bytes, _ events: EventQueue, isQuiet: Bool) -> Moment {
+        guard isSlow, !isQuiet else { return events.moment(usual) }
+        return switch bytes {
+        case .answers: events.moment(Self.lateAnswer)
+        case .messages where events.chance(0.2): events.moment(Self.lateMessage)
+        case .commands, .messages: events.moment(usual)
+        }
     }
 }

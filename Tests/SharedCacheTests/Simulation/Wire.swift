@@ -38,7 +38,7 @@ final class Wire {
         self.broke = broke
         cluster = process.cluster
         pace = Pace(cluster.weather, cluster.events, isChannel: isChannel)
-        clientNumber = node.connect { [weak self] value in self?.sendDown { $0.received(value) } }
+        clientNumber = node.connect { [weak self] value in self?.sendDown(.messages) { $0.received(value) } }
         cluster.add(self)
     }
 
@@ -46,20 +46,20 @@ final class Wire {
     func send(_ commands: [RedisCommand], _ answered: @escaping ([RedisValue]) -> Void) {
         sendUp { wire in
             let values = wire.node.execute(commands, by: wire.clientNumber)
-            wire.sendDown { _ in answered(values) }
+            wire.sendDown(.answers) { _ in answered(values) }
             // Messages follow the answers of a turn.
             wire.node.tell()
         }
     }
 
     private func sendUp(_ body: @escaping (Wire) -> Void) {
-        lastUp = max(lastUp, events.now + pace.delay(events, isQuiet: cluster.isQuiet))
+        lastUp = max(lastUp, events.now + pace.delay(of: .commands, events, isQuiet: cluster.isQuiet))
         // Held by the events: bytes under way outlive the process.
         events.at(lastUp) { self.arriveUp { body(self) } }
     }
 
-    private func sendDown(_ body: @escaping (Wire) -> Void) {
-        lastDown = max(lastDown, events.now + pace.delay(events, isQuiet: cluster.isQuiet))
+    private func sendDown(_ bytes: Pace.Bytes, _ body: @escaping (Wire) -> Void) {
+        lastDown = max(lastDown, events.now + pace.delay(of: bytes, events, isQuiet: cluster.isQuiet))
         events.at(lastDown) { [weak self] in
             guard let self else { return }
             arriveDown { [unowned self] in body(self) }
