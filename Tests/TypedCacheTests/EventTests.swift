@@ -37,10 +37,15 @@ import Testing
     }
 
     @Test func whatIsToldIsWhatIsCounted() async throws {
+        let (runs, least) = isLongRun ? (9, 5) : (3, 1)
         var all = fold([])
-        for seed in 1...(isLongRun ? 9 : 3) { all = zip(all, try await checkRun(seed)).map(+) }
-        // Everything that can happen here did.
-        #expect(all.filter { $0 < (isLongRun ? 5 : 1) }.isEmpty, "\(all)")
+        var seed = 0
+        // More runs follow until everything that can happen here did: what is rare depends on how tasks take turns.
+        while seed < runs || seed < 5 * runs && all.contains(where: { $0 < least }) {
+            seed += 1
+            all = zip(all, try await checkRun(seed)).map(+)
+        }
+        #expect(all.allSatisfy { $0 >= least }, "\(all)")
     }
 
     private func checkRun(_ seed: Int) async throws -> [Int] {

@@ -18,6 +18,8 @@ struct NearCopies: Sendable {
         var writes = 0
         /// Changes since the first of the operations began, by messages and by this process.
         var changes = 0
+        /// The engine's entry, as the operations found it.
+        var found = AgreedVersion()
     }
 
     /// Above so many verified copies, none is.
@@ -52,6 +54,7 @@ struct NearCopies: Sendable {
     mutating func doubt(_ key: KeyDigest) {
         verified[key] = nil
         traffic[key]?.changes += 1
+        traffic[key]?.found = AgreedVersion()
     }
 
     /// Follows the epoch of the view of the engine: in a new one any entry may have been changed. To be called before
@@ -87,6 +90,15 @@ struct NearCopies: Sendable {
         start.epoch == epoch && start.changes == traffic[key]?.changes && !isPending(key)
     }
 
+    /// A caller is about to be given what a reading found: the engine's entry, or none. Another copy is not used any
+    /// more, and none that is verified by operations which are under way and may have found an older entry.
+    ///
+    /// - Parameter version: of the engine's entry; 0 for none.
+    mutating func find(_ key: KeyDigest, _ version: UInt64) {
+        if traffic[key]?.found.agree(on: version) == false { return doubt(key) }
+        if verified[key] != version { verified[key] = nil }
+    }
+
     /// Ends a reading.
     ///
     /// - Parameter version: of the copy on the disk that is the engine's, as far as this reading knows; `nil` if there
@@ -102,6 +114,7 @@ struct NearCopies: Sendable {
     }
 
     mutating func endWrite(_ key: KeyDigest, _ start: Start, verified version: UInt64?) {
+        if let version { find(key, version) }
         let isAlone = start.isHeard && isCurrent(key, start) && traffic[key]?.writes == 1
         // Readings that began before may have seen the former entry.
         doubt(key)

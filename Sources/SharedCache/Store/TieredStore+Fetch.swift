@@ -14,6 +14,7 @@ extension TieredStore {
             }
         }
         let stored = try shared.fetch(forKey: key, EngineClock())
+        reading.find(stored)
         reading.keep(stored, inPlaceOf: copy)
         return stored.map { here($0) }
     }
@@ -68,7 +69,8 @@ extension TieredStore {
         if !missing.isEmpty {
             let wanted = missing.map(\.reading.key.string)
             let found = await shared.fetch(forKeys: wanted, isUrgent: isUrgent, EngineClock())
-            for ((place, _, _), result) in zip(missing, found) {
+            for ((place, reading, _), result) in zip(missing, found) {
+                if case .success(let stored) = result { reading.find(stored) }
                 results[place] = result.map { stored in stored.map { here($0) } }
             }
             let new = missing
@@ -100,9 +102,16 @@ extension TieredStore {
             KnownEntry(key: key.string, version: copy.information.identity.version)
         }
 
+        /// The server has this entry, or none, which a caller is about to be given.
+        func find(_ stored: StoredArchive?) {
+            let version = stored?.information.identity.version ?? 0
+            store.withCopies { $0.find(digest, version) }
+        }
+
         /// A copy of this version is the server's entry, as far as this reading knows.
         func end(verified version: UInt64) {
             store.withCopies { copies in
+                copies.find(digest, version)
                 copies.verify(digest, version, since: start)
             }
         }

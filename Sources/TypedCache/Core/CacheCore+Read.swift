@@ -145,13 +145,13 @@ extension CacheCore {
             return nil
         }
         guard let stored else {
-            endRead(key, start)
+            endRead(key, start, isMissing: true)
             return nil
         }
         let freshness = freshness(of: stored.information, key, moving: moving)
         if freshness == .useless { removeUseless(stored.information, key) }
         guard freshness == .fresh || allowsStale && freshness != .useless else {
-            endRead(key, start)
+            endRead(key, start, isMissing: true)
             return nil
         }
         return DiskRead(
@@ -164,8 +164,8 @@ extension CacheCore {
         )
     }
 
-    private func endRead(_ key: EntryKey, _ start: MemoryTier.Start) {
-        release(memory.withLock { $0.endRead(key, start) })
+    private func endRead(_ key: EntryKey, _ start: MemoryTier.Start, isMissing: Bool = false) {
+        release(memory.withLock { $0.endRead(key, start, isMissing: isMissing) })
     }
 
     /// The information of a fresh entry on disk; `nil` if there is none. Blocks on disk I/O.

@@ -7,7 +7,9 @@ import Foundation
 /// Disk I/O happens outside the lock that guards this, so several operations on one key can be under way at once, and
 /// the order in which the disk saw them is not known. The rule that keeps memory and disk in agreement: an entry that
 /// was read or written is kept in memory only if no other write of its key was under way meanwhile. Otherwise the key
-/// is left out of memory, and the next fetch reads the disk.
+/// is left out of memory, and the next fetch reads the disk. The same holds where two operations that were under way at
+/// once found different entries, which another process or machine has changed: nothing tells which one is the later,
+/// and a caller may have the later one already.
 ///
 /// Entries are found in a table that has locks of its own, so that a hit does not wait for work under this value's
 /// lock. The table has the same entries as the policy, and changes under that lock only.
@@ -29,30 +31,6 @@ struct MemoryTier {
         fileprivate let isContended: Bool
     }
 
-    /// A write that has begun, and the entry that memory had.
-    struct BegunWrite {
-        let start: Start
-        let former: MemoryEntry?
-        /// Whether memory alone had it.
-        let wasUnsaved: Bool
-    }
-
-    /// The change of a key's tombstone: the mark of a key for which the disk may still have an entry that must not be
-    /// used.
-    enum Tombstone {
-        case add
-        case remove
-        case keep
-    }
-
-    /// The entries that left memory, to be released outside of any lock.
-    struct Dropped {
-        /// Given up to make room.
-        var evicted: [MemoryEntry] = []
-        /// Replaced, removed, or never kept.
-        var others: [MemoryEntry] = []
-    }
-
     private struct Traffic {
         var operations = 0
         var activeWrites = 0
@@ -62,6 +40,8 @@ struct MemoryTier {
         var drops = 0
         /// How often the entry became doubtful meanwhile.
         var doubts = 0
+        /// The store's entry, as the operations found it that have ended.
+        var found = AgreedVersion()
     }
 
     private let table: EntryTable
@@ -128,7 +108,8 @@ struct MemoryTier {
         }
         let information = former.expiring(at: deadline)
         let extended = entry.copy(information.attributes)
-        let dropped = keep(extended)
+        var dropped = Dropped()
+        keep(extended, &dropped)
         markUnsaved(extended, as: information)
         return (true, dropped)
     }
@@ -193,6 +174,7 @@ struct MemoryTier {
         if isWrite {
             state.activeWrites += 1
             state.writes += 1
+            state.found = AgreedVersion()
         }
         traffic[key] = state
         return Start(
@@ -206,12 +188,15 @@ struct MemoryTier {
     }
 
     /// Ends a read, and keeps its entry if that is certain to be on disk still.
+    ///
+    /// - Parameter isMissing: whether the store has no entry that may be used.
     mutating func endRead(
         _ key: EntryKey,
         _ start: Start,
-        keeping entry: MemoryEntry? = nil
+        keeping entry: MemoryEntry? = nil,
+        isMissing: Bool = false
     ) -> Dropped {
-        end(key, start, isWrite: false, keeping: entry)
+        end(key, start, isWrite: false, keeping: entry, isMissing: isMissing)
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
@@ -236,8 +221,11 @@ struct MemoryTier {
         _ key: EntryKey,
         _ start: Start,
         isWrite: Bool,
-        keeping entry: MemoryEntry?
+        keeping entry: MemoryEntry?,
+        isMissing: Bool = false
     ) -> Dropped {
+        var dropped = Dropped()
+        if let former = find(entry, isMissing: isMissing, of: key) { dropped.others.append(former) }
         let isThere = start.drops == traffic[key]?.drops && start.invalidations == invalidations
         let isCurrent = isThere && removalCount == 0 && isCurrent(key, start)
         let isDoubtful = start.doubts != (traffic[key]?.doubts ?? 0, doubts)
@@ -246,33 +234,45 @@ struct MemoryTier {
             if isWrite { state.activeWrites -= 1 }
             traffic[key] = state.operations == 0 ? nil : state
         }
-        guard let entry else { return Dropped() }
-        guard isCurrent, !isDoubtful || entry.version != 0 else { return Dropped(others: [entry]) }
-        return keep(entry, as: isDoubtful ? Doubt(entry: entry, servedUntil: nil) : nil)
+        guard let entry else { return dropped }
+        guard isCurrent, !isDoubtful || entry.version != 0 else {
+            dropped.others.append(entry)
+            return dropped
+        }
+        keep(entry, as: isDoubtful ? Doubt(entry: entry, servedUntil: nil) : nil, &dropped)
+        return dropped
+    }
+
+    /// Forgets a key where an operation that ends has found no entry, or another one than an operation that ended while
+    /// this one was under way.
+    private mutating func find(_ entry: MemoryEntry?, isMissing: Bool, of key: EntryKey) -> MemoryEntry? {
+        let version = isMissing ? 0 : entry?.version ?? 0
+        guard isMissing || version != 0 else { return nil }
+        let isAgreed = traffic[key]?.found.agree(on: version) ?? true
+        return isMissing || !isAgreed ? drop(key) : nil
     }
 
     /// - Parameter doubt: `nil` for an entry that hits may find.
-    private mutating func keep(_ entry: MemoryEntry, as doubt: Doubt? = nil) -> Dropped {
-        var dropped = Dropped()
+    private mutating func keep(_ entry: MemoryEntry, as doubt: Doubt? = nil, _ dropped: inout Dropped) {
         if let former = remove(forKey: entry.key) { dropped.others.append(former) }
         var victims: [EvictionEntry] = []
         policy.insert(entry, cost: entry.cost, removed: &victims)
         let removed = own(victims)
         if removed.last === entry {
             dropped.others += removed
-            return dropped
+            return
         }
         for victim in removed { leave(victim.key) }
         if let doubt { doubtful[entry.key] = doubt } else { table.insert(entry) }
         statistics.count(.memoryEvicted, times: removed.count)
-        dropped.evicted = removed
-        return dropped
+        dropped.evicted += removed
     }
 
     /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
     /// former entry back.
     mutating func invalidate(_ key: EntryKey, tombstone: Tombstone) -> MemoryEntry? {
         traffic[key]?.writes += 1
+        traffic[key]?.found = AgreedVersion()
         set(tombstone, key)
         return remove(forKey: key)
     }
@@ -285,13 +285,6 @@ struct MemoryTier {
     }
 
     // MARK: Doubts
-
-    /// An entry that may be out of date.
-    struct Doubt {
-        let entry: MemoryEntry
-        /// Until when it may be served while the store does not answer; `nil` where the store says that.
-        let servedUntil: ContinuousClock.Instant?
-    }
 
     private mutating func take(_ key: EntryKey) -> MemoryEntry? {
         if let entry = table.remove(forKey: key) { return entry }
@@ -362,9 +355,13 @@ struct MemoryTier {
         servedUntil: ContinuousClock.Instant
     ) -> Dropped {
         let isWanted = isCurrent(key, start) && removalCount == 0
-        _ = end(key, start, isWrite: false, keeping: nil)
-        return isWanted
-            ? keep(entry, as: Doubt(entry: entry, servedUntil: servedUntil)) : Dropped(others: [entry])
+        var dropped = end(key, start, isWrite: false, keeping: nil)
+        if isWanted {
+            keep(entry, as: Doubt(entry: entry, servedUntil: servedUntil), &dropped)
+        } else {
+            dropped.others.append(entry)
+        }
+        return dropped
     }
 
     /// Forgets everything, for any of it may be out of date; nothing was removed by a call.

@@ -113,7 +113,7 @@ extension SimulatedProcess {
                 }
                 done(.found(version))
             case .success(let found):
-                _ = memory.endRead(key.entry, start)
+                _ = memory.endRead(key.entry, start, isMissing: true)
                 guard let found else { return done(.none) }
                 removeUseless(found.information, key) { done(.none) }
             case .failure:

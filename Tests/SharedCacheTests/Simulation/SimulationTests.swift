@@ -11,6 +11,8 @@ import Testing
 
     @Test func fiftyProcessesKeepTheLaws() {
         for seed in seeds(0..<20) { check(seed: seed, processCount: 50) }
+        // Of two fetches that were under way at once, the one with the older entry ended last.
+        for seed in [5_607, 9_458] { check(seed: seed, processCount: 50) }
     }
 
     private func check(seed: Int, processCount: Int) {
@@ -53,16 +55,16 @@ extension Variant {
         switch self {
         case .right: nil
         case .noTicket: 3
-        case .noEpoch: 66
-        case .pingForGet: 104
+        case .noEpoch: 479
+        case .pingForGet: 254
         case .clockForGeneration: 0
         case .heartbeatFromItsAnswer: 18
-        case .noEndOfLease: 6
-        case .noBar: 8
+        case .noEndOfLease: 3
+        case .noBar: 35
         case .noCondition: 0
-        case .noDoubt: 11
+        case .noDoubt: 89
         case .noComparison: 1
-        case .unexpectedLoad: 215
+        case .unexpectedLoad: 55
         }
     }
 }
