@@ -166,8 +166,6 @@ struct SharedCommandTests {
     @Test("A signal in the middle keeps what is whole, and ends the command by it")
     func interruption() throws {
         let source = try workspace.file("records.ndjson", ServerCache.records(20_000))
-        let former = signal(SIGINT, SIG_DFL)
-        defer { signal(SIGINT, former) }
         let words = ["warm", source, "--key", "id", "--print-keys"] + cache.options
         let (process, output, errors) = try RealTool.start(words)
         var printed = try output.fileHandleForReading.read(upToCount: 4_096) ?? Data()

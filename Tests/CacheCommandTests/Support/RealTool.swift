@@ -32,24 +32,40 @@ struct RealTool {
 
     private final class Marker {}
 
+    /// Processes hear SIGINT, though jobs of a shell script start with the signal ignored, and pass that on. Once and for
+    /// all: tests that set it and set it back would do so at the same time.
+    private static let hearsInterrupts: Void = { _ = signal(SIGINT, SIG_DFL) }()
+
     static func start(_ arguments: [String], input: URL? = nil) throws -> (Process, output: Pipe, errors: URL) {
         let input = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
         return try start(arguments, standardInput: input)
     }
 
-    static func start(_ arguments: [String], input: Pipe) throws -> (Process, output: Pipe, errors: URL) {
-        try start(arguments, standardInput: input)
+    /// - Parameter ignoresInterrupts: whether the process starts with SIGINT ignored.
+    static func start(
+        _ arguments: [String],
+        input: Pipe,
+        ignoresInterrupts: Bool = false
+    ) throws -> (Process, output: Pipe, errors: URL) {
+        try start(arguments, standardInput: input, ignoresInterrupts: ignoresInterrupts)
     }
 
     /// - Parameter variables: are added to the environment of the tests; an empty one is taken away.
     private static func start(
         _ arguments: [String],
         standardInput: Any,
-        variables: [String: String] = [:]
+        variables: [String: String] = [:],
+        ignoresInterrupts: Bool = false
     ) throws -> (Process, output: Pipe, errors: URL) {
+        _ = hearsInterrupts
         let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
+        if ignoresInterrupts {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", #"trap '' INT; exec "$0" "$@""#, try executable.path] + arguments
+        } else {
+            process.executableURL = try executable
+            process.arguments = arguments
+        }
         if !variables.isEmpty {
             process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
                 !$1.isEmpty

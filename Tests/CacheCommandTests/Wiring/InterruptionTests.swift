@@ -6,22 +6,17 @@ import Testing
 @testable import CacheCommand
 
 /// Subcommands that work for long, as processes that ctrl-C ends in the middle.
-@Suite(.serialized) final class InterruptionTests {
+@Suite(.serialized) struct InterruptionTests {
     private static let count = 250
     private static let largeCount = 8
 
     private let workspace: Workspace
-    private let former: (@convention(c) (Int32) -> Void)?
     private let keys: [String]
 
     init() throws {
         workspace = try Workspace()
-        // Jobs of a shell script start with the signal ignored, and pass that on.
-        former = signal(SIGINT, SIG_DFL)
         keys = (0..<Self.count).map { "k\($0)/" + String(repeating: "x", count: 900) }
     }
-
-    deinit { signal(SIGINT, former) }
 
     private func options(_ cache: String) -> [String] { ["--cache", cache, "--root", workspace.root] }
 
@@ -111,6 +106,23 @@ import Testing
         #expect(Set(outcome.lines) == Set((0..<50).map { "k\($0)" }))
         try checkSound("c", count: 50)
         input.fileHandleForWriting.closeFile()
+    }
+
+    @Test("A signal that was ignored from the start stays ignored")
+    func ignoredSignal() throws {
+        let input = Pipe()
+        let words = ["warm", "-", "--key", "id", "--print-keys"] + options("c")
+        let (process, output, errors) = try RealTool.start(words, input: input, ignoresInterrupts: true)
+        input.fileHandleForWriting.write(Data((#"{"id":"a"}"# + "\n").utf8))
+        var printed = try output.fileHandleForReading.read(upToCount: 2) ?? Data()
+        #expect(!hasTrap(process.processIdentifier))
+        kill(process.processIdentifier, SIGINT)
+        input.fileHandleForWriting.write(Data((#"{"id":"b"}"# + "\n").utf8))
+        input.fileHandleForWriting.closeFile()
+        printed += output.fileHandleForReading.readDataToEndOfFile()
+        let outcome = try RealTool.finish(process, output: printed, errors: errors)
+        #expect(!outcome.wasSignalled && outcome.status == 0 && outcome.lines == ["a", "b"], "\(outcome)")
+        try checkSound("c", count: 2)
     }
 
     @Test(

@@ -142,9 +142,6 @@ import Testing
     @Test("Interrupted, a warm keeps what it saved, says how much, and ends by the signal")
     func interrupted() throws {
         let source = try workspace.records(20_000)
-        // Jobs of a shell script start with the signal ignored, and pass that on.
-        let former = signal(SIGINT, SIG_DFL)
-        defer { signal(SIGINT, former) }
         let (process, output, errors) = try RealTool.start(warm(source))
         var printed = try output.fileHandleForReading.read(upToCount: 4_096) ?? Data()
         kill(process.processIdentifier, SIGINT)
