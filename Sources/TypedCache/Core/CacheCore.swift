@@ -220,7 +220,14 @@ final class CacheCore: Sendable {
 
     /// Has memory forget the entries that other processes have changed, if the cache follows them.
     func followOthers() throws(CacheError) {
-        guard let foreignChanges, !foreignChanges.isUpToDate else { return }
+        if foreignChanges?.isUpToDate ?? true { return }
+        try followChanges()
+    }
+
+    /// Apart from its caller, which each hit calls and which needs no stack.
+    @inline(never)
+    private func followChanges() throws(CacheError) {
+        guard let foreignChanges else { return }
         let lost = try wrapping { () throws(StoreError) in try foreignChanges.follow() }
         for key in lost.keys { recorder.record(.invalidated, key) }
         if lost.doubtfulCount > 0 { recorder.record(.invalidated, nil) }
