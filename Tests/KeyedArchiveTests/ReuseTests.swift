@@ -79,6 +79,22 @@ import Testing
         }
     }
 
+    /// Names are kept in a writer from archive to archive, in whatever role an archive meets them first.
+    @Test("A writer that is used again writes the same bytes as a new one", arguments: 0..<(isLongRun ? 200 : 20))
+    func writersUsedAgain(seed: UInt64) {
+        let used = ArchiveWriter()
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<30 {
+            let script = WriterScript(&random)
+            let fresh = ArchiveWriter()
+            script.run(on: fresh)
+            script.run(on: used)
+            let (bytes, expected) = (used.finishedBytes(), fresh.finishedBytes())
+            #expect(bytes == expected, "seed \(seed), round \(round)")
+            used.reset()
+        }
+    }
+
     /// A large archive is given away with the memory in which it was written.
     @Test func largeArchivesCanBeChangedByWhoeverHasThem() throws {
         let text = String(repeating: "long ", count: 1_000_000)
@@ -88,6 +104,47 @@ import Testing
         data[0] = 0
         #expect(data.count == copy.count + 3)
         #expect(try KeyedUnarchiver.unarchivedRoot(ofClass: String.self, from: copy) == text)
+    }
+}
+
+/// Calls of a writer: objects with keys and texts, which share their texts with each other and with names of classes.
+private struct WriterScript {
+    private let objects: [(texts: [String], cls: ArchivedClass?)]
+
+    init(_ random: inout SeededGenerator) {
+        // Some scripts have more names than a writer keeps.
+        let kinds = Int.random(in: 0..<8, using: &random) == 0 ? 2_000 : Int.random(in: 2..<40, using: &random)
+        func text() -> String {
+            let number = Int.random(in: 0..<kinds, using: &random)
+            return switch number % 7 {
+            case 0: "ü\(number)"
+            case 1: String(repeating: "long \(number) ", count: 12)
+            case 2: "$\(number)"
+            case 3: ["$class", "$null", "root", "NSObject", "NSKeyedArchiver"][number % 5]
+            default: "name \(number)"
+            }
+        }
+        objects = (0..<Int.random(in: 1..<8, using: &random)).map { _ in
+            let texts = (0..<Int.random(in: 0..<(kinds > 40 ? 1_000 : 6), using: &random)).map { _ in text() }
+            return (texts, Bool.random(using: &random) ? ArchivedClass(name: text()) : nil)
+        }
+    }
+
+    func run(on writer: ArchiveWriter) {
+        for (texts, cls) in objects {
+            let uid = writer.reserveObject()
+            writer.pushScope()
+            for (position, text) in texts.enumerated() {
+                let other = texts[texts.count - 1 - position]
+                switch position % 4 {
+                case 0: writer.set(text, writer.reference(to: writer.stringObject(other, as: .value)))
+                case 1: writer.set(text, writer.string(texts[texts.count / 2]))
+                case 2: writer.set(text, writer.reference(to: 0))
+                default: writer.setUnkeyed(writer.string(text))
+                }
+            }
+            if let cls { writer.popObject(uid, class: cls) } else { writer.popDictionary(uid) }
+        }
     }
 }
 

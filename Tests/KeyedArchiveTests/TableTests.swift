@@ -64,4 +64,39 @@ struct TableTests {
             #expect(isEmptySound)
         }
     }
+
+    @Test("A table of strings keeps names, up to a limit, and nothing else", arguments: [1, 32, 33, 600, 1_100])
+    func keptNames(count: Int) {
+        var table = StringTable()
+        var list = BinaryPropertyListWriter()
+        func index(of text: String) -> Int? {
+            var text = text
+            return text.withUTF8 { table.index(of: $0, hash: table.digest($0).hash, in: &list) }
+        }
+        func add(_ text: String, isName: Bool) {
+            var text = text
+            text.withUTF8 { utf8 in
+                let (hash, isASCII) = table.digest(utf8)
+                let reference = isASCII ? list.add(ascii: utf8, as: .value) : list.add(utf16: "ü".utf16, as: .value)
+                _ = table.add(utf8, hash: hash, isASCII: isASCII, isName: isName, reference: reference, in: &list)
+            }
+        }
+        let names = (0..<count).map { "name \($0)" }
+        let others = (0..<count).map { "ü\($0)" } + (0..<count).map { String(repeating: "\($0) ", count: 64) }
+        for name in names {
+            add(name, isName: true)
+            add(name + " as a value", isName: false)
+        }
+        for other in others { add(other, isName: true) }
+        table.reset()
+        list.reset()
+        let isSound = table.holdsTogether()
+        #expect(isSound)
+        let known = names.map { index(of: $0) }
+        #expect(known == (count <= 1_024 ? Array(0..<count) : Array(repeating: nil, count: count)))
+        let isPresent = known.contains { $0.map { table.isPresent($0) } ?? false }
+        #expect(!isPresent)
+        let strange = (names.map { $0 + " as a value" } + others).compactMap { index(of: $0) }
+        #expect(strange.isEmpty)
+    }
 }

@@ -43,8 +43,9 @@ final class ArchiveWriter: @unchecked Sendable {
     @exclusivity(unchecked) private var classIndex: [ObjectIdentifier: UID] = [:]
     /// The places of classes that this process does not have.
     @exclusivity(unchecked) private var describedClasses: [ArchiveTree.ClassDescription: UID] = [:]
-    /// The entry of the key that was written last.
+    /// The entries of the key, and of the other name, that were written last, in this archive or the one before.
     @exclusivity(unchecked) private var lastKey: Int?
+    @exclusivity(unchecked) private var lastName: Int?
     @exclusivity(unchecked) var handlers = HandlerCache()
     @exclusivity(unchecked) var identities = IdentityTable()
     /// The names that classes have in this archive only.
@@ -54,36 +55,42 @@ final class ArchiveWriter: @unchecked Sendable {
     private static let null: Reference = 0
     private static let classKey: Reference = 1
 
-    init() { begin() }
+    /// Where the first names end in the list.
+    @exclusivity(unchecked) private var start = 0
 
-    private func begin() {
+    init() {
         objects.append(add("$null"))
         uidReferences.append(Self.null)
         _ = add("$class")
-        lastKey = nil
+        start = list.bytes.count
         pushScope()
     }
 
-    /// Forgets everything but the memory that is there, for the next archive.
+    /// Forgets everything but the memory that is there, and the names, for the next archive.
     func reset() {
-        list.reset()
         strings.reset()
-        objects.truncate(to: 0)
-        uidReferences.truncate(to: 0)
+        list.reset(keeping: 2, end: start)
+        objects.truncate(to: 1)
+        uidReferences.truncate(to: 1)
+        uidReferences[0] = Self.null
         pairs.truncate(to: 0)
         scopes.truncate(to: 0)
         undos.truncate(to: 0)
         nextSerial = 0
-        classes.removeAll(keepingCapacity: true)
+        // Not `removeAll`, which takes three times as long for a few.
+        while classes.popLast() != nil {}
         if !classIndex.isEmpty { classIndex = [:] }
         if !describedClasses.isEmpty { describedClasses = [:] }
         identities.removeAll()
-        givenNames = GivenClassNames()
-        begin()
+        if !givenNames.isEmpty { givenNames = GivenClassNames() }
+        pushScope()
     }
 
     /// How much memory it holds on to, roughly, in bytes.
-    var footprint: Int { list.footprint + 16 * objects.capacity + 8 * pairs.capacity }
+    var footprint: Int { list.footprint + strings.footprint + 16 * objects.capacity + 8 * pairs.capacity }
+
+    /// Whether its list was given away, so that there is no memory to use again.
+    var isSpent: Bool { list.bytes.isEmpty }
 
     var depth: Int { scopes.count }
     /// Tells one scope from every other of the archive.
@@ -134,16 +141,15 @@ final class ArchiveWriter: @unchecked Sendable {
     @inline(__always)
     private func set(entry string: Int, _ value: Reference) {
         let scope = scopes[scopes.count - 1].serial
-        var entry = strings[string]
-        if entry.scope == scope {
-            pairs[entry.slot].value = value
+        let known = strings[string].scope
+        if known == scope {
+            pairs[strings[string].slot].value = value
             return
         }
-        if entry.scope != 0 { undos.append(Undo(string: string, scope: entry.scope, slot: entry.slot)) }
-        entry.scope = scope
-        entry.slot = pairs.count
-        strings[string] = entry
-        pairs.append(KeyedReference(key: entry.reference, value: value))
+        if known != 0 { undos.append(Undo(string: string, scope: known, slot: strings[string].slot)) }
+        strings[string].scope = scope
+        strings[string].slot = pairs.count
+        pairs.append(KeyedReference(key: strings[string].reference, value: value))
     }
 
     /// Puts a value under the next of the scope's own keys `$0`, `$1`, ….
@@ -235,69 +241,67 @@ final class ArchiveWriter: @unchecked Sendable {
     func string(_ text: String) -> Reference { strings[intern(text, as: .value)].reference }
 
     /// The name of a class, or of a key that is not the user's.
-    private func name(_ text: String) -> Reference { strings[intern(text, as: .name)].reference }
+    private func name(_ text: String) -> Reference {
+        withBytes(of: text) { strings[intern(name: $0, after: &lastName)].reference }
+    }
 
-    /// The entry of a key as the user gave it: most often it is the one that came after the last key before.
+    /// The entry of a key as the user gave it.
     private func intern(key: String) -> Int {
-        if let lastKey {
-            let guess = Int(strings[lastKey].next) &- 1
-            if guess >= 0, isKey(guess, key) {
-                self.lastKey = guess
-                return guess
-            }
-        }
-        let index = key.utf8.first == 0x24 ? intern("$" + key, as: .name) : intern(key, as: .name)
-        follow(with: index)
-        return index
+        withBytes(of: key) { intern(key: $0) }
     }
 
     private func intern(key: UnsafeBufferPointer<UInt8>) -> Int {
-        if let lastKey {
-            let guess = Int(strings[lastKey].next) &- 1
-            if guess >= 0, key.first != 0x24, strings.holds(guess, key, in: &list) {
-                self.lastKey = guess
-                return guess
-            }
+        if key.first != 0x24 { return intern(name: key, after: &lastKey) }
+        // Stored with one `$` more.
+        return withBytes(of: "$" + String(decoding: key, as: UTF8.self)) { intern(name: $0, after: &lastKey) }
+    }
+
+    /// The entry of a name: most often it is the one that came after the last name before.
+    @inline(__always)
+    private func intern(name: UnsafeBufferPointer<UInt8>, after last: inout Int?) -> Int {
+        if let guess = strings.follower(of: last, if: name, in: &list) {
+            last = guess
+            if !strings.isPresent(guess) { strings.present(guess, as: list.add(name: name)) }
+            return guess
         }
-        if key.first == 0x24 { return intern(key: String(decoding: key, as: UTF8.self)) }
-        let index = intern(key, as: .name)
-        follow(with: index)
+        let index = intern(name, as: .name, isName: true)
+        strings.follow(last, with: index)
+        last = index
         return index
     }
 
-    /// Notes the key that came after the last one.
-    private func follow(with index: Int) {
-        if let lastKey { strings[lastKey].next = UInt32(truncatingIfNeeded: index &+ 1) }
-        lastKey = index
-    }
-
-    /// Whether an entry is that of a key, with certainty.
-    @inline(__always)
-    private func isKey(_ index: Int, _ key: String) -> Bool {
-        key.utf8.withContiguousStorageIfAvailable { utf8 in
-            // A `$` in front is stored as two.
-            strings.holds(index, utf8, in: &list) && utf8.first != 0x24
-        } ?? false
-    }
-
     private func intern(_ text: String, as role: BinaryPropertyListWriter.TextRole) -> Int {
-        if let index = text.utf8.withContiguousStorageIfAvailable({ intern($0, as: role) }) { return index }
-        var text = text
-        return text.withUTF8 { intern($0, as: role) }
+        withBytes(of: text) { intern($0, as: role) }
     }
 
-    private func intern(_ utf8: UnsafeBufferPointer<UInt8>, as role: BinaryPropertyListWriter.TextRole) -> Int {
+    /// - Parameter isName: whether the string is likely to be in the next archive too.
+    private func intern(
+        _ utf8: UnsafeBufferPointer<UInt8>,
+        as role: BinaryPropertyListWriter.TextRole,
+        isName: Bool = false
+    ) -> Int {
         let (hash, isASCII) = strings.digest(utf8)
-        if let index = strings.index(of: utf8, hash: hash, in: &list) { return index }
+        if let index = strings.index(of: utf8, hash: hash, in: &list) {
+            if !strings.isPresent(index) { strings.present(index, as: list.add(ascii: utf8, as: role)) }
+            return index
+        }
         let reference =
             isASCII
             ? list.add(ascii: utf8, as: role)
             : list.add(utf16: String(decoding: utf8, as: UTF8.self).utf16, as: role)
-        return strings.add(utf8, hash: hash, isASCII: isASCII, reference: reference, in: &list)
+        return strings.add(utf8, hash: hash, isASCII: isASCII, isName: isName, reference: reference, in: &list)
     }
 
+    @inline(__always)
+    private func withBytes<Result>(of text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
+        var text = text
+        return text.withUTF8(body)
+    }
+
+    @inline(__always)
     private func add(_ text: StaticString) -> Reference {
-        text.withUTF8Buffer { list.add(ascii: $0, as: .name) }
+        text.withUTF8Buffer { list.add(name: $0) }
     }
 
     // MARK: Scalars
@@ -388,7 +392,7 @@ final class ArchiveWriter: @unchecked Sendable {
         pairs.truncate(to: 0)
         let table = list.reserveContainer()
         list.fillArray(table, count: objects.count)
-        for index in 0..<objects.count { list.addElement(objects[index]) }
+        list.addElements(objects)
         let root = list.reserveContainer()
         pairs.append(KeyedReference(key: add("$version"), value: list.add(constant: 100_000)))
         pairs.append(KeyedReference(key: add("$archiver"), value: name("NSKeyedArchiver")))

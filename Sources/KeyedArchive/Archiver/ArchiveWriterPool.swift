@@ -12,7 +12,7 @@ enum ArchiveWriterPool {
     static func keeps(_ writer: ArchiveWriter) -> Bool { writer.footprint <= footprintLimit }
 
     static func giveBack(_ writer: ArchiveWriter) {
-        guard keeps(writer) else { return }
+        guard keeps(writer), !writer.isSpent else { return }
         // Drops the archived objects before the lock is taken: their deinitializers must not run under it.
         writer.reset()
         idle.withLock { if $0.count < countLimit { $0.append(writer) } }

@@ -91,6 +91,7 @@ extension KeyedArchiver {
 }
 
 /// Whether a value is this very object.
-private func isSame<T: AnyObject>(_ value: Any, _ object: T) -> Bool {
-    type(of: value) == T.self && reference(of: value) === object
+private func isSame(_ value: Any, _ object: AnyObject) -> Bool {
+    func open<Content>(_ content: Content) -> Bool { reference(of: content) === object }
+    return open(value)
 }

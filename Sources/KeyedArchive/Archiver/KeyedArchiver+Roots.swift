@@ -15,7 +15,7 @@ extension KeyedArchiver {
     ) throws(ArchiveError) -> Data {
         try withAutoreleasePool { () throws(ArchiveError) in
             let archiver = KeyedArchiver(requiringSecureCoding: requiringSecureCoding)
-            archiver.encode(object, forKey: rootKey)
+            archiver.encode(root: object)
             return try archiver.finish { $0.finishedData() }
         }
     }

@@ -19,6 +19,7 @@ public final class KeyedArchiver: NSCoder {
     @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
     /// The archive, once it is finished.
     @exclusivity(unchecked) private var finished: Data?
+    @exclusivity(unchecked) private var isFinished = false
     @exclusivity(unchecked) private var securely: Bool
     /// Whether a reader may refuse this archive: for objects that refer to themselves, for collections that share
     /// their parts, or for a large set or dictionary, since its members or keys may share a hash.
@@ -65,7 +66,7 @@ public final class KeyedArchiver: NSCoder {
     package static func archive(_ object: Any) throws(ArchiveError) -> (bytes: [UInt8], mayBeRefused: Bool) {
         try withAutoreleasePool { () throws(ArchiveError) in
             let archiver = KeyedArchiver()
-            archiver.encode(object, forKey: rootKey)
+            archiver.encode(root: object)
             return (try archiver.finish { $0.finishedBytes() }, archiver.mayBeRefused)
         }
     }
@@ -103,7 +104,7 @@ public final class KeyedArchiver: NSCoder {
 
     func finish<Result>(_ body: (ArchiveWriter) -> Result) throws(ArchiveError) -> Result {
         if let error = failure.error { throw error }
-        finished = Data()
+        isFinished = true
         return body(writer)
     }
 
@@ -136,7 +137,7 @@ public final class KeyedArchiver: NSCoder {
 
     private var isOpen: Bool {
         if hasFailed { return false }
-        if finished != nil {
+        if isFinished {
             record(ArchiveError(.encodingFailed, "encoding after the archive was finished"))
             return false
         }
@@ -149,8 +150,11 @@ public final class KeyedArchiver: NSCoder {
     func uid(of value: Any) -> ArchiveWriter.UID {
         if !asksDelegate {
             // The commonest ones first.
-            if let text = content(of: value, as: String.self) { return string(text) }
-            if let number = content(of: value, as: Double.self) { return writer.addObject(writer.scalar(number)) }
+            switch CommonValue(value) {
+            case .text(let text): return string(text)
+            case .number(let number): return writer.addObject(writer.scalar(number))
+            case nil: break
+            }
         }
         let handler = writer.handlers.find(type(of: value))
         return asksDelegate ? askDelegate(about: value, handler) : handler.encode(value, self)
@@ -265,10 +269,13 @@ public final class KeyedArchiver: NSCoder {
 
     public override func encode(_ object: Any?, forKey key: String) {
         setReference(forKey: key) {
-            // Not `map`, which makes a closure that holds the archiver.
-            guard let object else { return writer.reference(to: 0) }
-            return writer.reference(to: uid(of: object))
+            writer.reference(to: withContent(of: object) { uid(of: $0) } ?? 0)
         }
+    }
+
+    /// Encodes an object under the key `root`.
+    func encode(root object: Any) {
+        setReference(forKey: Self.rootKey) { writer.reference(to: uid(of: object)) }
     }
 
     /// Puts the value that `body` writes under a key, or adds the key to the error if `body` failed.

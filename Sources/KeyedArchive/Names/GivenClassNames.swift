@@ -7,6 +7,8 @@ import Synchronization
 struct GivenClassNames {
     private var entries: [ObjectIdentifier: ArchivedClass] = [:]
 
+    var isEmpty: Bool { entries.isEmpty }
+
     /// The entry to write for a class.
     func entry(for info: ArchivedClass) -> ArchivedClass {
         guard let type = info.type else { return info }

@@ -51,25 +51,30 @@ struct BinaryPropertyListWriter: ~Copyable {
     /// The offset of each object in its section, with the section in the two lowest bits; 0 for a container that is
     /// still to be written.
     private var offsets = RawBuffer<Int>(capacity: 64)
-    /// Containers kept back: number, marker's high half, count, then the references.
+    /// Containers kept back: number, marker's high half, count, then the references; of a dictionary by pairs.
     private var containers = RawBuffer<UInt32>(capacity: 128)
 
-    init() { appendHeader() }
+    /// Where each section begins in the finished list.
+    private var sectionStarts = RawBuffer<Int>(capacity: 4)
 
-    /// Begins anew with the memory that is there.
-    mutating func reset() {
-        bytes.truncate(to: 0)
+    init() {
+        sectionStarts.append(repeating: 0, count: 4)
+        let header: StaticString = "bplist00"
+        header.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    /// Begins anew with the memory that is there, behind the first names.
+    ///
+    /// - Parameters:
+    ///   - count: how many objects stay; they must be names, and the first objects.
+    ///   - end: where these, or the header alone, end in the list.
+    mutating func reset(keeping count: Int = 0, end: Int = 8) {
+        bytes.truncate(to: end)
         fixed.truncate(to: 0)
         integers.truncate(to: 0)
         long.truncate(to: 0)
-        offsets.truncate(to: 0)
+        offsets.truncate(to: count)
         containers.truncate(to: 0)
-        appendHeader()
-    }
-
-    private mutating func appendHeader() {
-        let header: StaticString = "bplist00"
-        header.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
     /// How much memory it holds on to, roughly, in bytes.
@@ -141,11 +146,7 @@ struct BinaryPropertyListWriter: ~Copyable {
     }
 
     mutating func add(ascii: UnsafeBufferPointer<UInt8>, as role: TextRole) -> Reference {
-        if role == .name {
-            let reference = begin(in: .shared, at: bytes.count)
-            Self.append(ascii: ascii, to: &bytes)
-            return reference
-        }
+        if role == .name { return add(name: ascii) }
         if ascii.count <= Self.codeLength {
             let reference = begin(in: .fixed, at: fixed.count)
             Self.append(ascii: ascii, to: &fixed)
@@ -153,6 +154,14 @@ struct BinaryPropertyListWriter: ~Copyable {
         }
         let reference = begin(in: .long, at: long.count)
         Self.append(ascii: ascii, to: &long)
+        return reference
+    }
+
+    /// Adds the ASCII name of a key or of a class.
+    @inline(__always)
+    mutating func add(name: UnsafeBufferPointer<UInt8>) -> Reference {
+        let reference = begin(in: .shared, at: bytes.count)
+        Self.append(ascii: name, to: &bytes)
         return reference
     }
 
@@ -172,7 +181,11 @@ struct BinaryPropertyListWriter: ~Copyable {
 
     mutating func add(uid: UInt32) -> Reference {
         let reference = begin(in: .shared, at: bytes.count)
-        let width = uid <= 0xFF ? 1 : uid <= 0xFFFF ? 2 : 4
+        if uid <= 0xFF {
+            bytes.append(bigEndian: 0x8000 | UInt64(uid), width: 2)
+            return reference
+        }
+        let width = uid <= 0xFFFF ? 2 : 4
         bytes.append(0x80 | UInt8(truncatingIfNeeded: width &- 1))
         bytes.append(bigEndian: UInt64(uid), width: width)
         return reference
@@ -228,6 +241,10 @@ struct BinaryPropertyListWriter: ~Copyable {
 
     mutating func addElement(_ element: Reference) { containers.append(element) }
 
+    mutating func addElements(_ elements: borrowing RawBuffer<Reference>) {
+        containers.append(contentsOf: elements)
+    }
+
     /// Fills a dictionary with the pairs from `start` on.
     mutating func fillDictionary(
         _ reference: Reference,
@@ -238,8 +255,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         containers.append(reference)
         containers.append(0xD0)
         containers.append(UInt32(truncatingIfNeeded: count))
-        containers.append(count: count) { pairs[start &+ $0].key }
-        containers.append(count: count) { pairs[start &+ $0].value }
+        containers.append(pairsOf: pairs, from: start)
     }
 
     // MARK: The end
@@ -247,40 +263,30 @@ struct BinaryPropertyListWriter: ~Copyable {
     /// Writes the containers that were kept back, the other sections, the offset table and the trailer.
     mutating func finish(top: Reference) {
         let referenceWidth = Self.width(of: UInt64(max(offsets.count - 1, 0)))
-        var at = 0
-        while at < containers.count {
-            let marker = UInt8(truncatingIfNeeded: containers[at &+ 1])
-            let count = Int(containers[at &+ 2])
-            offsets[Int(containers[at])] = bytes.count &<< 2
-            Self.appendMarker(marker, count: count, to: &bytes)
-            at &+= 3
-            let end = at &+ (marker == 0xD0 ? 2 &* count : count)
-            bytes.append(bigEndian: containers, from: at, to: end, width: referenceWidth)
-            at = end
-        }
+        bytes.append(containers: containers, width: referenceWidth, offsets: &offsets, shift: 2)
         appendSections()
         let table = bytes.count
         let offsetWidth = Self.width(of: UInt64(table))
-        bytes.append(bigEndian: offsets, from: 0, to: offsets.count, width: offsetWidth)
+        // A container that was given up stands for object 0.
+        let first = offsets[0]
+        let starts = sectionStarts.start
+        bytes.append(bigEndian: offsets, width: offsetWidth) {
+            let entry = $0 == 0 ? first : $0
+            return (entry &>> 2) &+ starts[entry & 3]
+        }
         bytes.append(bigEndian: UInt64(offsetWidth) << 8 | UInt64(referenceWidth), width: 8)
         bytes.append(bigEndian: UInt64(offsets.count), width: 8)
         bytes.append(bigEndian: UInt64(top), width: 8)
         bytes.append(bigEndian: UInt64(table), width: 8)
     }
 
-    /// Puts the sections behind the shared objects and the containers, and makes their objects' offsets the list's.
+    /// Puts the sections behind the shared objects and the containers.
     private mutating func appendSections() {
-        let fixedStart = bytes.count
+        sectionStarts[Section.fixed.rawValue] = bytes.count
         bytes.append(contentsOf: fixed)
-        let integersStart = bytes.count
+        sectionStarts[Section.integers.rawValue] = bytes.count
         bytes.append(contentsOf: integers)
-        // By section.
-        let starts = SIMD4(0, fixedStart, integersStart, bytes.count)
-        for index in 0..<offsets.count {
-            let entry = offsets[index]
-            // A container that was given up stands for object 0, whose offset is final by then.
-            offsets[index] = entry == 0 ? offsets[0] : (entry &>> 2) &+ starts[entry & 3]
-        }
+        sectionStarts[Section.long.rawValue] = bytes.count
         if long.count > Self.copiedLength {
             long.prepend(contentsOf: bytes)
             swap(&bytes, &long)
