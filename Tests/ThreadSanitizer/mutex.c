@@ -2,8 +2,8 @@
 // Scripts/sanitize.
 //
 // A Mutex that nobody else holds is locked and unlocked by atomic operations in the caller's own code, which the
-// sanitizer sees. One that is contended goes through two functions of libswiftSynchronization and the kernel's
-// futex, which it does not see: it then reports every value that a Mutex guards. These two stand in their place,
+// sanitizer sees. One that is contended goes through functions of libswiftSynchronization and the kernel's
+// futex, which it does not see: it then reports every value that a Mutex guards. These three stand in their place,
 // call them, and say "acquired" after the one and "released" before the other, at the same address as the
 // atomic operations. Real races are reported as before.
 #define _GNU_SOURCE
@@ -17,15 +17,24 @@ void __tsan_release(void *) __attribute__((weak));
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context)) void *handle
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
 SWIFT void lock_slow(uint32_t thread, SELF) __asm__(LOCK);
+SWIFT _Bool try_slow(SELF) __asm__(TRY);
 SWIFT void unlock_slow(SELF) __asm__(UNLOCK);
 
 SWIFT void lock_slow(uint32_t thread, SELF) {
     SWIFT void (*lock)(uint32_t, SELF) = (SWIFT void (*)(uint32_t, SELF))dlsym(RTLD_NEXT, LOCK);
     lock(thread, handle);
     if (__tsan_acquire) __tsan_acquire(handle);
+}
+
+SWIFT _Bool try_slow(SELF) {
+    SWIFT _Bool (*try)(SELF) = (SWIFT _Bool (*)(SELF))dlsym(RTLD_NEXT, TRY);
+    _Bool is_locked = try(handle);
+    if (is_locked && __tsan_acquire) __tsan_acquire(handle);
+    return is_locked;
 }
 
 SWIFT void unlock_slow(SELF) {
