@@ -78,7 +78,7 @@ final class ArchiveWriter: @unchecked Sendable {
         undos.truncate(to: 0)
         nextSerial = 0
         // Not `removeAll`, which takes three times as long for a few.
-        while classes.popLast() != nil {}
+        while !classes.isEmpty { classes.removeLast() }
         if !classIndex.isEmpty { classIndex = [:] }
         if !describedClasses.isEmpty { describedClasses = [:] }
         identities.removeAll()

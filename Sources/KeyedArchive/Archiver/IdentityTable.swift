@@ -23,7 +23,7 @@ struct IdentityTable: ~Copyable {
     mutating func removeAll() {
         if entries.count <= Self.scanLimit {
             // A few are taken out one by one in half of the time.
-            while entries.popLast() != nil {}
+            while !entries.isEmpty { entries.removeLast() }
         } else {
             entries.removeAll(keepingCapacity: true)
         }

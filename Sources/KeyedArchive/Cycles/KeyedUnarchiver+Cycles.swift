@@ -11,7 +11,7 @@ extension KeyedUnarchiver {
         #else
             if let known = cycles.placeholder(uid) { return known.object }
             if case .dictionary(let fields) = try source.list.object(reference),
-                case .coding(let type) = try resolvedClass(of: fields, at: reference), let cls = type as? AnyClass
+                case .coding(let coding) = try resolvedClass(of: fields, at: reference), let cls = coding.cls
             {
                 return try cycles.handOutPlaceholder(uid, of: cls)
             }

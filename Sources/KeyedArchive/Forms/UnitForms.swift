@@ -115,7 +115,7 @@ extension FoundationForm {
         // The class is not public; it is that of the one dimension that needs it, and decodes itself.
         let known = type(of: UnitFuelEfficiency.milesPerGallon.converter)
         guard let type = known as? any NSCoding.Type,
-            let converter = fields.unarchiver.instance(of: type, fields.scope.fields, fields.uid)
+            let converter = fields.unarchiver.instance(of: CodingClass(type), fields.scope.fields, fields.uid)
         else { throw fields.unknown("that is unknown here") }
         return converter
     }

@@ -64,8 +64,12 @@ extension BinaryPropertyList {
     ///
     /// - Precondition: `index` is below the dictionary's count.
     @inline(__always)
-    func isKey(_ key: String, at index: Int, of fields: Fields) -> Bool {
-        guard let offset = knownOffset(of: self.key(fields, index)) else { return false }
+    func isKey(_ key: String, at index: Int, of fields: Fields) -> Bool { isKey(key, self.key(fields, index)) }
+
+    /// Whether an object is surely the string `key`, which does not begin with `$`. `false` leaves the question open.
+    @inline(__always)
+    func isKey(_ key: String, _ reference: Reference) -> Bool {
+        guard let offset = knownOffset(of: reference) else { return false }
         let marker = bytes[offset]
         var start = offset &+ 1
         var count = Int(marker & 0x0F)

@@ -304,6 +304,7 @@ func identity<Value, T>(_ value: Value, as type: T.Type) -> T {
 /// The value in an `Any`, if it is exactly of `type`; a cast takes six times as long.
 ///
 /// Why the cast is safe: both types are the same one.
+@inlinable
 @inline(__always)
 func content<T>(of value: Any, as type: T.Type) -> T? {
     func open<Content>(_ content: Content) -> T? {

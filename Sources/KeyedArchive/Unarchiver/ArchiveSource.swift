@@ -44,6 +44,7 @@ struct ArchiveSource: Sendable, BitwiseCopyable {
         guard case .dictionary(let parts) = try list.object(list.top) else {
             throw ArchiveError(.unknownFormat, "a property list, but no keyed archive")
         }
+        if let usual = usualParts(list, parts) { return usual }
         var archiver: BinaryPropertyList.Reference?
         var version: BinaryPropertyList.Reference?
         var top: BinaryPropertyList.Reference?
@@ -100,6 +101,31 @@ struct ArchiveSource: Sendable, BitwiseCopyable {
         }
         return (table, scope)
     }
+
+    /// The parts of an archive whose root is as this package's archiver writes it: to find that out takes a third of the
+    /// time that each part takes by itself. `nil` leaves the question open.
+    private static func usualParts(
+        _ list: BinaryPropertyList,
+        _ parts: BinaryPropertyList.Fields
+    ) -> (objects: BinaryPropertyList.References, top: BinaryPropertyList.Fields)? {
+        guard parts.count == 4, let start = list.knownOffset(of: list.key(parts, 0)),
+            list.knownOffset(of: list.value(parts, 0)) == start &+ 9,
+            list.knownOffset(of: list.key(parts, 1)) == start &+ 14,
+            list.knownOffset(of: list.value(parts, 1)) == start &+ 24,
+            list.knownOffset(of: list.key(parts, 2)) == start &+ 42,
+            list.knownOffset(of: list.key(parts, 3)) == start &+ 47,
+            start &+ usualNames.count <= list.table,
+            usualNames.withUnsafeBufferPointer({ list.bytes.hold($0, at: start) }),
+            case .dictionary(let scope)? = try? list.object(list.value(parts, 2)),
+            case .array(let table)? = try? list.object(list.value(parts, 3))
+        else { return nil }
+        return (table, scope)
+    }
+
+    /// The objects `$version`, 100,000, `$archiver`, `NSKeyedArchiver`, `$top` and `$objects`, one after another.
+    private static let usualNames: [UInt8] =
+        Array("X$version".utf8) + [0x12, 0x00, 0x01, 0x86, 0xA0] + Array("Y$archiver".utf8)
+        + [0x5F, 0x10, 0x0F] + Array("NSKeyedArchiverT$topX$objects".utf8)
 
     /// The property-list object of a UID.
     @inline(__always)

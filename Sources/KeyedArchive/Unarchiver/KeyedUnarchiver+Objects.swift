@@ -75,7 +75,7 @@ extension KeyedUnarchiver {
     func object(_ uid: UInt32) throws(ArchiveError) -> Any? {
         let reference = try source.reference(ofObject: uid)
         guard let fields = try source.list.fields(reference) else { return try leaf(uid, reference) }
-        if let known = try known(uid, reference) { return known }
+        if objects.isKnown(uid) { return try known(uid, reference) }
         try budget.spend(16)
         try nesting.enter()
         defer { nesting.leave() }
@@ -108,8 +108,8 @@ extension KeyedUnarchiver {
         case .intrinsic(let intrinsic):
             var fields = FormFields(fields, of: intrinsic.className, in: uid, self)
             value = try intrinsic.read(&fields)
-        case .coding(let type):
-            value = instance(of: type, fields, uid)
+        case .coding(let coding):
+            value = instance(of: coding, fields, uid)
             if value == nil { cycles.drop(uid) }
             objects.forgetMembers()
         case .unknown:
@@ -136,7 +136,7 @@ extension KeyedUnarchiver {
             .utf16(let range) where range.count > Self.sharedLength,
             .data(let range) where range.count > Self.sharedLength:
             // Decoded once, so that references to one long text cost no memory each.
-            if let known = try known(uid, reference) { return known }
+            if objects.isKnown(uid) { return try known(uid, reference) }
             guard var value = try scalar(at: reference) else { return nil }
             if asksDelegate { value = try askDelegate(about: value, uid) ?? value }
             objects.note(leaf: value, in: uid)
@@ -145,6 +145,9 @@ extension KeyedUnarchiver {
             if try source.isNull(reference) { return nil }
             let value = try scalar(at: reference)
             return asksDelegate ? try askDelegate(about: value, uid) : value
+        case .double(let value) where !asksDelegate:
+            try budget.spend(1)
+            return boxed(value)
         default:
             let value = try scalar(at: reference)
             return asksDelegate ? try askDelegate(about: value, uid) : value
@@ -154,43 +157,43 @@ extension KeyedUnarchiver {
     /// Longer texts and data are decoded once.
     static let sharedLength = 64
 
-    /// The object that was decoded already.
+    /// The object that was decoded already, or is being decoded.
     private func known(
         _ uid: UInt32,
         _ reference: BinaryPropertyList.Reference
-    ) throws(ArchiveError) -> Any?? {
+    ) throws(ArchiveError) -> Any? {
         switch objects.state(of: uid) {
-        case .unknown: return nil
-        case .decodedNil: return .some(nil)
+        case .unknown, .decodedNil: return nil
         case .decoded(let value, let size):
             objects.countKnown(size)
-            return .some(value)
-        case .inProgress: return .some(try placeholder(uid, reference))
+            return value
+        case .inProgress: return try placeholder(uid, reference)
         }
     }
 
     /// Has a class decode an object of its own; `nil` if its `init(coder:)` returned that.
-    func instance(of type: any NSCoding.Type, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
+    func instance(of coding: CodingClass, _ fields: BinaryPropertyList.Fields, _ uid: UInt32) -> Any? {
         var other = DecodingFrame(fields, place: uid, depth: nesting.depth)
         swap(&frame, &other)
         defer { swap(&frame, &other) }
         #if canImport(Darwin)
-            let made = guarded(type, uid)
+            if let made = guarded(coding, uid) { return made }
         #else
-            let made = type.init(coder: self)
+            if let object = coding.object {
+                if let made = object.init(coder: self) { return made }
+            } else if let made = coding.type.init(coder: self) {
+                return made
+            }
         #endif
-        guard let made else {
-            // It refused, most likely because of the error that an accessor threw.
-            if let thrown = frame.thrown { record(thrown) }
-            return nil
-        }
-        return made
+        // It refused, most likely because of the error that an accessor threw.
+        if let thrown = frame.thrown { record(thrown) }
+        return nil
     }
 
     #if canImport(Darwin)
         /// Has an object of a class decode itself; an exception that it raises is recorded.
-        private func guarded(_ type: any NSCoding.Type, _ uid: UInt32) -> Any? {
-            guard let cls = anyClass(type) else { return nil }
+        private func guarded(_ coding: CodingClass, _ uid: UInt32) -> Any? {
+            guard let cls = coding.cls else { return nil }
             var raised: NSException?
             let outer = (depth: nesting.depth, allocatedCount: cycles.allocatedCount)
             let made = coding_decode(cls, self, { cycles.allocate($0, uid) }, &raised)
@@ -222,14 +225,18 @@ extension KeyedUnarchiver {
         return chosen
     }
 
+    @inline(__always)
+    private func boxed(_ value: Double) -> Any {
+        // `as? Double` is five times faster on a Double. But one that an integer or a Float could hold may
+        // be asked for as such, which only NSNumber answers.
+        Double(Float(value)) == value || value.rounded() == value ? NSNumber(value: value) : value
+    }
+
     /// A scalar as an object.
     private func scalar(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         try budget.spend(1)
         switch try source.list.object(reference) {
-        case .double(let value):
-            // `as? Double` is five times faster on a Double. But one that an integer or a Float could hold may
-            // be asked for as such, which only NSNumber answers.
-            return Double(Float(value)) == value || value.rounded() == value ? NSNumber(value: value) : value
+        case .double(let value): return boxed(value)
         case .bool(let value): return NSNumber(value: value)
         case .integer(let value): return NSNumber(value: value)
         case .unsigned(let value): return NSNumber(value: value)

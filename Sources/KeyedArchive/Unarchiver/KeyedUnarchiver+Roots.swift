@@ -23,6 +23,7 @@ extension KeyedUnarchiver {
         from data: Data
     ) throws(ArchiveError) -> T? {
         guard let root = try unarchivedRoot(type as? AnyClass, allowing: classes, from: data) else { return nil }
+        if let object = content(of: root, as: type) { return object }
         guard let object = root as? T else { throw mismatch(root, type) }
         return object
     }
@@ -78,7 +79,8 @@ extension KeyedUnarchiver {
     }
 
     func root() throws(ArchiveError) -> Any? {
-        try checkedRoot(decodeObject(forKey: KeyedArchiver.rootKey))
+        guard let object = decodeObject(forKey: KeyedArchiver.rootKey) else { return try checkedRoot(nil) }
+        return object
     }
 
     /// The object that was decoded as the root, or `nil` if nil was archived.

@@ -206,12 +206,23 @@ public final class KeyedUnarchiver: NSCoder {
     /// Numbers and Booleans cast to every type that holds them exactly, and to `NSNumber`. Strings, data, dates,
     /// URLs, UUIDs and immutable collections are Swift values, which cast to their Foundation classes.
     public override func decodeObject(forKey key: String) -> Any? {
-        let object: Any? = attempt(key) { () throws(ArchiveError) -> Any? in
-            guard let reference = try value(of: key) else { return nil }
-            return try self.object(at: reference)
+        // As `attempt`, but the object is not copied on its way.
+        if hasFailed { return nil }
+        let object: Any?
+        do throws(ArchiveError) {
+            if let reference = try value(of: key) {
+                object = try self.object(at: reference)
+            } else {
+                object = nil
+            }
+        } catch {
+            record(error)
+            object = nil
         }
+        if hasFailed { failure.locate(within: key) }
         if cycles.isWaiting { deliverReferences() }
-        return hasFailed ? nil : object
+        if hasFailed { return nil }
+        return object
     }
 
     #if canImport(Darwin)
