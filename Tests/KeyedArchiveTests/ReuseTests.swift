@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// Names are kept in a writer from archive to archive, in whatever role an archive meets them first.
+    /// Names are kept in a writer from archive to archive, as keys or as names of classes.
     @Test("A writer that is used again writes the same bytes as a new one", arguments: 0..<(isLongRun ? 200 : 20))
     func writersUsedAgain(seed: UInt64) {
         let used = ArchiveWriter()

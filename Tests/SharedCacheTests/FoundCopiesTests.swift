@@ -4,20 +4,20 @@ import Testing
 @testable import ArchiveStore
 @testable import SharedCache
 
-/// Copies on a near disk beside an engine that others change, too, and that answers readings which are under way at once
-/// in any order.
+/// Copies on a near disk beside an engine that other processes change, too, and that answers readings which are under
+/// way at once in any order.
 @Suite struct FoundCopiesTests {
     private struct Operation {
         let start: NearCopies.Start
         let isWrite: Bool
         /// The place of the engine's entry in its history when the engine was reached.
         var place: Int?
-        /// Whether its caller has been given what it found.
+        /// Whether its caller has been given the entry that it found.
         var isGiven = false
     }
 
-    /// After a caller was given an entry, or none, no copy of an earlier one is verified, though nothing tells of changes
-    /// by others.
+    /// After a caller was given an entry, or none, no copy of an earlier one is verified, though nothing tells of
+    /// the changes of other processes.
     @Test(arguments: seeds(0..<2_000)) func noCopyIsVerifiedThatIsOlderThanWhatACallerWasGiven(seed: Int) {
         var random = SeededGenerator(seed: seed)
         let key = KeyDigest(high: 0, low: 1)

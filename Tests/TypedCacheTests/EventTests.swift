@@ -40,7 +40,7 @@ import Testing
         let (runs, least) = isLongRun ? (9, 5) : (3, 1)
         var all = fold([])
         var seed = 0
-        // More runs follow until everything that can happen here did: what is rare depends on how tasks take turns.
+        // More runs follow until each kind of event has come: how often the rare ones come depends on the order of tasks.
         while seed < runs || seed < 5 * runs && all.contains(where: { $0 < least }) {
             seed += 1
             all = zip(all, try await checkRun(seed)).map(+)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import TypedCache
 
-/// Memory beside a store that others change, too, and that answers operations which are under way at once in any order.
+/// Memory beside a store that other processes change, too, and that answers operations which are under way at once in
+/// any order.
 @Suite struct MemoryTierTests {
     /// An operation on the one key, which the store has reached or not.
     private struct Operation {
@@ -13,8 +14,8 @@ import Testing
         var place: Int?
     }
 
-    /// After a caller was given an entry, or none, no hit finds an earlier one, though nothing tells of changes by
-    /// others.
+    /// After a caller was given an entry, or none, no hit finds an earlier one, though nothing tells of the changes of
+    /// other processes.
     @Test(arguments: seeds(0..<2_000)) func whatACallerWasGivenIsNeverReplacedByOlderEntries(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let key = try EntryKey("key")

@@ -9,6 +9,7 @@ final class DictionaryStrings: @unchecked Sendable {
     private let index: OpaquePointer
 
     init(_ bytes: [UInt8]) {
+        // As Swift's arrays end the process then.
         guard let index = small_dictionary_make(bytes, bytes.count) else { fatalError("there is no memory left") }
         self.index = index
     }

@@ -7,7 +7,7 @@ package struct AgreedVersion: Sendable {
 
     package init() {}
 
-    /// - Parameter found: what a reading found that ends; 0 for no entry.
+    /// - Parameter found: the version that a reading found, which ends now; 0 for no entry.
     /// - Returns: whether none has found another one. If one has, all that was found before is forgotten.
     package mutating func agree(on found: UInt64) -> Bool {
         let isAgreed = version == nil || version == found

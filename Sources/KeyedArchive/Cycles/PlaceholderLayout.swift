@@ -34,6 +34,7 @@
 
         private init(_ cls: AnyClass) throws(ArchiveError) {
             name = ClassNames.name(of: cls)
+            // A class is the address of its metadata.
             metadata = unsafeBitCast(cls, to: UnsafeRawPointer.self)
             guard cls is NSObject.Type else {
                 throw ArchiveError(.cyclicReference, "\(name) refers to itself, and is no subclass of NSObject")
@@ -109,7 +110,7 @@
             return _openExistential(type, do: isPlain)
         }
 
-        /// The kind of a type, as the runtime has it in the first word of the type's metadata.
+        /// The kind of a type, as the runtime has it in the first word of the type's metadata, whose address the type is.
         private enum Kind: Int {
             case structure = 0x200
             case enumeration = 0x201

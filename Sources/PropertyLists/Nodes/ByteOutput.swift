@@ -19,6 +19,7 @@ struct ByteOutput: ~Copyable, @unchecked Sendable {
     deinit { free(start) }
 
     private static func allocated(_ memory: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<UInt8> {
+        // As Swift's arrays end the process then.
         guard let memory else { fatalError("out of memory") }
         return memory.assumingMemoryBound(to: UInt8.self)
     }

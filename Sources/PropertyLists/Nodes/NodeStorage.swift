@@ -18,6 +18,7 @@ struct NodeStorage: ~Copyable, @unchecked Sendable {
     deinit { free(start) }
 
     private static func allocated(_ memory: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Node> {
+        // As Swift's arrays end the process then.
         guard let memory else { fatalError("out of memory") }
         return memory.assumingMemoryBound(to: Node.self)
     }

@@ -39,6 +39,7 @@ extension SequentialArchiver {
             let pointer = address.loadUnaligned(as: UnsafeRawPointer?.self)
             write(object: pointer.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() })
         case .classObject:
+            // The caller says that a class is there, which is the address of its metadata.
             if let cls = address.loadUnaligned(as: UnsafeRawPointer?.self).map({
                 unsafeBitCast($0, to: AnyClass.self)
             }) {

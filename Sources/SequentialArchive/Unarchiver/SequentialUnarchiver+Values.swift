@@ -162,6 +162,7 @@ extension SequentialUnarchiver {
         case (.classObject, .classObject):
             var cls: AnyClass?
             if let described = try self.cls() { cls = try allowedClass(described) }
+            // A class is the address of its metadata.
             address.storeBytes(
                 of: cls.map { unsafeBitCast($0, to: UnsafeRawPointer.self) },
                 as: UnsafeRawPointer?.self

@@ -90,8 +90,8 @@ struct NearCopies: Sendable {
         start.epoch == epoch && start.changes == traffic[key]?.changes && !isPending(key)
     }
 
-    /// A caller is about to be given what a reading found: the engine's entry, or none. Another copy is not used any
-    /// more, and none that is verified by operations which are under way and may have found an older entry.
+    /// A caller is about to be given the entry that a reading found, or none. A copy of another version is not used any
+    /// more, nor one that is verified by operations which are under way and may have found an older entry.
     ///
     /// - Parameter version: of the engine's entry; 0 for none.
     mutating func find(_ key: KeyDigest, _ version: UInt64) {

@@ -45,7 +45,7 @@ extension EntryAttributes {
     var memoryDeadline: TimeInterval { expiresAt?.timeIntervalSinceReferenceDate ?? .infinity }
 }
 
-/// A value as it was saved or decoded.
+/// A value as it was saved or decoded. Unchecked as `MemoryEntry` is, whose argument covers the value.
 final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     let value: Value
 
@@ -66,7 +66,7 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
 }
 
 /// The archive of a value that is not shared: decoded anew at each fetch, so that no caller can change the value that
-/// another one gets.
+/// another one gets. Unchecked as `MemoryEntry` is; the archive never changes.
 final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     let archive: [UInt8]
 
