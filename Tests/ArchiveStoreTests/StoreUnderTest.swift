@@ -138,9 +138,7 @@ enum StoreUnderTest: CaseIterable {
 
     private static func patient(_ endpoints: [RedisEndpoint]) -> RedisSettings {
         var settings = RedisSettings(endpoints: endpoints)
-        settings.timeouts.connect = .seconds(20)
-        settings.timeouts.soft = .seconds(60)
-        settings.timeouts.hard = .seconds(60)
+        settings.timeouts = .patient
         return settings
     }
 

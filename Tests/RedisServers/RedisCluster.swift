@@ -134,9 +134,7 @@ package final class RedisCluster: Sendable {
     private static func connection(to server: RedisServer) throws -> RedisConnection {
         // No TLS is spoken there.
         var settings = RedisSettings(endpoints: [server.socket])
-        settings.timeouts.soft = .seconds(60)
-        settings.timeouts.hard = .seconds(60)
-        settings.timeouts.connect = .seconds(20)
+        settings.timeouts = .patient
         settings.backoff.longest = .milliseconds(100)
         return try RedisConnection(to: server.socket, settings: settings)
     }

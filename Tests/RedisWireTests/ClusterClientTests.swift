@@ -268,9 +268,7 @@ extension ClusterClient {
     /// With timeouts that are long enough for a busy machine.
     static func settings(_ cluster: RedisCluster) -> RedisSettings {
         var settings = RedisSettings(endpoints: cluster.endpoints)
-        settings.timeouts.connect = .seconds(20)
-        settings.timeouts.soft = .seconds(20)
-        settings.timeouts.hard = .seconds(40)
+        settings.timeouts = .patient
         settings.backoff.first = .milliseconds(5)
         settings.backoff.longest = .milliseconds(50)
         return settings

@@ -128,8 +128,7 @@ struct ClusterTLSTests {
         var settings = RedisSettings(endpoints: cluster.endpoints)
         settings.usesTLS = true
         settings.tls.authorities = certificates.authority.path
-        settings.timeouts.soft = .seconds(20)
-        settings.timeouts.hard = .seconds(40)
+        settings.timeouts = .patient
         let tracked = try TrackedCluster(
             settings: settings,
             prefixes: ["key"],

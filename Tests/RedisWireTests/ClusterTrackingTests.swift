@@ -146,8 +146,7 @@ struct ClusterTrackingTests {
     func realMasters() async throws {
         let cluster = try await RedisCluster()
         var settings = RedisSettings(endpoints: cluster.endpoints)
-        settings.timeouts.soft = .seconds(20)
-        settings.timeouts.hard = .seconds(40)
+        settings.timeouts = .patient
         let news = News()
         let client = try TrackedCluster(
             settings: settings,

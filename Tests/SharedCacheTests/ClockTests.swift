@@ -20,8 +20,7 @@ struct ClockTests {
 
         init(_ fleet: Fleet, behind: Double) async throws {
             var settings = RedisSettings(endpoints: [fleet.server.endpoint])
-            settings.timeouts.soft = .seconds(20)
-            settings.timeouts.hard = .seconds(40)
+            settings.timeouts = .patient
             let base = try RedisConnection(to: fleet.server.endpoint, settings: settings)
             let tier = try SharedTier(client: DistantClient(base, behind: behind), prefix: fleet.prefix)
             // Or it would be read once more, in another time.

@@ -21,7 +21,7 @@ struct ClusterProcessTests {
     private func workers(
         _ count: Int,
         _ fleet: ClusterFleet,
-        timeout: Int = 20_000,
+        timeout: Int = 600_000,
         deadline: Int = 20_000
     ) throws -> [SharedProcess] {
         let url = "\(fleet.cluster.url)?prefix=\(fleet.prefix)&soft_timeout=\(timeout)ms&timeout=\(timeout)ms"

@@ -11,9 +11,7 @@ extension RedisConnection {
         change: (inout RedisSettings) -> Void = { _ in }
     ) throws {
         var settings = RedisSettings(endpoints: [endpoint])
-        settings.timeouts.connect = .seconds(20)
-        settings.timeouts.soft = .seconds(20)
-        settings.timeouts.hard = .seconds(40)
+        settings.timeouts = .patient
         settings.backoff.first = .milliseconds(5)
         settings.backoff.longest = .milliseconds(50)
         change(&settings)

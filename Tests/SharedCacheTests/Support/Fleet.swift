@@ -19,7 +19,7 @@ struct Fleet {
     ///   - timeout: in milliseconds.
     func machine(
         through port: UInt16? = nil,
-        timeout: Int = 20_000,
+        timeout: Int = 600_000,
         heartbeat: Duration = .milliseconds(20),
         deadline: Duration = .seconds(20),
         lease: Duration = .seconds(3_600),
