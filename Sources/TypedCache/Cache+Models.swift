@@ -90,14 +90,15 @@ extension Cache where Value: AnyObject {
         defer { hits.end() }
         for index in keys.keys.indices {
             guard let entry = hits.next(keys.keys[index]) else { return false }
-            // As `value(of:)` does it: a call that returns an object counts one reference more.
-            guard sharesValues else {
-                body(try value(of: entry))
-                continue
-            }
-            body(unsafeDowncast(entry, to: ValueEntry<Value>.self).value)
+            if sharesValues { give(entry, to: body) } else { body(try value(of: entry)) }
         }
         return true
+    }
+
+    /// Calls `body` with an entry's object, as `value(of:)` returns it from a cache that shares its values. Not inlined:
+    /// the caller has the entry meanwhile, so no reference to the object is counted.
+    @inline(never) private func give(_ entry: MemoryEntry, to body: (Value) -> Void) {
+        body(unsafeDowncast(entry, to: ValueEntry<Value>.self).value)
     }
 
     /// Returns the objects for some of the keys, each as ``fetch(forKey:)`` does; the disk is read once for all that memory

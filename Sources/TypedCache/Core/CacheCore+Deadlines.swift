@@ -13,12 +13,12 @@ extension CacheCore {
     func useIfFresh(_ entry: MemoryEntry, at now: @autoclosure () -> TimeInterval) -> Bool {
         if entry.deadline == .infinity { return true }
         let now = now()
-        guard let timing = entry.timing else { return now < entry.deadline }
-        switch timing.use(at: now) {
+        switch entry.timing?.use(at: now) {
+        case nil: return now < entry.deadline
         case .expired: return false
         case .fresh: return true
         case .ahead:
-            if let onDisk = timing.entry { moveDeadline(of: onDisk, timing, entry.key) }
+            if let timing = entry.timing, let onDisk = timing.entry { moveDeadline(of: onDisk, timing, entry.key) }
             return true
         }
     }

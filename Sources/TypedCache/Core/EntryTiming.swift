@@ -60,13 +60,20 @@ final class EntryTiming: Sendable {
     }
 
     /// Reads the entry, which moves an idle deadline.
-    func use(at now: TimeInterval) -> Use {
+    ///
+    /// Not inlined: a caller that has the entry calls this without counting a reference to the timing, which takes
+    /// longer than the call.
+    @inline(never) func use(at now: TimeInterval) -> Use {
         let known = deadline
         guard now < known else { return .expired }
         guard let idleTime else { return .fresh }
         let way = now + idleTime - known
         if way >= 0, way < idleTime / 65_536, !isBehind.load(ordering: .relaxed) { return .fresh }
-        return state.withLock { state in
+        return move(at: now, idleTime)
+    }
+
+    private func move(at now: TimeInterval, _ idleTime: TimeInterval) -> Use {
+        state.withLock { state in
             guard now < deadline else { return .expired }
             // Set, not only moved forward: after the clock was set back, the idle time counts from now as well.
             deadline = now + idleTime
