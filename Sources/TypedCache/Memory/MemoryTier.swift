@@ -17,48 +17,15 @@ import Foundation
 /// Knows no types: code that is generic over the cache's values would look up their metadata at every hit, which
 /// took 200 ns of 360.
 struct MemoryTier {
-    /// The state of a key when an operation began, to be compared when it ends.
-    struct Start {
-        fileprivate let epoch: Int
-        fileprivate let writes: Int
-        /// How often the key's entry was dropped, as in `Traffic`, and everything in the tier invalidated: entries that
-        /// went without being written.
-        fileprivate let drops: Int
-        fileprivate let invalidations: Int
-        /// How often the key's entry, and all entries, became doubtful.
-        fileprivate let doubts: (key: Int, all: Int)
-        /// Whether a write was under way already.
-        fileprivate let isContended: Bool
-    }
-
-    private struct Traffic {
-        var operations = 0
-        var activeWrites = 0
-        /// How many writes have begun since the first of the operations that are under way.
-        var writes = 0
-        /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
-        var drops = 0
-        /// How often the entry became doubtful meanwhile.
-        var doubts = 0
-        /// The store's entry, as the operations found it that have ended.
-        var found = AgreedVersion()
-    }
+    typealias Start = OperationTraffic.Start
 
     private let table: EntryTable
     private var policy: ShortestReuse
     /// Entries that may be out of date: no hit finds them, until they are compared with the store's.
     private var doubtful: [EntryKey: Doubt] = [:]
-    /// Grows whenever everything in memory becomes doubtful.
-    private var doubts = 0
-    private var traffic: [EntryKey: Traffic] = [:]
-    /// Grows with every removal of everything.
-    private var epoch = 0
-    /// Grows whenever everything in memory may be out of date.
-    private var invalidations = 0
+    private var traffic = OperationTraffic()
     /// Keys whose old entry should be gone from disk, but could not be removed.
     private(set) var tombstones: Set<EntryKey> = []
-    /// How many removals of everything are under way, in all caches of the directory.
-    private var removalCount = 0
     /// Entries that memory alone has, because the disk refused them.
     private var unsaved: [EntryKey: EntryInformation] = [:]
     var statistics = CacheStatistics()
@@ -137,16 +104,14 @@ struct MemoryTier {
 
     // MARK: Operations on disk
 
-    mutating func beginRead(_ key: EntryKey) -> Start {
-        begin(key, isWrite: false)
-    }
+    mutating func beginRead(_ key: EntryKey) -> Start { traffic.begin(key, isWrite: false) }
 
     /// Begins to save or remove an entry. Takes the former entry out of memory and gives it back: it must not be used
     /// any more.
     mutating func beginWrite(_ key: EntryKey) -> BegunWrite {
         let wasUnsaved = isUnsaved(key)
         let former = remove(forKey: key)
-        return BegunWrite(start: begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
+        return BegunWrite(start: traffic.begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
     }
 
     /// Begins to save a value that was loaded since an operation began.
@@ -157,35 +122,13 @@ struct MemoryTier {
     }
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed.
-    func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {
-        !start.isContended && start.writes == traffic[key]?.writes && start.epoch == epoch
-    }
+    func isCurrent(_ key: EntryKey, _ start: Start) -> Bool { traffic.isCurrent(key, start) }
 
     /// Whether an operation on the key is under way that may leave an entry in memory.
-    func isUnderWay(_ key: EntryKey) -> Bool { traffic[key] != nil }
+    func isUnderWay(_ key: EntryKey) -> Bool { traffic.isUnderWay(key) }
 
     /// Whether not everything was removed since.
-    func isOfThisEpoch(_ start: Start) -> Bool { start.epoch == epoch }
-
-    private mutating func begin(_ key: EntryKey, isWrite: Bool) -> Start {
-        var state = traffic[key] ?? Traffic()
-        let isContended = state.activeWrites > 0
-        state.operations += 1
-        if isWrite {
-            state.activeWrites += 1
-            state.writes += 1
-            state.found = AgreedVersion()
-        }
-        traffic[key] = state
-        return Start(
-            epoch: epoch,
-            writes: state.writes,
-            drops: state.drops,
-            invalidations: invalidations,
-            doubts: (state.doubts, doubts),
-            isContended: isContended
-        )
-    }
+    func isOfThisEpoch(_ start: Start) -> Bool { traffic.isOfThisEpoch(start) }
 
     /// Ends a read, and keeps its entry if that is certain to be on disk still.
     ///
@@ -226,20 +169,13 @@ struct MemoryTier {
     ) -> Dropped {
         var dropped = Dropped()
         if let former = find(entry, isMissing: isMissing, of: key) { dropped.others.append(former) }
-        let isThere = start.drops == traffic[key]?.drops && start.invalidations == invalidations
-        let isCurrent = isThere && removalCount == 0 && isCurrent(key, start)
-        let isDoubtful = start.doubts != (traffic[key]?.doubts ?? 0, doubts)
-        if var state = traffic[key] {
-            state.operations -= 1
-            if isWrite { state.activeWrites -= 1 }
-            traffic[key] = state.operations == 0 ? nil : state
-        }
+        let outcome = traffic.end(key, start, isWrite: isWrite)
         guard let entry else { return dropped }
-        guard isCurrent, !isDoubtful || entry.version != 0 else {
+        guard outcome.isCurrent, !outcome.isDoubtful || entry.version != 0 else {
             dropped.others.append(entry)
             return dropped
         }
-        keep(entry, as: isDoubtful ? Doubt(entry: entry, servedUntil: nil) : nil, &dropped)
+        keep(entry, as: outcome.isDoubtful ? Doubt(entry: entry, servedUntil: nil) : nil, &dropped)
         return dropped
     }
 
@@ -248,7 +184,7 @@ struct MemoryTier {
     private mutating func find(_ entry: MemoryEntry?, isMissing: Bool, of key: EntryKey) -> MemoryEntry? {
         let version = isMissing ? 0 : entry?.version ?? 0
         guard isMissing || version != 0 else { return nil }
-        let isAgreed = traffic[key]?.found.agree(on: version) ?? true
+        let isAgreed = traffic.find(version, key)
         return isMissing || !isAgreed ? drop(key) : nil
     }
 
@@ -271,8 +207,7 @@ struct MemoryTier {
     /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
     /// former entry back.
     mutating func invalidate(_ key: EntryKey, tombstone: Tombstone) -> MemoryEntry? {
-        traffic[key]?.writes += 1
-        traffic[key]?.found = AgreedVersion()
+        traffic.noteChange(key)
         set(tombstone, key)
         return remove(forKey: key)
     }
@@ -280,7 +215,7 @@ struct MemoryTier {
     /// Forgets a key after its entry was given up or has expired. A load of the key stays valid. An entry that memory
     /// alone has is another one, and stays.
     mutating func drop(_ key: EntryKey) -> MemoryEntry? {
-        traffic[key]?.drops += 1
+        traffic.noteDrop(key)
         return isUnsaved(key) ? nil : remove(forKey: key)
     }
 
@@ -299,7 +234,7 @@ struct MemoryTier {
 
     /// Has the entry of a key be compared before it is used again; one that the store does not have goes.
     mutating func makeDoubtful(_ key: EntryKey) -> MemoryEntry? {
-        traffic[key]?.doubts += 1
+        traffic.noteDoubt(key)
         guard let entry = table.remove(forKey: key) else { return nil }
         return hide(entry)
     }
@@ -308,7 +243,7 @@ struct MemoryTier {
     ///
     /// - Returns: how many were not doubtful before; and those that left memory.
     mutating func makeAllDoubtful() -> (count: Int, Dropped) {
-        doubts += 1
+        traffic.noteDoubtOfAll()
         if policy.count == doubtful.count { return (0, Dropped()) }
         let entries = table.removeAll()
         return (entries.count, Dropped(others: entries.compactMap { hide($0) }))
@@ -354,7 +289,7 @@ struct MemoryTier {
         keeping entry: MemoryEntry,
         servedUntil: ContinuousClock.Instant
     ) -> Dropped {
-        let isWanted = isCurrent(key, start) && removalCount == 0
+        let isWanted = isCurrent(key, start) && !traffic.isRemovingAll
         var dropped = end(key, start, isWrite: false, keeping: nil)
         if isWanted {
             keep(entry, as: Doubt(entry: entry, servedUntil: servedUntil), &dropped)
@@ -366,7 +301,7 @@ struct MemoryTier {
 
     /// Forgets everything, for any of it may be out of date; nothing was removed by a call.
     mutating func invalidateAll() -> Dropped {
-        invalidations += 1
+        traffic.noteInvalidationOfAll()
         return dropAll()
     }
 
@@ -381,21 +316,19 @@ struct MemoryTier {
     /// Forgets everything, and keeps nothing until ``endRemoval()``, nor the entries of operations that are under way
     /// then.
     mutating func beginRemoval() -> Dropped {
-        removalCount += 1
-        epoch += 1
+        traffic.beginRemoval()
         return dropAll()
     }
 
     mutating func endRemoval() -> Dropped {
-        removalCount -= 1
-        epoch += 1
+        traffic.endRemoval()
         return dropAll()
     }
 
     /// Takes over the tombstones and the removals under way of another cache of the directory.
     mutating func inherit(_ tombstones: Set<EntryKey>, removalCount: Int) {
         self.tombstones.formUnion(tombstones)
-        self.removalCount += removalCount
+        traffic.inherit(removals: removalCount)
     }
 
     private mutating func dropAll() -> Dropped {

@@ -1,0 +1,135 @@
+import ArchiveStore
+
+/// The operations on disk that are under way, and what became of their keys meanwhile: tells whether an operation that
+/// ends knows the entry that its key has now.
+struct OperationTraffic {
+    /// The state of a key when an operation began, to be compared when it ends.
+    struct Start {
+        fileprivate let epoch: Int
+        fileprivate let writes: Int
+        /// How often the key's entry was dropped, and everything in memory invalidated: entries that went without being
+        /// written.
+        fileprivate let drops: Int
+        fileprivate let invalidations: Int
+        /// How often the key's entry, and all entries, became doubtful.
+        fileprivate let doubts: (key: Int, all: Int)
+        /// Whether a write was under way already.
+        fileprivate let isContended: Bool
+    }
+
+    /// What an operation knows when it ends.
+    struct Outcome {
+        /// Whether its entry is certain to be the one that the key has.
+        let isCurrent: Bool
+        /// Whether the key's entry became doubtful meanwhile.
+        let isDoubtful: Bool
+    }
+
+    private struct Key {
+        var operations = 0
+        var activeWrites = 0
+        /// How many writes have begun since the first of the operations that are under way.
+        var writes = 0
+        /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
+        var drops = 0
+        /// How often the entry became doubtful meanwhile.
+        var doubts = 0
+        /// The store's entry, as the operations found it that have ended.
+        var found = AgreedVersion()
+    }
+
+    private var keys: [EntryKey: Key] = [:]
+    /// Grows with every removal of everything.
+    private var epoch = 0
+    /// Grows whenever everything in memory may be out of date.
+    private var invalidations = 0
+    /// Grows whenever everything in memory becomes doubtful.
+    private var doubts = 0
+    /// How many removals of everything are under way, in all caches of the directory.
+    private var removals = 0
+
+    // MARK: Operations
+
+    mutating func begin(_ key: EntryKey, isWrite: Bool) -> Start {
+        var state = keys[key] ?? Key()
+        let isContended = state.activeWrites > 0
+        state.operations += 1
+        if isWrite {
+            state.activeWrites += 1
+            state.writes += 1
+            state.found = AgreedVersion()
+        }
+        keys[key] = state
+        return Start(
+            epoch: epoch,
+            writes: state.writes,
+            drops: state.drops,
+            invalidations: invalidations,
+            doubts: (state.doubts, doubts),
+            isContended: isContended
+        )
+    }
+
+    mutating func end(_ key: EntryKey, _ start: Start, isWrite: Bool) -> Outcome {
+        let isThere = start.drops == keys[key]?.drops && start.invalidations == invalidations
+        let outcome = Outcome(
+            isCurrent: isThere && removals == 0 && isCurrent(key, start),
+            isDoubtful: start.doubts != (keys[key]?.doubts ?? 0, doubts)
+        )
+        if var state = keys[key] {
+            state.operations -= 1
+            if isWrite { state.activeWrites -= 1 }
+            keys[key] = state.operations == 0 ? nil : state
+        }
+        return outcome
+    }
+
+    /// Takes the version that an operation has found, before it ends; 0 for no entry.
+    ///
+    /// - Returns: whether no operation that was under way at the same time has found another one.
+    mutating func find(_ version: UInt64, _ key: EntryKey) -> Bool { keys[key]?.found.agree(on: version) ?? true }
+
+    /// Whether no write of the key began since, or was under way then, and not everything was removed.
+    func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {
+        !start.isContended && start.writes == keys[key]?.writes && isOfThisEpoch(start)
+    }
+
+    /// Whether not everything was removed since.
+    func isOfThisEpoch(_ start: Start) -> Bool { start.epoch == epoch }
+
+    /// Whether an operation on the key is under way.
+    func isUnderWay(_ key: EntryKey) -> Bool { keys[key] != nil }
+
+    // MARK: Changes beside the operations
+
+    /// The key's entry was changed by another cache.
+    mutating func noteChange(_ key: EntryKey) {
+        keys[key]?.writes += 1
+        keys[key]?.found = AgreedVersion()
+    }
+
+    /// The key's entry went by itself.
+    mutating func noteDrop(_ key: EntryKey) { keys[key]?.drops += 1 }
+
+    mutating func noteDoubt(_ key: EntryKey) { keys[key]?.doubts += 1 }
+    mutating func noteDoubtOfAll() { doubts += 1 }
+    mutating func noteInvalidationOfAll() { invalidations += 1 }
+
+    // MARK: Removals of everything
+
+    /// Whether a removal of everything is under way.
+    var isRemovingAll: Bool { removals > 0 }
+
+    mutating func beginRemoval() {
+        removals += 1
+        epoch += 1
+    }
+
+    mutating func endRemoval() {
+        removals -= 1
+        epoch += 1
+    }
+
+    /// Takes over the removals under way of another cache of the directory.
+    mutating func inherit(removals count: Int) { removals += count }
+}
