@@ -2,22 +2,22 @@
 
 #include <string.h>
 
-void code_assign(prefix_code *code, size_t count) {
-    // Most symbols have no code.
-    uint16_t used[288];
-    size_t used_count = 0;
+/// Gives symbols, in ascending order, the bits that follow from their lengths, none of which is 0.
+static void assign(prefix_code *code, const uint16_t *symbols, size_t count) {
     unsigned numbers[16] = {0}, next[16];
-    for (size_t symbol = 0; symbol < count; symbol++) {
-        used[used_count] = (uint16_t)symbol;
-        used_count += code->lengths[symbol] != 0;
-    }
-    for (size_t index = 0; index < used_count; index++) numbers[code->lengths[used[index]]]++;
+    for (size_t index = 0; index < count; index++) numbers[code->lengths[symbols[index]]]++;
     unsigned value = 0;
     for (unsigned bits = 1; bits < 16; bits++) next[bits] = value = (value + numbers[bits - 1]) << 1;
-    for (size_t index = 0; index < used_count; index++) {
-        unsigned bits = code->lengths[used[index]];
-        code->bits[used[index]] = (uint16_t)code_reversed(next[bits]++, bits);
+    for (size_t index = 0; index < count; index++) {
+        unsigned bits = code->lengths[symbols[index]];
+        code->bits[symbols[index]] = (uint16_t)code_reversed(next[bits]++, bits);
     }
+}
+
+void code_assign(prefix_code *code, size_t count) {
+    uint16_t symbols[288];
+    for (size_t symbol = 0; symbol < count; symbol++) symbols[symbol] = (uint16_t)symbol;
+    assign(code, symbols, count);
 }
 
 /// Counts below this are sorted by counting.
@@ -62,7 +62,7 @@ void code_make(prefix_code *code, const uint16_t *counts, size_t count, unsigned
     if (used <= 2) {
         // A code of one symbol has a bit, too.
         for (size_t place = 0; place < used; place++) code->lengths[sorted[place] & 511] = 1;
-        code_assign(code, count);
+        assign(code, symbols, used);
         return;
     }
     for (size_t place = 0; place < used; place++) weights[place] = sorted[place] >> 9;
@@ -122,7 +122,7 @@ void code_make(prefix_code *code, const uint16_t *counts, size_t count, unsigned
     for (unsigned bits = longest; bits > 0; bits--) {
         for (unsigned left = numbers[bits]; left > 0; left--) code->lengths[sorted[place++] & 511] = (uint8_t)bits;
     }
-    code_assign(code, count);
+    assign(code, symbols, used);
 }
 
 static prefix_code fixed;

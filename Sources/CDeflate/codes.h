@@ -50,7 +50,7 @@ static inline unsigned code_reversed(unsigned value, unsigned bits) {
     return value >> (16 - bits);
 }
 
-/// Gives each symbol the bits that follow from the lengths.
+/// Gives each symbol the bits that follow from the lengths, none of which is 0.
 void code_assign(prefix_code *code, size_t count);
 
 /// Finds the lengths of the shortest code in which none has more than `longest` bits, and assigns the bits. One symbol

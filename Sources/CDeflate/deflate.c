@@ -29,7 +29,6 @@ typedef struct {
 
 /// One input, and the strings of it that were passed.
 typedef struct {
-    const small_dictionary *dictionary;
     const uint8_t *bytes;
     size_t count;
     int depth;
@@ -89,7 +88,8 @@ static inline void consider(match *best, unsigned length, unsigned distance) {
 ///
 /// A place is looked at closely if four bytes are the same, the last of which would make a match there longer than the
 /// best one so far.
-static match find(input *in, size_t place, unsigned last_distance, unsigned least) {
+static inline __attribute__((always_inline)) match find(
+    input *in, const small_dictionary *dictionary, size_t place, unsigned last_distance, unsigned least) {
     match best = {least < SHORTEST_MATCH ? SHORTEST_MATCH - 1 : least, 0, 0};
     size_t left = in->count - place;
     if (left < SHORTEST_MATCH) return best;
@@ -101,7 +101,6 @@ static match find(input *in, size_t place, unsigned last_distance, unsigned leas
     *slot = (uint16_t)place;
     if (left <= best.length) return best;
     unsigned most = left < LARGEST_MATCH ? (unsigned)left : LARGEST_MATCH;
-    const small_dictionary *dictionary = in->dictionary;
     uint32_t sought = word(here + best.length - 3);
     // The former match often goes on behind a byte that differs.
     if (last_distance != 0) {
@@ -151,16 +150,17 @@ static inline void pass(input *in, size_t place) {
 }
 
 /// Divides the input into literals and matches; returns how many there are, one for each byte at most.
-static size_t divide(input *in, token *tokens, symbol_counts *counts) {
+static inline __attribute__((always_inline)) size_t divide(
+    input *in, const small_dictionary *dictionary, token *tokens, symbol_counts *counts) {
     size_t used = 0, place = 0;
     unsigned last_distance = 0;
     while (place < in->count) {
-        match found = find(in, place, last_distance, 0);
+        match found = find(in, dictionary, place, last_distance, 0);
         // How many places of the match are indexed.
         size_t indexed = 1;
         while (found.gain > 0 && found.length < in->good_match && place + 1 < in->count) {
             // A match that begins one byte later may save more than this one.
-            match next = find(in, place + 1, last_distance, found.length + 1);
+            match next = find(in, dictionary, place + 1, last_distance, found.length + 1);
             if (next.gain <= 0) {
                 indexed = 2;
                 break;
@@ -416,7 +416,6 @@ size_t small_deflate(
     if (dictionary != NULL) next = write_big_endian(next, dictionary->identifier);
 
     input in;
-    in.dictionary = dictionary;
     in.bytes = bytes;
     in.count = count;
     bool is_short = count <= SHORT_INPUT;
@@ -428,7 +427,8 @@ size_t small_deflate(
     memset(in.last, 0xff, sizeof in.last[0] << in.hash_bits);
     token tokens[SMALL_DEFLATE_LARGEST_INPUT];
     symbol_counts counts = {{0}, {0}};
-    size_t used = divide(&in, tokens, &counts);
+    // Inlined twice: without a dictionary, half of the search is left out.
+    size_t used = dictionary == NULL ? divide(&in, NULL, tokens, &counts) : divide(&in, dictionary, tokens, &counts);
     bit_writer out = {next, (uint8_t *)output + room - 4, 0, 0, false};
     write_block(&out, tokens, used, &counts);
     // The last bits, filled up to a byte.

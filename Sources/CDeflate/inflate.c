@@ -8,12 +8,14 @@
 enum { LONGEST_CODE = 15, LITERAL_BITS = 9, DISTANCE_BITS = 7, HEADER_BITS = 7 };
 
 /// A prefix code as a reader needs it. Codes of up to so many bits are found by the next bits of the data, longer ones,
-/// which are rare, bit by bit.
+/// which are rare, bit by bit from there.
 typedef struct {
     unsigned bits;
     /// By the next bits: a symbol, and in the lowest four bits its number of bits, 0 if these bits begin a longer code,
     /// or none.
     uint16_t entries[1 << LITERAL_BITS];
+    /// The first code that has a bit more than the table, and how many symbols have shorter ones.
+    unsigned first_long, short_count;
     /// How many codes there are of each length, and the symbols in the order of their codes.
     uint16_t counts[LONGEST_CODE + 1];
     uint16_t symbols[288];
@@ -59,6 +61,11 @@ static bool make_table(code_table *table, unsigned bits, const uint8_t *lengths,
             while (code & carry) carry >>= 1;
             code = (code & (carry - 1)) | carry;
         }
+    }
+    table->short_count = next;
+    table->first_long = 0;
+    for (unsigned length = 1; length <= bits; length++) {
+        table->first_long = (table->first_long + table->counts[length]) << 1;
     }
     return true;
 }
@@ -148,9 +155,10 @@ static inline bool copy(inflated *out, size_t distance, size_t length) {
 
 /// Takes a symbol whose code is longer than the table's bits; false if the bits are no code, or too few.
 static bool take_long(bit_reader *in, const code_table *table, unsigned *symbol) {
-    unsigned code = 0, first = 0, place = 0;
-    for (unsigned length = 1; length <= LONGEST_CODE && length <= in->count; length++) {
-        code |= (unsigned)(in->bits >> (length - 1)) & 1;
+    unsigned code = code_reversed((unsigned)in->bits & ((1u << table->bits) - 1), table->bits);
+    unsigned first = table->first_long, place = table->short_count;
+    for (unsigned length = table->bits + 1; length <= LONGEST_CODE && length <= in->count; length++) {
+        code = code << 1 | ((unsigned)(in->bits >> (length - 1)) & 1);
         unsigned count = table->counts[length];
         if (code < first + count) {
             *symbol = table->symbols[place + (code - first)];
@@ -160,7 +168,6 @@ static bool take_long(bit_reader *in, const code_table *table, unsigned *symbol)
         }
         place += count;
         first = (first + count) << 1;
-        code <<= 1;
     }
     return false;
 }
@@ -175,26 +182,41 @@ static inline bool take_symbol(bit_reader *in, const code_table *table, unsigned
     return true;
 }
 
+/// Literals that are read at once, where neither bits nor room can be too few.
+enum { SOME_LITERALS = 5 };
+
+/// Takes literals whose codes are in the table; returns whether there are more of them than are taken at once.
+static inline bool take_literals(bit_reader *in, inflated *out, const code_table *literals) {
+    for (unsigned left = SOME_LITERALS; left > 0; left--) {
+        unsigned entry = literals->entries[in->bits & ((1u << LITERAL_BITS) - 1)];
+        // Neither another symbol nor 0.
+        if (entry - 1 >= (END_OF_BLOCK << 4) - 1) return false;
+        in->bits >>= entry & 15;
+        in->count -= entry & 15;
+        out->bytes[out->used++] = (uint8_t)(entry >> 4);
+    }
+    return true;
+}
+
 /// Reads symbols up to the end of their block.
+///
+/// - Parameter literals: a table of `LITERAL_BITS`.
 static bool read_symbols(bit_reader *from, inflated *to, const code_table *literals, const code_table *distances) {
     // Copies, which no store to the output can change.
     bit_reader in = *from;
     inflated out = *to;
     for (;;) {
         refill(&in);
+        if (in.count >= SOME_LITERALS * LITERAL_BITS && out.count - out.used >= SOME_LITERALS) {
+            if (take_literals(&in, &out, literals)) continue;
+            refill(&in);
+        }
         unsigned symbol;
         if (!take_symbol(&in, literals, &symbol)) return false;
         if (symbol < END_OF_BLOCK) {
             if (out.used == out.count) return false;
             out.bytes[out.used++] = (uint8_t)symbol;
-            // The bits are enough for another one.
-            if (!take_symbol(&in, literals, &symbol)) return false;
-            if (symbol < END_OF_BLOCK) {
-                if (out.used == out.count) return false;
-                out.bytes[out.used++] = (uint8_t)symbol;
-                continue;
-            }
-            refill(&in);
+            continue;
         }
         if (symbol == END_OF_BLOCK) break;
         unsigned place = symbol - 257, extra, more, distance;
