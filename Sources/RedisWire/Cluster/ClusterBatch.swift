@@ -13,9 +13,16 @@ struct ClusterBatch {
     /// Commands that go to one node at once.
     struct Request {
         let node: RedisEndpoint
-        let commands: [RedisCommand]
+        fileprivate(set) var commands: [RedisCommand] = []
         /// For each of the commands, the item that it is of; `nil` for `ASKING`.
-        fileprivate let items: [Int?]
+        fileprivate var items: [Int?] = []
+
+        fileprivate init(_ node: RedisEndpoint) { self.node = node }
+
+        fileprivate mutating func append(_ command: RedisCommand, of item: Int?) {
+            commands.append(command)
+            items.append(item)
+        }
     }
 
     enum Step {
@@ -107,35 +114,38 @@ struct ClusterBatch {
             wantsLookup = true
             return .pause(Self.pauses.first)
         }
-        var nodes: [RedisEndpoint] = []
-        var commands: [RedisEndpoint: [(item: Int?, command: RedisCommand)]] = [:]
+        var requests: [Request] = []
+        var places: [RedisEndpoint: Int] = [:]
+        // Of the last command's node: commands for one key mostly stand together.
+        var place = 0
         let anyNode = topology.masters.randomElement()
-        for index in items.indices where isDue(items[index], map, at: now) {
-            let item = items[index]
+        for index in items.indices where isDue(index, map, at: now) {
             let (found, isAsking): (RedisEndpoint?, Bool) =
-                switch item.target {
-                case .master: (item.slot.map { topology.master(of: $0) } ?? anyNode, false)
+                switch items[index].target {
+                case .master: (items[index].slot.map { topology.master(of: $0) } ?? anyNode, false)
                 case .node(let node, let isAsking): (node, isAsking)
                 }
             guard let node = found else {
                 isUnserved(index, map)
                 continue
             }
-            if commands[node] == nil { nodes.append(node) }
-            if isAsking { commands[node, default: []].append((nil, ["ASKING"])) }
-            commands[node, default: []].append((index, item.command))
-        }
-        if nodes.isEmpty { return items.allSatisfy(\.isDone) ? .done(result(map)) : .pause(pause(at: now)) }
-        return .send(
-            nodes.map { node in
-                let parts = commands[node] ?? []
-                return Request(node: node, commands: parts.map(\.command), items: parts.map(\.item))
+            if requests.isEmpty || requests[place].node != node {
+                place = places[node] ?? requests.count
+                if place == requests.count {
+                    places[node] = place
+                    requests.append(Request(node))
+                }
             }
-        )
+            if isAsking { requests[place].append(["ASKING"], of: nil) }
+            requests[place].append(items[index].command, of: index)
+        }
+        if requests.isEmpty { return items.allSatisfy(\.isDone) ? .done(result(map)) : .pause(pause(at: now)) }
+        return .send(requests)
     }
 
-    private func isDue(_ item: Item, _ map: Map, at now: Instant) -> Bool {
-        !item.isDone && item.lookup <= map.lookups.done && item.start.map { $0 <= now } ?? true
+    private func isDue(_ index: Int, _ map: Map, at now: Instant) -> Bool {
+        !items[index].isDone && items[index].lookup <= map.lookups.done
+            && items[index].start.map { $0 <= now } ?? true
     }
 
     /// No master has the slot: once the topology was looked up again, it is a refusal.
@@ -272,6 +282,8 @@ struct ClusterBatch {
 
     /// The answers. A missing one is an error in its place, unless all are missing.
     private func result(_ map: Map) -> Result<[RedisValue], RedisError> {
+        let values = items.compactMap(\.value)
+        if values.count == items.count { return .success(values) }
         let failures = items.map { item in
             item.value == nil
                 ? item.failure ?? map.failure ?? RedisError(.timeout, "No node was known to ask in time.") : nil

@@ -13,13 +13,14 @@ extension RedisCommand {
     /// key is the first argument, and scripts; a command that has its keys elsewhere, such as `XREAD`, is not for
     /// clusters.
     var place: Place {
-        let name = name.uppercased()
-        if Self.transactions.contains(name) {
-            return .nowhere(RedisReplyError(message: "ERR \(name) is not possible on connections that tasks share"))
+        let form = form
+        if form == .transaction {
+            let refusal = "ERR \(name.uppercased()) is not possible on connections that tasks share"
+            return .nowhere(RedisReplyError(message: refusal))
         }
         var slot: HashSlot?
-        for key in keys(ofCommandNamed: name) {
-            let found = HashSlot(ofKey: key.encoded)
+        for key in keys(of: form) {
+            let found = key.hashSlot
             if let slot, slot != found {
                 return .nowhere(RedisReplyError(message: "CROSSSLOT Keys in request don't hash to the same slot"))
             }
@@ -29,32 +30,57 @@ extension RedisCommand {
     }
 
     /// The names of the keys that the command names.
-    var keys: [[UInt8]] { keys(ofCommandNamed: name.uppercased()).map(\.encoded) }
+    var keys: [[UInt8]] { keys(of: form).map(\.encoded) }
 
-    private func keys(ofCommandNamed name: String) -> ArraySlice<Argument> {
-        if Self.keyless.contains(name) { return [] }
-        if Self.scripts.contains(name) {
+    private func keys(of form: Form) -> ArraySlice<Argument> {
+        switch form {
+        case .transaction, .keyless: return []
+        case .script:
             guard arguments.count > 2, let count = arguments[2].number, (0...arguments.count - 3).contains(count)
             else {
                 return []
             }
             return arguments[3..<3 + count]
+        case .list: return arguments.dropFirst()
+        case .container: return arguments.dropFirst(2).prefix(1)
+        case .plain: return arguments.dropFirst().prefix(1)
         }
-        if Self.lists.contains(name) { return arguments.dropFirst() }
-        return arguments.dropFirst(Self.containers.contains(name) ? 2 : 1).prefix(1)
     }
 
-    private static let transactions: Set = ["MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH"]
-    private static let scripts: Set = ["EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"]
-    /// All arguments are keys.
-    private static let lists: Set = ["DEL", "UNLINK", "EXISTS", "TOUCH", "MGET"]
-    /// The key is behind a subcommand.
-    private static let containers: Set = ["OBJECT", "MEMORY", "XINFO", "XGROUP"]
-    private static let keyless: Set = [
-        "ACL", "ASKING", "AUTH", "BGSAVE", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE", "DEBUG", "ECHO",
-        "FLUSHALL", "FLUSHDB", "FUNCTION", "HELLO", "INFO", "KEYS", "LASTSAVE", "LATENCY", "PING", "PUBLISH",
-        "RANDOMKEY", "READONLY", "READWRITE", "ROLE", "SCAN", "SCRIPT", "SELECT", "SLOWLOG", "TIME", "WAIT",
-    ]
+    /// Where a command has its keys.
+    private enum Form {
+        /// The key is the first argument.
+        case plain
+        /// All arguments are keys.
+        case list
+        /// The key is behind a subcommand.
+        case container
+        /// The keys are counted.
+        case script
+        case keyless
+        /// It has none, and cannot be sent.
+        case transaction
+    }
+
+    private var form: Form { Self.forms[name.uppercased()] ?? .plain }
+
+    /// The commands that are not plain ones. One table, since each command of each call is looked up.
+    private static let forms: [String: Form] = {
+        let names: [Form: [String]] = [
+            .transaction: ["MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH"],
+            .script: ["EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"],
+            .list: ["DEL", "UNLINK", "EXISTS", "TOUCH", "MGET"],
+            .container: ["OBJECT", "MEMORY", "XINFO", "XGROUP"],
+            .keyless: [
+                "ACL", "ASKING", "AUTH", "BGSAVE", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE", "DEBUG",
+                "ECHO",
+                "FLUSHALL", "FLUSHDB", "FUNCTION", "HELLO", "INFO", "KEYS", "LASTSAVE", "LATENCY", "PING",
+                "PUBLISH",
+                "RANDOMKEY", "READONLY", "READWRITE", "ROLE", "SCAN", "SCRIPT", "SELECT", "SLOWLOG", "TIME", "WAIT",
+            ],
+        ]
+        return Dictionary(uniqueKeysWithValues: names.flatMap { form, names in names.map { ($0, form) } })
+    }()
 }
 
 extension RedisCommand.Argument {
@@ -64,6 +90,15 @@ extension RedisCommand.Argument {
         case .bytes(let bytes): bytes
         case .text(let text): Array(text.utf8)
         case .integer(let number): Array(String(number).utf8)
+        }
+    }
+
+    /// The slot of the key that the argument is.
+    fileprivate var hashSlot: HashSlot {
+        switch self {
+        case .bytes(let bytes): HashSlot(ofKey: bytes)
+        case .text(var text): text.withUTF8 { HashSlot(ofKey: $0) }
+        case .integer: HashSlot(ofKey: encoded)
         }
     }
 

@@ -172,7 +172,11 @@ struct SaveEntry: EntryCall {
     var changes: EntryChanges { EntryChanges(areReplicated: true) }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        let name = names.entry(new.key.string, generation)
+        commands(for: names.entry(new.key.string, generation), names, in: generation)
+    }
+
+    /// - Parameter name: the entry's.
+    func commands(for name: String, _ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
         if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
         // A load that takes the lease between the two sees that its entry was replaced.

@@ -65,7 +65,9 @@ struct EntryNames: Sendable {
     /// changes are not told.
     static func lease(ofEntry name: String) -> String { untracked(name) }
 
-    private static func untracked(_ name: String) -> String { "tcl" + name.dropFirst(2) }
+    private static func untracked(_ name: String) -> String {
+        "tcl" + name[name.utf8.index(name.startIndex, offsetBy: 2)...]
+    }
 
     /// Whether a name is that of an entry of a generation, of any schema.
     func isEntry(_ name: String, of generation: Generation) -> Bool {

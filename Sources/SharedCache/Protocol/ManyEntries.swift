@@ -11,7 +11,11 @@ struct SaveEntries: EntryCall {
     var changes: EntryChanges { EntryChanges(areReplicated: true) }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        news.flatMap { SaveEntry($0).begin(names, in: generation) }
+        let start = names.start(generation)
+        return news.flatMap { new in
+            let name = EntryNames.entry(new.key.string, startingWith: start)
+            return SaveEntry(new).commands(for: name, names, in: generation)
+        }
     }
 
     func take(_ answers: [RedisValue]) -> EntryStep<[Result<EntryInformation?, StoreError>]> {
