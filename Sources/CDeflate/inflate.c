@@ -7,10 +7,9 @@
 
 enum { LONGEST_CODE = 15, LITERAL_BITS = 9, DISTANCE_BITS = 7, HEADER_BITS = 7 };
 
-/// A prefix code as a reader needs it. Codes of up to so many bits are found by the next bits of the data, longer ones,
-/// which are rare, bit by bit from there.
+/// A prefix code as a reader needs it. Codes of up to as many bits as it is made for are found by the next bits of the
+/// data, longer ones, which are rare, bit by bit from there.
 typedef struct {
-    unsigned bits;
     /// By the next bits: a symbol, and in the lowest four bits its number of bits, 0 if these bits begin a longer code,
     /// or none.
     uint16_t entries[1 << LITERAL_BITS];
@@ -49,7 +48,6 @@ static bool make_table(code_table *table, unsigned bits, const uint8_t *lengths,
     }
     // The table for codes of so many bits is the one for a bit less, twice, with the codes of this length. The first bit
     // of a code is the lowest of a place, so one is added to it at its highest bit, and carried down.
-    table->bits = bits;
     table->entries[0] = 0;
     unsigned next = 0, code = 0;
     for (unsigned length = 1; length <= bits; length++) {
@@ -154,10 +152,10 @@ static inline bool copy(inflated *out, size_t distance, size_t length) {
 }
 
 /// Takes a symbol whose code is longer than the table's bits; false if the bits are no code, or too few.
-static bool take_long(bit_reader *in, const code_table *table, unsigned *symbol) {
-    unsigned code = code_reversed((unsigned)in->bits & ((1u << table->bits) - 1), table->bits);
+static bool take_long(bit_reader *in, const code_table *table, unsigned bits, unsigned *symbol) {
+    unsigned code = code_reversed((unsigned)in->bits & ((1u << bits) - 1), bits);
     unsigned first = table->first_long, place = table->short_count;
-    for (unsigned length = table->bits + 1; length <= LONGEST_CODE && length <= in->count; length++) {
+    for (unsigned length = bits + 1; length <= LONGEST_CODE && length <= in->count; length++) {
         code = code << 1 | ((unsigned)(in->bits >> (length - 1)) & 1);
         unsigned count = table->counts[length];
         if (code < first + count) {
@@ -172,9 +170,10 @@ static bool take_long(bit_reader *in, const code_table *table, unsigned *symbol)
     return false;
 }
 
-static inline bool take_symbol(bit_reader *in, const code_table *table, unsigned *symbol) {
-    unsigned entry = table->entries[in->bits & ((1u << table->bits) - 1)], length = entry & 15;
-    if (length == 0) return take_long(in, table, symbol);
+/// Takes a symbol by a table of codes of up to `bits` bits.
+static inline bool take_symbol(bit_reader *in, const code_table *table, unsigned bits, unsigned *symbol) {
+    unsigned entry = table->entries[in->bits & ((1u << bits) - 1)], length = entry & 15;
+    if (length == 0) return take_long(in, table, bits, symbol);
     if (length > in->count) return false;
     in->bits >>= length;
     in->count -= length;
@@ -182,46 +181,30 @@ static inline bool take_symbol(bit_reader *in, const code_table *table, unsigned
     return true;
 }
 
-/// Literals that are read at once, where neither bits nor room can be too few.
-enum { SOME_LITERALS = 5 };
-
-/// Takes literals whose codes are in the table; returns whether there are more of them than are taken at once.
-static inline bool take_literals(bit_reader *in, inflated *out, const code_table *literals) {
-    for (unsigned left = SOME_LITERALS; left > 0; left--) {
-        unsigned entry = literals->entries[in->bits & ((1u << LITERAL_BITS) - 1)];
-        // Neither another symbol nor 0.
-        if (entry - 1 >= (END_OF_BLOCK << 4) - 1) return false;
-        in->bits >>= entry & 15;
-        in->count -= entry & 15;
-        out->bytes[out->used++] = (uint8_t)(entry >> 4);
-    }
-    return true;
-}
-
 /// Reads symbols up to the end of their block.
-///
-/// - Parameter literals: a table of `LITERAL_BITS`.
 static bool read_symbols(bit_reader *from, inflated *to, const code_table *literals, const code_table *distances) {
     // Copies, which no store to the output can change.
     bit_reader in = *from;
     inflated out = *to;
     for (;;) {
         refill(&in);
-        if (in.count >= SOME_LITERALS * LITERAL_BITS && out.count - out.used >= SOME_LITERALS) {
-            if (take_literals(&in, &out, literals)) continue;
-            refill(&in);
-        }
         unsigned symbol;
-        if (!take_symbol(&in, literals, &symbol)) return false;
+        if (!take_symbol(&in, literals, LITERAL_BITS, &symbol)) return false;
         if (symbol < END_OF_BLOCK) {
-            if (out.used == out.count) return false;
-            out.bytes[out.used++] = (uint8_t)symbol;
-            continue;
+            // The bits are enough for two more.
+            for (int more = 2; symbol < END_OF_BLOCK; more--) {
+                if (out.used == out.count) return false;
+                out.bytes[out.used++] = (uint8_t)symbol;
+                if (more == 0) break;
+                if (!take_symbol(&in, literals, LITERAL_BITS, &symbol)) return false;
+            }
+            if (symbol < END_OF_BLOCK) continue;
+            refill(&in);
         }
         if (symbol == END_OF_BLOCK) break;
         unsigned place = symbol - 257, extra, more, distance;
         if (place > 28) return false;
-        if (!take(&in, length_bits[place], &extra) || !take_symbol(&in, distances, &distance)) return false;
+        if (!take(&in, length_bits[place], &extra) || !take_symbol(&in, distances, DISTANCE_BITS, &distance)) return false;
         if (distance >= DISTANCE_SYMBOLS || !take(&in, distance_bits[distance], &more)) return false;
         if (!copy(&out, distance_base[distance] + more, length_base[place] + extra)) return false;
     }
@@ -251,7 +234,7 @@ static bool read_own_codes(bit_reader *in, inflated *out) {
     for (unsigned used = 0; used < total;) {
         unsigned symbol, more;
         refill(in);
-        if (!take_symbol(in, &literals, &symbol)) return false;
+        if (!take_symbol(in, &literals, HEADER_BITS, &symbol)) return false;
         if (symbol < 16) {
             lengths[used++] = (uint8_t)symbol;
             continue;
