@@ -164,15 +164,13 @@ package enum Zlib {
         try check(from: offset, count: length, of: bytes, expecting: byteCount, limit: limit)
         var isWhole = false
         // One byte more than expected, never filled: zlib refuses an output without an address.
-        let archive = [UInt8](unsafeUninitializedCapacity: byteCount + 1) { buffer, count in
-            let output = UnsafeMutableRawBufferPointer(
-                rebasing: UnsafeMutableRawBufferPointer(buffer)[..<byteCount]
-            )
+        let archive = [UInt8](filling: byteCount + 1) { buffer in
+            let output = UnsafeMutableRawBufferPointer(rebasing: buffer[..<byteCount])
             isWhole = bytes.withUnsafeBytes { input in
                 fill(UnsafeRawBufferPointer(rebasing: input[offset..<(offset + length)]), output)
             }
             // Bytes that zlib left alone are not initialized, so a damaged stream gives none.
-            count = isWhole ? byteCount : 0
+            return isWhole ? byteCount : 0
         }
         guard isWhole else { throw .damaged }
         return archive

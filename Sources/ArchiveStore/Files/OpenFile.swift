@@ -49,8 +49,8 @@ struct OpenFile: ~Copyable {
     /// Reads `count` bytes from `offset`; fewer if the file ends before.
     func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            let output = UnsafeMutableRawBufferPointer(buffer)
+        let bytes = [UInt8](filling: count) { output in
+            var filled = 0
             do throws(SystemError) {
                 while filled < count {
                     let target = UnsafeMutableRawBufferPointer(rebasing: output[filled..<count])
@@ -63,6 +63,7 @@ struct OpenFile: ~Copyable {
             } catch {
                 failure = error
             }
+            return filled
         }
         if let failure { throw failure }
         return bytes
