@@ -149,11 +149,20 @@ package protocol ArchiveStore: Sendable {
     /// The entries of one part, as ``forEachEntry(_:)`` gives them.
     func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>]
 
-    /// The same, with their archives as far as all of those together have no more than `byteCount` bytes.
-    func entries(
+    /// Gives the entries of one part to `body`, until that returns `false`; with their archives, where reading an entry
+    /// reads its archive, too, and that has no more than `byteCount` bytes.
+    ///
+    /// - Parameters:
+    ///   - initial: what `body` is given to change. If the store has to begin anew, as its directory was replaced, that
+    ///     begins with this once more.
+    ///   - body: for an entry without an archive, `peek` reads that, or tells why not.
+    /// - Returns: what `body` has made of `initial`.
+    func reduceEntries<State>(
         inPart part: Int,
-        archivesUpTo byteCount: Int
-    ) throws(StoreError) -> [ListedEntry]
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, StoreError>, _ archive: [UInt8]?) -> Bool
+    ) throws(StoreError) -> State
 
     /// Sets the user that the store asks and tells from now on, as long as that exists.
     func setUser(_ user: any StoreUser)
@@ -294,8 +303,17 @@ extension ArchiveStore {
     }
 
     /// Without archives: for stores where a list of entries reads none.
-    package func entries(inPart part: Int, archivesUpTo byteCount: Int) throws(StoreError) -> [ListedEntry] {
-        try entries(inPart: part).map { ListedEntry($0) }
+    package func reduceEntries<State>(
+        inPart part: Int,
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, StoreError>, _ archive: [UInt8]?) -> Bool
+    ) throws(StoreError) -> State {
+        var state = initial
+        for entry in try entries(inPart: part) {
+            guard body(&state, entry, nil) else { break }
+        }
+        return state
     }
 
     /// Ignores the user: for stores that give up nothing on their own.

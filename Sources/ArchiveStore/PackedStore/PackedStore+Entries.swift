@@ -15,45 +15,64 @@ extension PackedStore {
     /// Implementation: a part is that of the index. One that is not in memory is read, and not kept there, so that
     /// listing all entries takes the memory of one part.
     package func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
-        try entries(inPart: part, archivesUpTo: 0).map(\.information)
+        try reduceEntries(inPart: part, archivesUpTo: 0, into: []) { entries, entry, _ in
+            entries.append(entry)
+            return true
+        }
     }
 
     /// Implementation: as ``entries(inPart:)``; each record is read once, by one `pread`.
-    package func entries(inPart part: Int, archivesUpTo byteCount: Int) throws(StoreError) -> [ListedEntry] {
-        try withLog { log throws(StoreError) -> [ListedEntry]? in
-            guard (0..<PackedIndex.partCount).contains(part) else { return [] }
-            var room = byteCount
-            var entries: [ListedEntry] = []
-            var given: Set<RecordPlace> = []
-            var rest = log.index.slots(inPart: part, keepsPart: false)[...]
-            while let slot = rest.popFirst() {
-                guard given.insert(slot.place).inserted else { continue }
+    package func reduceEntries<State>(
+        inPart part: Int,
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, StoreError>, _ archive: [UInt8]?) -> Bool
+    ) throws(StoreError) -> State {
+        let state = try withLog { log throws(StoreError) -> State? in
+            var state = initial
+            guard (0..<PackedIndex.partCount).contains(part) else { return state }
+            var slots = log.index.slots(inPart: part, keepsPart: false)
+            // The places of all of them, once there are more than those of the part.
+            var places: Set<RecordPlace> = []
+            func add(_ latest: [IndexSlot]) {
+                if places.isEmpty { places = Set(slots.map(\.place)) }
+                slots += latest.filter { places.insert($0.place).inserted }
+            }
+            var next = 0
+            while next < slots.count {
+                let slot = slots[next]
+                next += 1
+                // In the order of their places, so the same ones follow one another.
+                if next > 1, slots[next - 2].place == slot.place { continue }
+                let result: Result<EntryInformation, StoreError>
+                var archive: [UInt8]?
                 do throws(StoreError) {
                     guard let found = try log.reader.read(slot, .whole) else {
                         // Its segment was given up meanwhile; the index has the entry's present place.
                         try log.lock.catchUp()
-                        rest += log.index.slots(slot.hash)
+                        add(log.index.slots(slot.hash))
                         continue
                     }
                     let key = String(decoding: found.record.key, as: UTF8.self)
-                    let information = log.reader.information(found, key: key)
-                    let archive = log.reader.archiveAtHand(of: found, room: &room)
-                    entries.append(ListedEntry(.success(information), archive: archive))
+                    result = .success(log.reader.information(found, key: key))
+                    archive = log.reader.archiveAtHand(of: found, limit: byteCount)
                 } catch {
                     guard error.code == .corrupted else { throw error }
                     // Saved over meanwhile, its blocks may have been given back.
                     try log.lock.catchUp()
                     let latest = log.index.slots(slot.hash)
-                    if latest.contains(where: { $0.place == slot.place }) {
-                        entries.append(ListedEntry(.failure(error)))
-                    } else {
-                        rest += latest
+                    guard latest.contains(where: { $0.place == slot.place }) else {
+                        add(latest)
+                        continue
                     }
+                    result = .failure(error)
                 }
+                guard body(&state, result, archive) else { break }
             }
             try log.reader.status.checkIndex()
-            return entries
-        } ?? []
+            return state
+        }
+        return state ?? initial
     }
 
     // MARK: Others

@@ -369,9 +369,14 @@ package final class WriteBehindStore: ArchiveStore {
         return try below.entries(inPart: part)
     }
 
-    package func entries(inPart part: Int, archivesUpTo byteCount: Int) throws(StoreError) -> [ListedEntry] {
+    package func reduceEntries<State>(
+        inPart part: Int,
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, StoreError>, _ archive: [UInt8]?) -> Bool
+    ) throws(StoreError) -> State {
         try settled()
-        return try below.entries(inPart: part, archivesUpTo: byteCount)
+        return try below.reduceEntries(inPart: part, archivesUpTo: byteCount, into: initial, body)
     }
 
     // MARK: Others

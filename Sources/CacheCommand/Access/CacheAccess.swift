@@ -41,12 +41,16 @@ package protocol CacheAccess: Sendable {
     /// On how many threads parts may be read at a time.
     var threadCount: Int { get }
 
-    /// As ``entries(inPart:)``, with those archives that came with the entries and have no more than `byteCount` bytes in
-    /// all.
-    func entries(
+    /// Gives the entries of a part to `body`, until that returns `false`; with those archives that come with the entries
+    /// and have no more than `byteCount` bytes.
+    ///
+    /// - Parameter initial: what `body` is given to change, perhaps more than once.
+    func reduceEntries<State>(
         inPart part: Int,
-        archivesUpTo byteCount: Int
-    ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)]
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, CacheError>, _ archive: [UInt8]?) -> Bool
+    ) throws -> State
 
     /// Gives each entry to `body`, expired or not, or why it cannot be read, with the number of its part, until that
     /// returns `false` or a signal comes.
@@ -94,11 +98,17 @@ extension CacheAccess {
 
     var threadCount: Int { 1 }
 
-    func entries(
+    func reduceEntries<State>(
         inPart part: Int,
-        archivesUpTo byteCount: Int
-    ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)] {
-        try entries(inPart: part).map { ($0, nil) }
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, CacheError>, _ archive: [UInt8]?) -> Bool
+    ) throws -> State {
+        var state = initial
+        for entry in try entries(inPart: part) {
+            guard body(&state, entry, nil) else { break }
+        }
+        return state
     }
 
     func removeAllUncounted() throws { _ = try removeAll() }

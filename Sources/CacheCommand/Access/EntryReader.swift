@@ -6,29 +6,23 @@ import TypedCache
 struct EntryReader: Sendable {
     let cache: any CacheAccess
 
-    /// How many bytes of archives are held at a time, of a part.
+    /// The largest archive, in bytes, that is held while the entries of a part are listed.
     static let mostBytesAtHand = 1 << 20
 
     /// The largest archive, in bytes, that is held whole and parsed. Larger ones only pass through, so that no entry
     /// takes more memory than it takes on disk: import parses them.
     static let largestParsed = 16 << 20
 
-    /// Reads all of an entry that was listed, unless its archive came with it, and sees whether that is a keyed archive.
+    /// Sees whether an archive that came with its entry is a keyed archive.
     ///
-    /// - Returns: `nil` if the entry is gone.
     /// - Throws: ``EntryFinding``.
-    func read(
-        _ listed: Result<EntryInformation, CacheError>,
-        archive: [UInt8]?
-    ) throws -> EntryInformation? {
-        guard let archive, case .success(let entry) = listed else { return try read(listed) }
+    static func check(_ archive: [UInt8], of entry: EntryInformation) throws(EntryFinding) {
         do throws(ArchiveError) {
-            try ArchiveTree.check(beginning: archive)
+            try ArchiveTree.check(beginning: archive[...])
             try ArchiveTree.check(archive)
         } catch {
             throw EntryFinding(error, entry)
         }
-        return entry
     }
 
     /// Reads all of an entry that was listed, and sees whether it is a keyed archive.
@@ -58,7 +52,7 @@ struct EntryReader: Sendable {
             if isLarge {
                 try sink(piece)
             } else {
-                if held.isEmpty { try ArchiveTree.check(beginning: piece) }
+                if held.isEmpty { try ArchiveTree.check(beginning: piece[...]) }
                 held += piece
             }
         }

@@ -79,13 +79,19 @@ struct EntryWalk {
     ) throws {
         let start = now()
         let partCount = cache.partCount
-        // Few parts at a time, so that their results take little memory and the user sees that the work goes on.
-        let mostParts = cache.threadCount > 1 ? 4 * cache.threadCount : 1
+        // Some parts at a time, so that the user sees that the work goes on. As many more as take little time: threads
+        // wait for one another after each time.
+        var atOnce = cache.threadCount > 1 ? 4 * cache.threadCount : 1
         var count = 0
-        for first in stride(from: 0, to: partCount, by: mostParts) {
+        var first = 0
+        while first < partCount {
             guard interruption.signal == nil else { return }
-            let parts = first..<min(first + mostParts, partCount)
-            for (part, result) in zip(parts, results(of: parts, work)) {
+            let parts = first..<min(first + atOnce, partCount)
+            first = parts.upperBound
+            let roundStart = now()
+            let results = results(of: parts, work)
+            if atOnce > 1, now() - roundStart < Self.shortRound { atOnce *= 2 }
+            for (part, result) in zip(parts, results) {
                 let read = try result.get()
                 body(read.result)
                 count += read.entryCount
@@ -101,6 +107,8 @@ struct EntryWalk {
             }
         }
     }
+
+    private static let shortRound = Duration.milliseconds(50)
 
     private func results<PartResult: Sendable>(
         of parts: Range<Int>,

@@ -170,11 +170,13 @@ struct DiskCacheAccess: CacheAccess {
 
     var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    func entries(
+    func reduceEntries<State>(
         inPart part: Int,
-        archivesUpTo byteCount: Int
-    ) throws -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)] {
-        try inspector.entries(inPart: part, archivesUpTo: byteCount)
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, CacheError>, _ archive: [UInt8]?) -> Bool
+    ) throws -> State {
+        try inspector.reduceEntries(inPart: part, archivesUpTo: byteCount, into: initial, body)
     }
 
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {

@@ -91,25 +91,46 @@ struct VerifySummary: Sendable {
         at date: Date,
         until interruption: any Interruption
     ) throws -> (result: VerifySummary, entryCount: Int) {
+        typealias PartResult = (summary: VerifySummary, count: Int, failure: (any Error)?)
         let reader = EntryReader(cache: cache)
-        var summary = VerifySummary()
-        var count = 0
-        for (entry, archive) in try cache.entries(inPart: part, archivesUpTo: EntryReader.mostBytesAtHand) {
-            guard interruption.signal == nil else { break }
-            count += 1
-            try summary.add(at: date) { try reader.read(entry, archive: archive) }
+        let initial: PartResult = (VerifySummary(), 0, nil)
+        let result = try cache.reduceEntries(
+            inPart: part,
+            archivesUpTo: EntryReader.mostBytesAtHand,
+            into: initial
+        ) { result, entry, archive in
+            guard interruption.signal == nil else { return false }
+            result.count += 1
+            do {
+                if let archive, case .success(let entry) = entry {
+                    try EntryReader.check(archive, of: entry)
+                    result.summary.add(entry, at: date)
+                } else {
+                    try result.summary.add(at: date) { try reader.read(entry) }
+                }
+            } catch let finding as EntryFinding {
+                result.summary.findings.append(finding)
+            } catch {
+                result.failure = error
+            }
+            return result.failure == nil
         }
-        return (summary, count)
+        if let failure = result.failure { throw failure }
+        return (result.summary, result.count)
     }
 
     /// Counts the entry that `read` reads, or its fault.
     mutating func add(at date: Date, _ read: () throws -> EntryInformation?) throws {
         do {
-            guard let entry = try read() else { return }
-            if entry.isExpired(at: date) { expired += 1 } else { sound += 1 }
+            if let entry = try read() { add(entry, at: date) }
         } catch let finding as EntryFinding {
             findings.append(finding)
         }
+    }
+
+    /// Counts an entry that is whole.
+    mutating func add(_ entry: EntryInformation, at date: Date) {
+        if entry.isExpired(at: date) { expired += 1 } else { sound += 1 }
     }
 
     mutating func add(_ part: VerifySummary) {

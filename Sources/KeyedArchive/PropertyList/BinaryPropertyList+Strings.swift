@@ -89,6 +89,13 @@ extension BinaryPropertyList {
 
     /// The value of a key, or `nil`.
     func value(of key: StaticString, in fields: Fields) throws(ArchiveError) -> Reference? {
+        // A static string's bytes stay where they are as long as the process lives.
+        let utf8 = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+        switch search(for: utf8, in: fields, from: 0) {
+        case .found(let position): return value(fields, position)
+        case .absent: return nil
+        case .open: break
+        }
         for position in 0..<fields.count where try isString(self.key(fields, position), key) {
             return value(fields, position)
         }
@@ -202,6 +209,47 @@ extension BinaryPropertyList {
     /// The string that an object is, or `nil` if it is something else or not below `length` bytes.
     func shortString(_ reference: Reference, below length: Int) throws(ArchiveError) -> String? {
         try shortText(reference, below: length).map { text throws(ArchiveError) in try string(text) }
+    }
+
+    // MARK: Short texts
+
+    /// The eight bytes that an object begins with, if it is surely a text of up to 14 ASCII characters, which begins with
+    /// its marker; `nil` leaves the question open.
+    @inline(__always)
+    func headOfShortASCII(_ reference: Reference) -> UInt64? {
+        guard let offset = knownOffset(of: reference) else { return nil }
+        let head = bytes.bigEndian(offset, 8)
+        return KeyPattern.isShortASCII(head) && isShortASCII(head: head, at: offset) ? head : nil
+    }
+
+    /// Whether the text with its length in its marker is all there, and ASCII.
+    @inline(__always)
+    func isShortASCII(head: UInt64, at offset: Int) -> Bool {
+        let count = Self.byteCount(ofHead: head)
+        guard offset &+ 1 &+ count <= table else { return false }
+        // Its bytes from the highest on, and others behind it.
+        let shown = min(count, 7)
+        var high = head &<< 8 & ~(.max &>> UInt64(8 &* shown))
+        if count > 7 { high |= bytes.bigEndian(offset &+ 8, 8) & ~(.max &>> UInt64(8 &* (count &- 7))) }
+        return high & 0x8080_8080_8080_8080 == 0
+    }
+
+    /// How many bytes the short text with this head has.
+    @inline(__always)
+    static func byteCount(ofHead head: UInt64) -> Int { Int(truncatingIfNeeded: head &>> 56) & 0x0F }
+
+    /// Whether a short text is `$class`.
+    @inline(__always)
+    static func isClassKey(head: UInt64) -> Bool { head &>> 8 == 0x56_24_63_6C_61_73_73 }
+
+    /// Whether an object is surely the text `text`, of up to 14 ASCII characters; `false` leaves the question open.
+    func isShortASCII(_ reference: Reference, _ text: StaticString) -> Bool {
+        guard let offset = knownOffset(of: reference), bytes[offset] == 0x50 | UInt8(text.utf8CodeUnitCount),
+            offset &+ 1 &+ text.utf8CodeUnitCount <= table
+        else { return false }
+        // A static string's bytes stay where they are as long as the process lives.
+        let utf8 = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return bytes.hold(utf8, at: offset &+ 1)
     }
 
     // MARK: Text where it lies

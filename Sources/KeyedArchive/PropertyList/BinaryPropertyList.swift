@@ -183,6 +183,40 @@ struct BinaryPropertyList: Sendable, BitwiseCopyable {
         return Fields(start: start, count: count)
     }
 
+    /// How many bytes of text an object of a usual kind has, 0 for a number or a UID; `nil` leaves the question open:
+    /// the object is of another kind, or damaged.
+    ///
+    /// - Parameter objectCount: UIDs are below.
+    @inline(__always)
+    func byteCountIfSound(_ reference: Reference, objectCount: Int) -> Int? {
+        guard let offset = knownOffset(of: reference) else { return nil }
+        let head = bytes.bigEndian(offset, 8)
+        let low = Int(truncatingIfNeeded: head &>> 56) & 0x0F
+        switch head &>> 60 {
+        case 0x0: return low == 0 || low == 8 || low == 9 ? 0 : nil
+        case 0x1: return low <= 3 && offset &+ 1 &+ 1 &<< low <= table ? 0 : nil
+        case 0x2: return low == 2 || low == 3 ? (offset &+ 1 &+ 1 &<< low <= table ? 0 : nil) : nil
+        case 0x5:
+            if low < 15 { return isShortASCII(head: head, at: offset) ? low : nil }
+            // Others of up to 255 characters have their number in one byte.
+            let range = offset &+ 3..<offset &+ 3 &+ Int(truncatingIfNeeded: head &>> 40) & 0xFF
+            guard head &>> 48 == 0x5F10, range.upperBound <= table, bytes.withBytes(in: range, isASCII) else {
+                return nil
+            }
+            return range.count
+        case 0x6:
+            guard low < 15 || head &>> 48 == 0x6F10 else { return nil }
+            let start = low < 15 ? offset &+ 1 : offset &+ 3
+            let count = low < 15 ? low : Int(truncatingIfNeeded: head &>> 40) & 0xFF
+            let range = start..<start &+ 2 &* count
+            return range.upperBound <= table && bytes.withBytes(in: range, hasNoSurrogates) ? range.count : nil
+        case 0x8:
+            guard low <= 1, offset &+ 2 &+ low <= table else { return nil }
+            return Int(truncatingIfNeeded: (head &<< 8) &>> (56 &- 8 &* UInt64(low))) < objectCount ? 0 : nil
+        default: return nil
+        }
+    }
+
     // MARK: Containers
 
     /// - Precondition: `index` is below the run's count.

@@ -27,52 +27,64 @@ extension ArchiveSource {
     }
 
     /// The description of a class, read from its dictionary.
-    ///
-    /// - Parameter keepsNames: whether names are kept; otherwise they are checked only, and empty.
     func classDescription(
         _ found: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference,
-        _ budget: DecodingBudget,
-        keepsNames: Bool = true
+        _ budget: DecodingBudget
     ) throws(ArchiveError) -> ArchiveTree.ClassDescription {
         try budget.spend(3 * found.count)
         var scope = ArchiveScope(found)
+        return ArchiveTree.ClassDescription(
+            name: try className(classNameReference(&scope, at: reference), budget),
+            chain: try classNames(scope.stored("$classes", in: list), budget),
+            hints: try classNames(scope.stored("$classhints", in: list), budget)
+        )
+    }
+
+    /// The value in a class's dictionary that its name is.
+    func classNameReference(
+        _ scope: inout ArchiveScope,
+        at reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> BinaryPropertyList.Reference {
         guard let name = try scope.stored("$classname", in: list) else {
             throw corrupted("object without a class", reference)
         }
-        return ArchiveTree.ClassDescription(
-            name: try className(name, budget, keepsIt: keepsNames),
-            chain: try classNames(scope.stored("$classes", in: list), budget, keepsThem: keepsNames),
-            hints: try classNames(scope.stored("$classhints", in: list), budget, keepsThem: keepsNames)
-        )
+        return name
+    }
+
+    func classNameText(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> BinaryPropertyList.Text {
+        guard let text = try list.shortText(reference, below: Self.classNameLimit) else {
+            throw corrupted("class without a name", reference)
+        }
+        return text
+    }
+
+    func classNameRun(
+        _ reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> BinaryPropertyList.References {
+        guard case .array(let run) = try list.object(reference) else {
+            throw corrupted("names of classes that are no list", reference)
+        }
+        return run
     }
 
     private func className(
         _ reference: BinaryPropertyList.Reference,
-        _ budget: DecodingBudget,
-        keepsIt: Bool
+        _ budget: DecodingBudget
     ) throws(ArchiveError) -> String {
-        guard let text = try list.shortText(reference, below: Self.classNameLimit) else {
-            throw corrupted("class without a name", reference)
-        }
+        let text = try classNameText(reference)
         try budget.spend(list.byteCount(of: text) + 1)
-        return keepsIt ? try list.string(text) : ""
+        return try list.string(text)
     }
 
     private func classNames(
         _ reference: BinaryPropertyList.Reference?,
-        _ budget: DecodingBudget,
-        keepsThem: Bool
+        _ budget: DecodingBudget
     ) throws(ArchiveError) -> [String] {
         guard let reference else { return [] }
-        guard case .array(let run) = try list.object(reference) else {
-            throw corrupted("names of classes that are no list", reference)
-        }
+        let run = try classNameRun(reference)
         var names: [String] = []
-        for index in 0..<run.count {
-            let name = try className(list.element(run, index), budget, keepsIt: keepsThem)
-            if keepsThem { names.append(name) }
-        }
+        for index in 0..<run.count { names.append(try className(list.element(run, index), budget)) }
         return names
     }
 

@@ -95,15 +95,19 @@ extension CacheInspector {
         }
     }
 
-    /// The same, with their archives as far as reading the entries took no more work, and all together have no more than
-    /// `byteCount` bytes. Blocks on disk I/O.
-    package func entries(
+    /// Gives the entries of one part to `body`, until that returns `false`; with their archives, as far as reading the
+    /// entries takes no more work, and they have no more than `byteCount` bytes. Blocks on disk I/O.
+    ///
+    /// - Parameter initial: what `body` is given to change; the store may begin with it anew.
+    package func reduceEntries<State>(
         inPart part: Int,
-        archivesUpTo byteCount: Int
-    ) throws(CacheError) -> [(entry: Result<EntryInformation, CacheError>, archive: [UInt8]?)] {
+        archivesUpTo byteCount: Int,
+        into initial: State,
+        _ body: (inout State, Result<EntryInformation, CacheError>, _ archive: [UInt8]?) -> Bool
+    ) throws(CacheError) -> State {
         try core.wrapping { () throws(StoreError) in
-            try core.store.entries(inPart: part, archivesUpTo: byteCount).map { listed in
-                (listed.information.mapError { core.failure($0) }, listed.archive)
+            try core.store.reduceEntries(inPart: part, archivesUpTo: byteCount, into: initial) {
+                body(&$0, $1.mapError { core.failure($0) }, $2)
             }
         }
     }

@@ -119,6 +119,16 @@ final class IndexSnapshot: Sendable {
         return isSound ? table : nil
     }
 
+    /// As ``table(part:firstLiveSegment:)``, in the order of their places, which they have in the file.
+    func slots(inPart part: Int, firstLiveSegment: UInt32) -> [IndexSlot]? {
+        var slots: [IndexSlot] = []
+        slots.reserveCapacity(min(parts[part].count, Self.pieceByteCount / IndexPart.usualByteCount))
+        let isSound = forEachSlot(inPart: part) { slot in
+            if slot.place.segment >= firstLiveSegment { slots.append(slot) }
+        }
+        return isSound ? slots : nil
+    }
+
     /// The slot of a key whose segment is not given up, as a table of its part would give it, which takes several times as
     /// long to make.
     ///

@@ -19,6 +19,8 @@ final class PackedIndex: Sendable {
         let table: @Sendable (_ part: Int) -> IndexTable
         /// Looks for a key without loading its part; `nil`: the part has to be loaded.
         var look: @Sendable (_ digest: KeyDigest) -> IndexLook? = { _ in nil }
+        /// Lists the slots of a part in the order of their places without loading it; `nil`: it has to be loaded.
+        var list: @Sendable (_ part: Int) -> [IndexSlot]? = { _ in nil }
     }
 
     private struct PartState: Sendable {
@@ -207,6 +209,12 @@ final class PackedIndex: Sendable {
         if keepsPart {
             withPart(number: part) { $0.forEachSlot { slots.append($0) } }
         } else {
+            let listed = parts[part].state.withLock { state -> [IndexSlot]? in
+                guard state.table == nil, state.uses.isEmpty else { return nil }
+                let source = source.withLock { $0 }
+                return source?.list(part)
+            }
+            if let listed { return listed }
             peekPart(number: part) { $0.forEachSlot { slots.append($0) } }
         }
         return slots.sorted { $0.place < $1.place }

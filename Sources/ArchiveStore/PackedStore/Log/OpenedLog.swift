@@ -42,6 +42,8 @@ struct OpenedLog {
                 snapshot.table(part: part, firstLiveSegment: status.firstLiveSegment) ?? rescue.table(part: part)
             } look: { digest in
                 snapshot.look(for: digest, firstLiveSegment: status.firstLiveSegment)
+            } list: { part in
+                snapshot.slots(inPart: part, firstLiveSegment: status.firstLiveSegment)
             }
             index = PackedIndex(partRank: partRank, source: source)
         } else {

@@ -64,14 +64,12 @@ extension RecordReader {
         try archive(of: found.record, in: found.bytes, segment: found.slot.place.segment, limit: limit)
     }
 
-    /// The archive of a record that was read whole, if there is room for so many bytes, and it can be inflated.
-    func archiveAtHand(of found: LocatedRecord, room: inout Int) -> [UInt8]? {
+    /// The archive of a record that was read whole, if it has no more than `limit` bytes, and can be inflated.
+    func archiveAtHand(of found: LocatedRecord, limit: Int) -> [UInt8]? {
         let byteCount = found.record.archiveByteCount
-        guard byteCount > 0, byteCount <= room else { return nil }
+        guard byteCount > 0, byteCount <= limit else { return nil }
         // The caller asks for the entry once more where this is nil, and gets the error then.
-        guard let archive = try? archive(of: found, limit: byteCount) else { return nil }
-        room -= byteCount
-        return archive
+        return try? archive(of: found, limit: byteCount)
     }
 
     /// The archive of an entry as a zlib stream.
