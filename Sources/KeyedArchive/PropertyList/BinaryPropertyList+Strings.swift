@@ -89,13 +89,6 @@ extension BinaryPropertyList {
 
     /// The value of a key, or `nil`.
     func value(of key: StaticString, in fields: Fields) throws(ArchiveError) -> Reference? {
-        // A static string's bytes stay where they are as long as the process lives.
-        let utf8 = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
-        switch search(for: utf8, in: fields, from: 0) {
-        case .found(let position): return value(fields, position)
-        case .absent: return nil
-        case .open: break
-        }
         for position in 0..<fields.count where try isString(self.key(fields, position), key) {
             return value(fields, position)
         }
