@@ -22,7 +22,7 @@ struct ClusterProcessTests {
         _ count: Int,
         _ fleet: ClusterFleet,
         timeout: Int = 600_000,
-        deadline: Int = 20_000
+        deadline: Int = 600_000
     ) throws -> [SharedProcess] {
         let url = "\(fleet.cluster.url)?prefix=\(fleet.prefix)&soft_timeout=\(timeout)ms&timeout=\(timeout)ms"
         return try (0..<count).map { _ in try SharedProcess(url, interval: 50, deadline: deadline) }

@@ -16,7 +16,7 @@ struct ClusterFleet {
     }
 
     /// - Parameter timeout: in milliseconds.
-    func machine(timeout: Int = 600_000, deadline: Duration = .seconds(20)) throws -> SharedTier {
+    func machine(timeout: Int = 600_000, deadline: Duration = .seconds(600)) throws -> SharedTier {
         try SharedTier(
             "\(cluster.url)?prefix=\(prefix)&soft_timeout=\(timeout)ms&timeout=\(2 * timeout)ms",
             SharedSettings(
@@ -43,7 +43,7 @@ struct ClusterFleet {
     }
 
     /// A machine that hears of changes by each master.
-    func wholeMachine(timeout: Int = 600_000, deadline: Duration = .seconds(20)) async throws -> SharedTier {
+    func wholeMachine(timeout: Int = 600_000, deadline: Duration = .seconds(600)) async throws -> SharedTier {
         let tier = try machine(timeout: timeout, deadline: deadline)
         while tier.clusterClient?.isWhole != true { await pause() }
         await tier.verified()

@@ -21,7 +21,7 @@ struct Fleet {
         through port: UInt16? = nil,
         timeout: Int = 600_000,
         heartbeat: Duration = .milliseconds(20),
-        deadline: Duration = .seconds(20),
+        deadline: Duration = .seconds(600),
         lease: Duration = .seconds(3_600),
         _ change: (inout SharedSettings) -> Void = { _ in }
     ) throws -> SharedTier {
