@@ -73,10 +73,9 @@ extension RedisCommand {
             .container: ["OBJECT", "MEMORY", "XINFO", "XGROUP"],
             .keyless: [
                 "ACL", "ASKING", "AUTH", "BGSAVE", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE", "DEBUG",
-                "ECHO",
-                "FLUSHALL", "FLUSHDB", "FUNCTION", "HELLO", "INFO", "KEYS", "LASTSAVE", "LATENCY", "PING",
-                "PUBLISH",
-                "RANDOMKEY", "READONLY", "READWRITE", "ROLE", "SCAN", "SCRIPT", "SELECT", "SLOWLOG", "TIME", "WAIT",
+                "ECHO", "FLUSHALL", "FLUSHDB", "FUNCTION", "HELLO", "INFO", "KEYS", "LASTSAVE", "LATENCY", "PING",
+                "PUBLISH", "RANDOMKEY", "READONLY", "READWRITE", "ROLE", "SCAN", "SCRIPT", "SELECT", "SLOWLOG",
+                "TIME", "WAIT",
             ],
         ]
         return Dictionary(uniqueKeysWithValues: names.flatMap { form, names in names.map { ($0, form) } })
