@@ -153,10 +153,10 @@ package protocol ArchiveStore: Sendable {
     /// reads its archive, too, and that has no more than `byteCount` bytes.
     ///
     /// - Parameters:
-    ///   - initial: what `body` is given to change. If the store has to begin anew, as its directory was replaced, that
-    ///     begins with this once more.
+    ///   - initial: the state before the first entry. A store whose directory was replaced meanwhile begins anew, and
+    ///     with this state.
     ///   - body: for an entry without an archive, `peek` reads that, or tells why not.
-    /// - Returns: what `body` has made of `initial`.
+    /// - Returns: the state behind the last entry.
     func reduceEntries<State>(
         inPart part: Int,
         archivesUpTo byteCount: Int,

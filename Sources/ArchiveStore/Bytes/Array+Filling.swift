@@ -5,7 +5,8 @@ extension [UInt8] {
     /// Few bytes are filled on the stack and copied: making an array to be filled in its place has the standard library
     /// look up the array's type, 350 instructions each time.
     ///
-    /// Unsafe code, and why it is sound: no byte counts but those that were filled.
+    /// Unsafe code, and why it is sound: `fill` is given the bounds of the memory; only the bytes that it has filled are
+    /// part of the array, and a count beyond the memory traps.
     init(filling capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
         if capacity <= 1_024 {
             self = withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 1) { buffer in

@@ -44,7 +44,7 @@ package protocol CacheAccess: Sendable {
     /// Gives the entries of a part to `body`, until that returns `false`; with those archives that come with the entries
     /// and have no more than `byteCount` bytes.
     ///
-    /// - Parameter initial: what `body` is given to change, perhaps more than once.
+    /// - Parameter initial: the state before the first entry; the store may begin anew with it.
     func reduceEntries<State>(
         inPart part: Int,
         archivesUpTo byteCount: Int,

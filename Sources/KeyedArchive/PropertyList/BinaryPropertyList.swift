@@ -198,7 +198,7 @@ struct BinaryPropertyList: Sendable, BitwiseCopyable {
         case 0x2: return low == 2 || low == 3 ? (offset &+ 1 &+ 1 &<< low <= table ? 0 : nil) : nil
         case 0x5:
             if low < 15 { return isShortASCII(head: head, at: offset) ? low : nil }
-            // Others of up to 255 characters have their number in one byte.
+            // Longer texts of up to 255 characters have their number in one byte.
             let range = offset &+ 3..<offset &+ 3 &+ Int(truncatingIfNeeded: head &>> 40) & 0xFF
             guard head &>> 48 == 0x5F10, range.upperBound <= table, bytes.withBytes(in: range, isASCII) else {
                 return nil

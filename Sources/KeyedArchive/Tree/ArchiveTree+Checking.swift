@@ -33,10 +33,10 @@ extension ArchiveTree {
 /// nothing: most of the time of reading a small archive goes into its strings and lists.
 ///
 /// Objects of the usual kinds are seen to be sound by a few comparisons. Those that are not surely sound go the way that
-/// the reader of trees takes, which tells what is wrong with them.
+/// the reader of trees takes, which names the fault.
 private struct ArchiveChecker {
     private let source: ArchiveSource
-    /// What may still be spent: a `DecodingBudget` of this checker alone, without memory of its own.
+    /// The references that may still be spent: a `DecodingBudget` of this checker alone, without memory of its own.
     private var budget: Int
     private var list: BinaryPropertyList { source.list }
 
@@ -85,7 +85,7 @@ private struct ArchiveChecker {
         }
     }
 
-    /// The class of an instance whose fields are all surely sound, and what they cost; `nil` leaves the question open.
+    /// The class of an instance whose fields are all surely sound, and their cost in references; `nil` leaves the question open.
     private func usualInstance(
         _ found: BinaryPropertyList.Fields
     ) -> (classReference: BinaryPropertyList.Reference, cost: Int)? {
@@ -186,7 +186,7 @@ private struct ArchiveChecker {
 
     // MARK: Classes
 
-    /// Checks what `classDescription(_:at:_:)` reads.
+    /// Checks a class's dictionary as `classDescription(_:at:_:)` reads it.
     private mutating func checkClass(
         _ found: BinaryPropertyList.Fields,
         at reference: BinaryPropertyList.Reference

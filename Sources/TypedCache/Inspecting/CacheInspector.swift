@@ -98,7 +98,7 @@ extension CacheInspector {
     /// Gives the entries of one part to `body`, until that returns `false`; with their archives, as far as reading the
     /// entries takes no more work, and they have no more than `byteCount` bytes. Blocks on disk I/O.
     ///
-    /// - Parameter initial: what `body` is given to change; the store may begin with it anew.
+    /// - Parameter initial: the state before the first entry; the store may begin anew with it.
     package func reduceEntries<State>(
         inPart part: Int,
         archivesUpTo byteCount: Int,

@@ -1,6 +1,6 @@
 import ArchiveStore
 
-/// The operations on disk that are under way, and what became of their keys meanwhile: tells whether an operation that
+/// The operations on disk that are under way, and the changes of their keys meanwhile: tells whether an operation that
 /// ends knows the entry that its key has now.
 struct OperationTraffic {
     /// The state of a key when an operation began, to be compared when it ends.
@@ -17,7 +17,7 @@ struct OperationTraffic {
         fileprivate let isContended: Bool
     }
 
-    /// What an operation knows when it ends.
+    /// Whether the entry of an operation that ends may be kept.
     struct Outcome {
         /// Whether its entry is certain to be the one that the key has.
         let isCurrent: Bool

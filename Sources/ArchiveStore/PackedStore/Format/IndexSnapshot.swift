@@ -119,14 +119,18 @@ final class IndexSnapshot: Sendable {
         return isSound ? table : nil
     }
 
-    /// As ``table(part:firstLiveSegment:)``, in the order of their places, which they have in the file.
+    /// As ``table(part:firstLiveSegment:)``, in the order of their places, which they have in a file as this package
+    /// writes it; `nil` also if they have not.
     func slots(inPart part: Int, firstLiveSegment: UInt32) -> [IndexSlot]? {
         var slots: [IndexSlot] = []
         slots.reserveCapacity(min(parts[part].count, Self.pieceByteCount / IndexPart.usualByteCount))
+        var isInOrder = true
         let isSound = forEachSlot(inPart: part) { slot in
-            if slot.place.segment >= firstLiveSegment { slots.append(slot) }
+            guard slot.place.segment >= firstLiveSegment else { return }
+            if let last = slots.last, slot.place < last.place { isInOrder = false }
+            slots.append(slot)
         }
-        return isSound ? slots : nil
+        return isSound && isInOrder ? slots : nil
     }
 
     /// The slot of a key whose segment is not given up, as a table of its part would give it, which takes several times as
