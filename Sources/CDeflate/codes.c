@@ -14,12 +14,6 @@ static void assign(prefix_code *code, const uint16_t *symbols, size_t count) {
     }
 }
 
-void code_assign(prefix_code *code, size_t count) {
-    uint16_t symbols[288];
-    for (size_t symbol = 0; symbol < count; symbol++) symbols[symbol] = (uint16_t)symbol;
-    assign(code, symbols, count);
-}
-
 /// Counts below this are sorted by counting.
 enum { FEW = 32 };
 
@@ -125,14 +119,20 @@ void code_make(prefix_code *code, const uint16_t *counts, size_t count, unsigned
     assign(code, symbols, used);
 }
 
-static prefix_code fixed;
+static prefix_code fixed, fixed_distances;
 
-// Before anything can call the functions that need it, so no thread sees it incomplete.
+// Before anything can call the functions that need them, so no thread sees them incomplete.
 __attribute__((constructor)) static void make_fixed(void) {
+    uint16_t symbols[288];
     for (unsigned symbol = 0; symbol < 288; symbol++) {
+        symbols[symbol] = (uint16_t)symbol;
         fixed.lengths[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
     }
-    code_assign(&fixed, 288);
+    assign(&fixed, symbols, 288);
+    memset(fixed_distances.lengths, 5, DISTANCE_SYMBOLS);
+    assign(&fixed_distances, symbols, DISTANCE_SYMBOLS);
 }
 
 const prefix_code *code_fixed(void) { return &fixed; }
+
+const prefix_code *code_fixed_distances(void) { return &fixed_distances; }

@@ -50,12 +50,12 @@ static inline unsigned code_reversed(unsigned value, unsigned bits) {
     return value >> (16 - bits);
 }
 
-/// Gives each symbol the bits that follow from the lengths, none of which is 0.
-void code_assign(prefix_code *code, size_t count);
-
 /// Finds the lengths of the shortest code in which none has more than `longest` bits, and assigns the bits. One symbol
 /// at least is counted.
 void code_make(prefix_code *code, const uint16_t *counts, size_t count, unsigned longest);
 
 /// The code of literals and lengths that blocks with fixed codes have.
 const prefix_code *code_fixed(void);
+
+/// The code of distances that blocks with fixed codes have.
+const prefix_code *code_fixed_distances(void);

@@ -364,7 +364,7 @@ static void write_codes(bit_writer *out, const block_codes *codes) {
     }
 }
 
-// MARK: - A stream
+// MARK: - A block
 
 /// How many bits a block with fixed codes takes.
 static size_t fixed_block_bits(const symbol_counts *counts) {
@@ -392,29 +392,13 @@ static void write_block(bit_writer *out, const token *tokens, size_t count, cons
             return write_tokens(out, tokens, count, &codes.literals, &codes.distances);
         }
     }
-    prefix_code distance_code;
-    memset(distance_code.lengths, 5, DISTANCE_SYMBOLS);
-    code_assign(&distance_code, DISTANCE_SYMBOLS);
     put(out, 1 | 1 << 1, 3);
-    write_tokens(out, tokens, count, code_fixed(), &distance_code);
-}
-
-static uint8_t *write_big_endian(uint8_t *bytes, uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) *bytes++ = (uint8_t)(value >> shift);
-    return bytes;
+    write_tokens(out, tokens, count, code_fixed(), code_fixed_distances());
 }
 
 size_t small_deflate(
     const small_dictionary *dictionary, const void *bytes, size_t count, int depth, void *output, size_t room) {
-    if (count > SMALL_DEFLATE_LARGEST_INPUT) return 0;
-    size_t header = dictionary != NULL ? 6 : 2;
-    if (room < header + 4) return 0;
-    uint8_t *next = output;
-    // A window of 2^15; a multiple of 31 with the bit for a dictionary, and without.
-    *next++ = 0x78;
-    *next++ = dictionary != NULL ? 0x20 | (31 - (0x7820 % 31)) : 0x01;
-    if (dictionary != NULL) next = write_big_endian(next, dictionary->identifier);
-
+    if (count > SMALL_DEFLATE_LARGEST_INPUT || room == 0) return 0;
     input in;
     in.bytes = bytes;
     in.count = count;
@@ -429,12 +413,10 @@ size_t small_deflate(
     symbol_counts counts = {{0}, {0}};
     // Inlined twice: without a dictionary, half of the search is left out.
     size_t used = dictionary == NULL ? divide(&in, NULL, tokens, &counts) : divide(&in, dictionary, tokens, &counts);
-    bit_writer out = {next, (uint8_t *)output + room - 4, 0, 0, false};
+    bit_writer out = {output, (uint8_t *)output + room, 0, 0, false};
     write_block(&out, tokens, used, &counts);
     // The last bits, filled up to a byte.
     if (out.count > 0) put(&out, 0, 8 - out.count);
     flush(&out);
-    if (out.is_full) return 0;
-    next = write_big_endian(out.next, small_adler32(bytes, count));
-    return (size_t)(next - (uint8_t *)output);
+    return out.is_full ? 0 : (size_t)(out.next - (uint8_t *)output);
 }

@@ -5,8 +5,6 @@ enum { DICTIONARY_HASH_BITS = 15, NO_PLACE = 0xffff, DICTIONARY_PADDING = 264 };
 
 struct small_dictionary {
     size_t count;
-    /// The Adler-32 of the bytes, which streams name the dictionary by.
-    uint32_t identifier;
     /// By hash, the last place of a string of four bytes; `NO_PLACE` for none.
     uint16_t last[1 << DICTIONARY_HASH_BITS];
     /// For each place the one before it with the same hash: `count` places, then the bytes, and zeros behind them that
@@ -14,8 +12,6 @@ struct small_dictionary {
     uint16_t *before;
     uint8_t *bytes;
 };
-
-uint32_t small_adler32(const uint8_t *bytes, size_t count);
 
 /// The highest bits are the hash of a string, in as many bits as an index has.
 static inline uint32_t hash_product(uint32_t string) { return string * 2654435761u; }

@@ -23,11 +23,17 @@ enum AlikeArchives {
 }
 
 extension PresetDictionary {
-    /// Deflates `bytes` to an array.
+    /// Deflates `bytes` to a zlib stream.
     func deflate(_ bytes: [UInt8], compression: ArchiveCompression = .automatic) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: bytes.count)) { buffer, count in
-            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer), compression) }
+        var isBare = false
+        let data = [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: bytes.count)) { buffer, count in
+            let made = bytes.withUnsafeBytes {
+                deflate($0, into: UnsafeMutableRawBufferPointer(buffer), compression)
+            }
+            count = made.byteCount
+            isBare = made.isBare
         }
+        return isBare ? stream(ofBare: data[...], content: bytes) : data
     }
 
     /// Inflates all of `stream`.

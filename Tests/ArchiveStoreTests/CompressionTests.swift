@@ -202,17 +202,10 @@ import Testing
         let archives = AlikeArchives.make(count: 20, seed: level)
         let dictionary = PresetDictionary(Array(archives.joined()))
         for archive in AlikeArchives.make(count: 20, seed: 100 + level) {
-            func deflated(_ compression: ArchiveCompression) -> [UInt8] {
-                [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: archive.count)) { buffer, count in
-                    count = archive.withUnsafeBytes {
-                        dictionary.deflate($0, into: UnsafeMutableRawBufferPointer(buffer), compression)
-                    }
-                }
-            }
-            let stream = deflated(.level(level))
+            let stream = dictionary.deflate(archive, compression: .level(level))
             #expect(try dictionary.inflate(stream, expecting: archive.count) == archive)
             #expect(stream.count < archive.count / 2)
-            #expect(deflated(.stored) == Zlib.deflate(archive, .stored))
+            #expect(dictionary.deflate(archive, compression: .stored) == Zlib.deflate(archive, .stored))
         }
     }
 

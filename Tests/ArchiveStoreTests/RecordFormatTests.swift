@@ -54,7 +54,7 @@ import Testing
             payloadBound: payload.count + .random(in: 0...300, using: &random)
         ) { output in
             output.copyBytes(from: payload)
-            return payload.count
+            return .init(isBare: false, byteCount: payload.count)
         }
         let place = RecordPlace(
             segment: .random(in: 1...9, using: &random),

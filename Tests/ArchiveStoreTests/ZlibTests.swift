@@ -66,11 +66,7 @@ import Testing
         let archives = AlikeArchives.make(count: 9, seed: 2)
         let dictionary = PresetDictionary(Array(archives[1...].joined()))
         let archive = archives[0]
-        let stream = [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: archive.count)) {
-            buffer,
-            count in
-            count = archive.withUnsafeBytes { dictionary.deflate($0, into: UnsafeMutableRawBufferPointer(buffer)) }
-        }
+        let stream = dictionary.deflate(archive)
         #expect(stream[1] & 0x20 != 0)
         #expect(pieces(stream, dictionary: dictionary, expecting: archive.count) == archive)
         #expect(pieces(stream, expecting: archive.count) == nil)

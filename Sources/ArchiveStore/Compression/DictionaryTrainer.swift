@@ -79,7 +79,8 @@ enum DictionaryTrainer {
             return sum
                 + withUnsafeTemporaryAllocation(byteCount: bound, alignment: 1) { output in
                     sample.withUnsafeBytes { input in
-                        dictionary?.deflate(input, into: output) ?? Zlib.deflate(input, into: output)
+                        guard let dictionary else { return Zlib.deflate(input, into: output) }
+                        return dictionary.deflate(input, into: output).streamByteCount
                     }
                 }
         }
@@ -99,7 +100,8 @@ enum DictionaryTrainer {
         let samples = samples.map { $0.prefix(largestSample) }
         let strings = strings(in: samples)
         // In how many samples besides the first a string is, while no chosen one has it.
-        var others = [Int](repeating: -1, count: Int(UInt16.max) + 1)
+        // Small numbers, as in `strings(in:)`: the processor's cache has room for all of them.
+        var others = [Int16](repeating: -1, count: Int(UInt16.max) + 1)
         for string in strings.joined() { others[Int(string)] += 1 }
 
         // Scores only fall, so that a sample whose former score is not the best need not be looked at again.
@@ -111,7 +113,7 @@ enum DictionaryTrainer {
             // The first one of those with the best score.
             guard let highest = scores.max(), highest > 0, let best = scores.firstIndex(of: highest) else { break }
             if latest[best] < pieces.count {
-                let shared = strings[best].reduce(0) { $0 + others[Int($1)] }
+                let shared = strings[best].reduce(0) { $0 + Int(others[Int($1)]) }
                 // A few bytes more than it has, so that the shortest samples do not win by one string.
                 scores[best] = shared * 1024 / (samples[best].count + 16)
                 latest[best] = pieces.count
@@ -128,8 +130,9 @@ enum DictionaryTrainer {
     /// The hashes of each sample's strings of ``stringLength`` bytes, each once. Two strings may have the same.
     private static func strings(in samples: [ArraySlice<UInt8>]) -> [[UInt16]] {
         // The last sample that has a string.
-        var owners = [Int](repeating: -1, count: Int(UInt16.max) + 1)
-        return samples.enumerated().map { number, sample in
+        var owners = [Int16](repeating: -1, count: Int(UInt16.max) + 1)
+        return samples.enumerated().map { index, sample in
+            let number = Int16(index)
             var strings: [UInt16] = []
             strings.reserveCapacity(sample.count)
             var word: UInt32 = 0

@@ -49,8 +49,20 @@ final class PresetDictionary: Sendable {
         identifier = bytes.withUnsafeBytes { Zlib.adler32($0) }
     }
 
+    /// The ``stored`` bytes, once they were asked for: each index that is written has them.
+    private let deflatedBytes = AtomicLazyReference<DeflatedBytes>()
+
+    private final class DeflatedBytes: Sendable {
+        let bytes: [UInt8]
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+    }
+
     /// The bytes as a zlib stream, as segments and indexes have them: dictionaries of alike archives shrink to a sixth.
     var stored: [UInt8] {
+        (deflatedBytes.load() ?? deflatedBytes.storeIfNil(DeflatedBytes(deflated()))).bytes
+    }
+
+    private func deflated() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: StoredBlocks.byteCount(for: bytes.count)) { output, count in
             let output = UnsafeMutableRawBufferPointer(output)
             count = bytes.withUnsafeBytes { Zlib.deflate($0, into: output, .automatic) }
@@ -66,7 +78,23 @@ final class PresetDictionary: Sendable {
         return bytes
     }
 
-    /// Deflates `input` to the start of `output` and returns how many bytes it took there.
+    /// What an archive was deflated to.
+    struct Deflated {
+        /// Whether it is DEFLATE data with the dictionary, a zlib stream without its header and trailer. Else it is a whole
+        /// zlib stream without a dictionary.
+        let isBare: Bool
+        let byteCount: Int
+
+        static let nothing = Deflated(isBare: false, byteCount: 0)
+
+        /// How long the zlib stream of it is.
+        var streamByteCount: Int { isBare ? byteCount + headByteCount + trailerByteCount : byteCount }
+    }
+
+    private static let headByteCount = 6
+    private static let trailerByteCount = 4
+
+    /// Deflates `input` to the start of `output`.
     ///
     /// Input that is too long to profit is deflated without the dictionary; input that does not shrink is stored.
     ///
@@ -75,31 +103,21 @@ final class PresetDictionary: Sendable {
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer,
         _ compression: ArchiveCompression = .automatic
-    ) -> Int {
+    ) -> Deflated {
         guard let level = compression.level, input.count <= Self.largestInput, !bytes.isEmpty else {
-            return Zlib.deflate(input, into: output, compression)
+            return Deflated(isBare: false, byteCount: Zlib.deflate(input, into: output, compression))
         }
         let bound = StoredBlocks.byteCount(for: input.count)
         precondition(output.count >= bound, "the output is too small for the input, stored")
-        let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
+        let target = UnsafeMutableRawBufferPointer(rebasing: output[..<input.count])
         let strings = indexedStrings.load() ?? indexedStrings.storeIfNil(DictionaryStrings(bytes))
-        return strings.deflate(input, into: target, level: level) ?? StoredBlocks.write(input, into: output)
+        if let count = strings.deflate(input, into: target, level: level) {
+            return Deflated(isBare: true, byteCount: count)
+        }
+        return Deflated(isBare: false, byteCount: StoredBlocks.write(input, into: output))
     }
 
-    /// Whether a zlib stream names a preset dictionary.
-    static func isNamed(by stream: UnsafeRawBufferPointer) -> Bool {
-        stream.count > headByteCount + trailerByteCount && stream[1] & 0x20 != 0
-    }
-
-    /// The range of a stream with a preset dictionary without its header and trailer.
-    static func bareRange(of stream: Range<Int>) -> Range<Int> {
-        (stream.lowerBound + headByteCount)..<(stream.upperBound - trailerByteCount)
-    }
-
-    private static let headByteCount = 6
-    private static let trailerByteCount = 4
-
-    /// The zlib stream of which this is the ``bareRange(of:)``.
+    /// The zlib stream of which this is the DEFLATE data, without header and trailer.
     ///
     /// - Parameter content: what it inflates to.
     func stream(ofBare bare: ArraySlice<UInt8>, content: [UInt8]) -> [UInt8] {

@@ -70,12 +70,13 @@ package enum Zlib {
     /// - Precondition: `input` has at most ``DeflateSettings/largestSmallInput`` bytes.
     static func deflateSmallFast(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int
     {
-        // As there.
-        let target = UnsafeMutableRawBufferPointer(
-            rebasing: output[..<(StoredBlocks.byteCount(for: input.count) - 1)]
-        )
-        return DictionaryStrings.deflateAlone(input, into: target, level: 1)
-            ?? StoredBlocks.write(input, into: output)
+        var stream = StreamOfRuns.Writer(output)
+        if let count = DictionaryStrings.deflateAlone(input, into: stream.space(for: input.count), level: 1) {
+            stream.append(deflated: count, of: input)
+        } else {
+            stream.append(input, isLast: true)
+        }
+        return stream.finish()
     }
 
     /// Deflates all of `input` to a zlib stream; `nil` if it does not fit.

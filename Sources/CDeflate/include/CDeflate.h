@@ -19,12 +19,13 @@ small_dictionary *small_dictionary_make(const void *bytes, size_t count);
 /// Gives back the memory of a dictionary, which nothing uses any more.
 void small_dictionary_free(small_dictionary *dictionary);
 
-/// Deflates bytes to a zlib stream (RFC 1950), which refers to the dictionary if there is one.
+/// Deflates bytes to DEFLATE data (RFC 1951) without a zlib stream's header and trailer, which refers to the dictionary if
+/// there is one.
 ///
 /// `count` is at most `SMALL_DEFLATE_LARGEST_INPUT`, and `dictionary` may be `NULL`. `depth` is how many places with
 /// the same four bytes are looked at for each string. Writes `room` bytes at most.
 ///
-/// Returns how many bytes were written; 0 if the stream does not fit.
+/// Returns how many bytes were written; 0 if the data does not fit.
 size_t small_deflate(
     const small_dictionary *dictionary, const void *bytes, size_t count, int depth, void *output, size_t room);
 

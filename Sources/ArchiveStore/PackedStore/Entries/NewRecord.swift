@@ -52,7 +52,7 @@ struct NewRecord {
                 payloadBound: stream.count
             ) { output in
                 output.copyBytes(from: stream)
-                return stream.count
+                return .init(isBare: false, byteCount: stream.count)
             }
         }
     }

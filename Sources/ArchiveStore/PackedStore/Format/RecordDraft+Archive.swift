@@ -30,7 +30,8 @@ extension RecordDraft {
                 if let dictionary, archive.count <= PresetDictionary.largestInput {
                     return dictionary.deflate(archive, into: output, compression)
                 }
-                return Zlib.deflate(archive, in: runs, by: compression, into: output)
+                let count = Zlib.deflate(archive, in: runs, by: compression, into: output)
+                return .init(isBare: false, byteCount: count)
             }
         }
     }

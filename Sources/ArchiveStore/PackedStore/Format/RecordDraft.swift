@@ -47,7 +47,7 @@ struct RecordDraft {
         moved: Record? = nil,
         dictionary: UInt32? = nil,
         payloadBound: Int = 0,
-        payload: (UnsafeMutableRawBufferPointer) -> Int = { _ in 0 }
+        payload: (UnsafeMutableRawBufferPointer) -> PresetDictionary.Deflated = { _ in .nothing }
     ) {
         typealias Width = VariableLength
         let bound = Width.byteCount(of: stream?.byteCount ?? payloadBound)
@@ -73,15 +73,9 @@ struct RecordDraft {
         var headByteCount = longest
         let bytes = [UInt8](unsafeUninitializedCapacity: longest + payloadBound) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
-            let end = longest + payload(UnsafeMutableRawBufferPointer(rebasing: output[longest...]))
-            var copied = longest..<end
-            let made = UnsafeRawBufferPointer(rebasing: output[copied])
-            if dictionary != nil, PresetDictionary.isNamed(by: made) {
-                flags |= RecordHead.bareFlag
-                copied = PresetDictionary.bareRange(of: copied)
-            } else if moved?.isBare == true {
-                flags |= RecordHead.bareFlag
-            }
+            let made = payload(UnsafeMutableRawBufferPointer(rebasing: output[longest...]))
+            let copied = longest..<(longest + made.byteCount)
+            if made.isBare { flags |= RecordHead.bareFlag }
             let payloadByteCount = stream?.byteCount ?? copied.count
             var width = bound
             if entry != nil, payloadByteCount <= Self.mostMovedBytes {
@@ -103,7 +97,7 @@ struct RecordDraft {
                 let written = UnsafeRawBufferPointer(rebasing: output[headByteCount..<count])
                 // A record that is moved keeps the one that it was saved with: what was damaged since must stay so.
                 let known = stream?.checksum ?? moved?.payloadChecksum
-                let salt = flags & RecordHead.bareFlag != 0 ? dictionary : nil
+                let salt = made.isBare ? dictionary : nil
                 fields.write(known ?? Record.payloadChecksum(written, dictionary: salt))
                 RecordTime.write(entry.storedAt, to: &fields)
                 fields.write(variableLength: payloadByteCount, byteCount: width)
@@ -128,7 +122,7 @@ struct RecordDraft {
     ///   - archiveByteCount: the archive's length.
     ///   - dictionary: the identifier of the dictionary of the segment that the record is for; `nil` if it has none.
     ///   - payloadBound: the most bytes that `payload` writes.
-    ///   - payload: writes a zlib stream of the archive, with this dictionary or none, and returns its length.
+    ///   - payload: writes the archive, deflated with this dictionary or none.
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func entry(
         key: [UInt8],
@@ -138,7 +132,7 @@ struct RecordDraft {
         archiveByteCount: Int,
         dictionary: UInt32? = nil,
         payloadBound: Int,
-        payload: (UnsafeMutableRawBufferPointer) -> Int
+        payload: (UnsafeMutableRawBufferPointer) -> PresetDictionary.Deflated
     ) throws(StoreError) -> RecordDraft {
         RecordDraft(
             .entry,
@@ -197,7 +191,7 @@ struct RecordDraft {
             payloadBound: record.payloadByteCount
         ) { output in
             output.copyBytes(from: bytes[record.headByteCount...])
-            return record.payloadByteCount
+            return .init(isBare: record.isBare, byteCount: record.payloadByteCount)
         }
     }
 
