@@ -187,6 +187,9 @@ final class IndexSnapshot: Sendable {
         let previous: PreviousRecord?
     }
 
+    /// About how many bytes of parts are written by one call of the system.
+    private static let writtenAtOnce = 64 << 10
+
     /// Writes the snapshot of an index to a draft, one part at a time, so that no caller waits for all of them.
     ///
     /// - Parameter position: the log's position before this call. Later changes may be in the snapshot or not: a
@@ -213,14 +216,19 @@ final class IndexSnapshot: Sendable {
         header.append(bigEndian: UInt32(clamping: position.previous?.byteCount ?? 0))
         header.append(bigEndian: position.previous?.hash ?? 0)
         var offset = directoryByteCount + dictionaryBytes.count
+        var pending: [UInt8] = []
         for part in 0..<PackedIndex.partCount {
             let slots = index.slots(inPart: part)
             let bytes = IndexPart.bytes(of: slots)
             header.append(bigEndian: UInt32(slots.count))
             header.append(bigEndian: UInt32(bytes.count))
             header.append(bigEndian: bytes.withUnsafeBytes { Zlib.crc32($0) })
-            try file.write(bytes, at: offset)
-            offset += bytes.count
+            pending += bytes
+            if pending.count >= writtenAtOnce || part == PackedIndex.partCount - 1 {
+                try file.write(pending, at: offset)
+                offset += pending.count
+                pending.removeAll(keepingCapacity: true)
+            }
         }
         header += dictionaryBytes
         var start: [UInt8] = []
