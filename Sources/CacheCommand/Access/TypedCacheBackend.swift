@@ -168,7 +168,7 @@ struct DiskCacheAccess: CacheAccess {
         try inspector.entries(inPart: part)
     }
 
-    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+    var threadCount: Int { Processors.count }
 
     func reduceEntries<State>(
         inPart part: Int,

@@ -13,7 +13,7 @@ struct BatchSaver: Sendable {
     /// A record on its way.
     struct Item: Sendable {
         enum Content: Sendable {
-            case record(SourceRecord, key: String, line: Int)
+            case record(KeyedRecord, line: Int)
             case bad(BadRecord)
         }
 
@@ -36,7 +36,7 @@ struct BatchSaver: Sendable {
     /// when something failed or a signal came.
     func save(_ items: [Item]) -> [ItemResult?] {
         let lanes = lanes(of: items)
-        if lanes.count <= 1 { return results(of: items) }
+        if lanes.count <= 1 { return results(of: Array(items.indices)[...], in: items) }
         let hasFailed = Atomic<Bool>(false)
         let results = Mutex([ItemResult?](repeating: nil, count: items.count))
         DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in
@@ -46,7 +46,7 @@ struct BatchSaver: Sendable {
                 // When something failed or a signal came, no more are saved.
                 let piece = rest.prefix(sink.recordsAtOnce)
                 rest = rest.dropFirst(piece.count)
-                let own = self.results(of: piece.map { items[$0] })
+                let own = self.results(of: piece, in: items)
                 for case .failed? in own { hasFailed.store(true, ordering: .relaxed) }
                 results.withLock { results in
                     for (index, result) in zip(piece, own) { results[index] = result }
@@ -67,7 +67,7 @@ struct BatchSaver: Sendable {
         for (index, item) in items.enumerated() {
             let hash =
                 switch item.content {
-                case .record(_, let key, _): UInt(bitPattern: key.hashValue)
+                case .record(let record, _): UInt(bitPattern: record.key.hashValue)
                 case .bad: UInt(index)
                 }
             lanes[Int(hash % UInt(count))].append(index)
@@ -75,38 +75,41 @@ struct BatchSaver: Sendable {
         return lanes
     }
 
-    /// Saves records by one call of the sink; by several where a key comes again and it matters whether it is there.
-    private func results(of items: [Item]) -> [ItemResult?] {
-        var pending = PendingRecords(count: items.count)
+    /// Saves the records at some places by one call of the sink; by several where a key comes again and it matters whether
+    /// it is there. Returns their results, in the order of the places.
+    private func results(of places: ArraySlice<Int>, in items: [Item]) -> [ItemResult?] {
+        var pending = PendingRecords(count: places.count)
         var presence: [String: Bool] = [:]
         do {
-            if resumes { presence = try self.presence(of: items) }
+            if resumes { presence = try self.presence(of: places, in: items) }
         } catch {
             pending.results[0] = .failed(error)
             return pending.results
         }
-        for (index, item) in items.enumerated() {
-            switch item.content {
+        for (index, place) in places.enumerated() {
+            switch items[place].content {
             case .bad(let badRecord): pending.results[index] = .bad(badRecord)
-            case .record(let record, let key, let line):
+            case .record(let record, let line):
                 do {
                     if resumes {
-                        var isPresent = presence.removeValue(forKey: key)
+                        var isPresent = presence.removeValue(forKey: record.key)
                         if isPresent == nil {
                             // It comes again.
-                            if pending.contains(key) { pending.save(in: sink) }
+                            if pending.contains(record.key) { pending.save(in: sink) }
                             if pending.hasFailed { return pending.results }
-                            isPresent = try sink.contains(key)
+                            isPresent = try sink.contains(record.key)
                         }
                         if isPresent == true {
                             pending.results[index] = .present
                             continue
                         }
                     }
-                    let selected = try fields.map {
-                        SourceRecord.fields(try $0.select(from: record.record, isText: item.isText))
+                    guard let fields else {
+                        pending.add(record, at: index, line: line)
+                        continue
                     }
-                    pending.add(KeyedRecord(key: key, record: selected ?? record), at: index, line: line)
+                    let selected = try fields.select(from: record.record.record, isText: items[place].isText)
+                    pending.add(KeyedRecord(key: record.key, record: .fields(selected)), at: index, line: line)
                 } catch let reason as BadRecordReason {
                     pending.results[index] = .bad(BadRecord(line: line, reason: reason))
                 } catch {
@@ -121,10 +124,12 @@ struct BatchSaver: Sendable {
         return pending.results
     }
 
-    /// Whether the keys of items have entries already.
-    private func presence(of items: [Item]) throws -> [String: Bool] {
+    /// Whether the keys of the items at some places have entries already.
+    private func presence(of places: ArraySlice<Int>, in items: [Item]) throws -> [String: Bool] {
         var keys: [String] = []
-        for case .record(_, let key, _) in items.map(\.content) { keys.append(key) }
+        for place in places {
+            if case .record(let record, _) = items[place].content { keys.append(record.key) }
+        }
         // Keys that are the same text in different bytes are asked for one by one, but for the first.
         return Dictionary(zip(keys, try sink.contains(keys))) { first, _ in first }
     }
@@ -153,23 +158,20 @@ private struct PendingRecords {
 
     mutating func save(in sink: any RecordSink) {
         if records.isEmpty { return }
-        for ((place, record), result) in zip(zip(places, records), sink.save(records)) {
-            results[place.index] = result.map { Self.result(of: $0, record, line: place.line) }
-            if case .failed? = results[place.index] { hasFailed = true }
+        for (number, saved) in sink.save(records).enumerated() {
+            guard let saved else { continue }
+            let (index, line) = places[number]
+            switch saved {
+            case .success: results[index] = .saved(key: records[number].key)
+            case .failure(let rejection as RejectedRecord):
+                results[index] = .bad(BadRecord(line: line, reason: .rejected(rejection.reason)))
+            case .failure(let error):
+                results[index] = .failed(error)
+                hasFailed = true
+            }
         }
         records.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
-    }
-
-    private static func result(of saved: Result<Void, any Error>, _ record: KeyedRecord, line: Int)
-        -> BatchSaver.ItemResult
-    {
-        switch saved {
-        case .success: .saved(key: record.key)
-        case .failure(let rejection as RejectedRecord):
-            .bad(BadRecord(line: line, reason: .rejected(rejection.reason)))
-        case .failure(let error): .failed(error)
-        }
     }
 }
 

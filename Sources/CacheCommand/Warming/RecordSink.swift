@@ -1,4 +1,3 @@
-import Foundation
 import KeyedArchive
 import TypedCache
 
@@ -101,7 +100,7 @@ struct CacheSink: RecordSink {
     let inspector: CacheInspector
     let content: RecordContent
 
-    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+    var threadCount: Int { Processors.count }
 
     func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
 
@@ -156,7 +155,7 @@ extension CacheSink {
 struct CheckingSink: RecordSink {
     let content: RecordContent
 
-    var threadCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+    var threadCount: Int { Processors.count }
 
     func contains(_ key: String) -> Bool { false }
 

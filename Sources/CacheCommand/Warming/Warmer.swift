@@ -122,7 +122,7 @@ struct Warmer {
         case .bad(let badRecord): return .bad(badRecord)
         case .record(let record, let line):
             do throws(BadRecordReason) {
-                return .record(record, key: try key.key(of: record), line: line)
+                return .record(KeyedRecord(key: try key.key(of: record), record: record), line: line)
             } catch {
                 return .bad(BadRecord(line: line, reason: error))
             }
