@@ -134,41 +134,24 @@ import Testing
     @Test(arguments: 0..<8) func aSnapshotThatLiesHidesAndShowsNothingElse(seed: Int) throws {
         try withStore { path, directory in
             var random = SeededGenerator(seed: seed)
-            var bytes = try #require(directory.files["index"])
-            func store(_ number: UInt32, at offset: Int) {
-                for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: number >> (24 - 8 * byte)) }
-            }
-            func word(_ offset: Int) -> Int { bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
-            let start = 32 + 12 * 256
-            var offset = start
-            var parts: [UInt8] = []
-            for part in 0..<256 {
-                let head = 32 + part * 12
-                let end = offset + word(head + 4)
-                var slots: [IndexSlot] = []
-                var decoder = IndexPart.Decoder(part: part)
-                #expect(decoder.read(Array(bytes[offset..<end]), isLast: true) { slots.append($0) })
-                offset = end
+            var index = RewrittenIndex(try #require(directory.files["index"]))
+            index.changeParts { slots in
                 let lying = slots.map { Bool.random(using: &random) ? Self.lie($0, using: &random) : $0 }
                 var written = IndexPart.bytes(of: lying.sorted { $0.place < $1.place })
                 // Bytes that may be no slots.
                 if seed >= 4, !written.isEmpty, Bool.random(using: &random) {
                     written[Int.random(in: written.indices, using: &random)] = .random(in: 0...255, using: &random)
                 }
-                store(UInt32(written.count), at: head + 4)
-                store(written.withUnsafeBytes { Zlib.crc32($0) }, at: head + 8)
-                parts += written
+                return (written, slots.count)
             }
-            bytes = bytes[..<start] + parts
             if seed % 2 == 1 {
                 // More bytes than there are.
-                store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12 + 4)
+                index.store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12 + 4)
             } else if seed % 4 == 2 {
                 // More slots than the bytes have.
-                store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12)
+                index.store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12)
             }
-            store(bytes[8..<start].withUnsafeBytes { Zlib.crc32($0) }, at: 4)
-            try directory.write(to: path, changing: "index", to: bytes)
+            try directory.write(to: path, changing: "index", to: index.sealed())
             try check(path, directory, isWhole: seed % 2 == 1, "seed \(seed)")
             let opened = try PackedDirectory.open(path)
             #expect(try opened.removeDamagedEntries() >= 0)
@@ -176,5 +159,89 @@ import Testing
             try opened.trim(toByteCount: 2_000) { _ in }
             opened.finishUpkeep()
         }
+    }
+
+    /// Slots that come twice, the second time not in the order of their places, are entries that are there once.
+    @Test func aSnapshotOutOfOrderListsEachEntryOnce() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            let keys = (0..<900).map { "key \($0)" }
+            do {
+                let store = try PackedStore(directory: path, create: true)
+                for key in keys { try store.save([1, 2, 3], forKey: key, storedAt: .now, expiresAt: nil) }
+                store.finishUpkeep()
+                try store.close()
+            }
+            var index = RewrittenIndex(try readFile(path + "/index"))
+            var doubled = 0
+            index.changeParts { slots in
+                let written = IndexPart.bytes(of: slots)
+                guard slots.count > 1, let first = slots.first,
+                    slots.allSatisfy({ $0.place.segment == first.place.segment })
+                else { return (written, slots.count) }
+                doubled += 1
+                // Behind its length and flags, the first slot has the segment's distance from the one before.
+                var again = written
+                again[VariableLength.byteCount(of: Int(first.byteCount) << 5)] = 0
+                return (written + again, 2 * slots.count)
+            }
+            #expect(doubled > 100)
+            try writeFile(index.sealed(), path + "/index")
+            let store = try PackedStore(directory: path, create: true)
+            var found: [String] = []
+            try store.forEachEntry { entry in
+                found.append((try? entry.get().key) ?? "damaged")
+                return true
+            }
+            #expect(found.sorted() == keys.sorted())
+            for key in keys { #expect(try store.fetch(forKey: key)?.archive == [1, 2, 3]) }
+        }
+    }
+}
+
+/// The bytes of an index whose parts are changed and whose checksums are made anew.
+private struct RewrittenIndex {
+    private var bytes: [UInt8]
+    private static let directory = 32
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func store(_ number: UInt32, at offset: Int) {
+        for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: number >> (24 - 8 * byte)) }
+    }
+
+    private func word(_ offset: Int) -> Int { bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
+
+    /// The bytes before the first part: the fixed ones, the directory, and the dictionaries.
+    private var headerByteCount: Int {
+        let dictionaryCount = Int(bytes[10]) << 8 | Int(bytes[11])
+        return (0..<dictionaryCount).reduce(Self.directory + 12 * 256) { end, _ in end + 8 + word(end + 4) }
+    }
+
+    /// Replaces the slots of each part by the bytes and the count that `change` gives for them.
+    mutating func changeParts(_ change: ([IndexSlot]) -> (bytes: [UInt8], count: Int)) {
+        let header = headerByteCount
+        var offset = header
+        var parts: [UInt8] = []
+        for part in 0..<256 {
+            let head = Self.directory + part * 12
+            let end = offset + word(head + 4)
+            var slots: [IndexSlot] = []
+            var decoder = IndexPart.Decoder(part: part)
+            #expect(decoder.read(Array(bytes[offset..<end]), isLast: true) { slots.append($0) })
+            offset = end
+            let new = change(slots)
+            store(UInt32(new.count), at: head)
+            store(UInt32(new.bytes.count), at: head + 4)
+            store(new.bytes.withUnsafeBytes { Zlib.crc32($0) }, at: head + 8)
+            parts += new.bytes
+        }
+        bytes = bytes[..<header] + parts
+    }
+
+    /// All of it, with the checksum of the header.
+    mutating func sealed() -> [UInt8] {
+        store(bytes[8..<headerByteCount].withUnsafeBytes { Zlib.crc32($0) }, at: 4)
+        return bytes
     }
 }
