@@ -20,7 +20,7 @@ struct SegmentLog: Sendable {
     /// The last serial that was given out.
     private var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
-    private(set) var lostHashes: [UInt64] = []
+    var lostHashes: [UInt64] = []
 
     init(
         folder: StoreFolder,
@@ -337,60 +337,6 @@ struct SegmentLog: Sendable {
             if isDurable { try tail.segment.file.synchronizeData() }
         }
         return status.stale()
-    }
-
-    // MARK: Losses
-
-    /// Notes a key whose latest record is missing, until a loss record can be appended for it.
-    mutating func addLoss(_ hash: UInt64) { lostHashes.append(hash) }
-
-    /// Appends the losses that were found on opening, before any other record is appended.
-    private mutating func appendLosses() throws(StoreError) {
-        guard !lostHashes.isEmpty else { return }
-        let losses = lostHashes
-        lostHashes = []
-        do throws(StoreError) {
-            // Where there was no room for them, entries may have been saved under these hashes since.
-            var others: [LocatedRecord] = []
-            for slot in losses.flatMap({ reader.index.slots($0) }) {
-                do throws(StoreError) {
-                    if let found = try reader.read(slot, .whole) { others.append(found) }
-                } catch {
-                    guard error.code == .corrupted else { throw error }
-                }
-            }
-            try appendLosses(losses, keeping: others)
-        } catch {
-            // Tried again with the next record, which does not fail because of that.
-            lostHashes = losses
-            guard error.isOutOfSpace else { throw error }
-        }
-    }
-
-    /// Appends a loss for each hash, and in the same write moves the other entries of these hashes, which a reader
-    /// drops with the loss.
-    mutating func appendLosses(_ hashes: [UInt64], keeping others: [LocatedRecord]) throws(StoreError) {
-        var drafts = hashes.map { RecordDraft.loss(hash: $0) }
-        var moved: [LocatedRecord] = []
-        for other in others {
-            let draft = try reader.draft(
-                moving: other.record,
-                bytes: other.bytes,
-                from: other.slot,
-                to: tail.dictionary
-            )
-            guard let draft else {
-                reader.index.remove(other.slot.hash, other.slot.place)
-                continue
-            }
-            drafts.append(draft)
-            moved.append(other)
-        }
-        let places = try append(&drafts)
-        for (found, (draft, place)) in zip(moved, zip(drafts, places).dropFirst(hashes.count)) {
-            let slot = found.slot.moved(to: place, byteCount: draft.byteCount)
-            reader.index.replace(found.slot.place, with: slot)
-        }
     }
 
     // MARK: Entries
