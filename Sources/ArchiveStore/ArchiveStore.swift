@@ -84,7 +84,7 @@ package protocol ArchiveStore: Sendable {
     func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>]
 
     /// Removes this very entry if it is still there, and says whether it was. One that was saved over it meanwhile
-    /// stays.
+    /// stays, and so does the entry itself if its deadline was moved: see ``removeSave(of:)``.
     @discardableResult
     func remove(_ entry: EntryInformation) throws(StoreError) -> Bool
 
@@ -328,6 +328,25 @@ extension ArchiveStore {
 
     package var changeMark: UInt64? { nil }
 
+    /// Removes an entry wherever its deadline was moved to meanwhile. One that was saved over it stays.
+    ///
+    /// - Parameter isChosen: whether the entry is to go with another deadline, too.
+    /// - Returns: the entry as it was removed; `nil` if it was not there any more.
+    @discardableResult
+    package func removeSave(
+        of entry: EntryInformation,
+        where isChosen: (EntryInformation) -> Bool = { _ in true }
+    ) throws(StoreError) -> EntryInformation? {
+        var entry = entry
+        while true {
+            if try remove(entry) { return entry }
+            guard let current = try information(forKey: entry.key), current.identity != entry.identity,
+                current.isSave(of: entry), isChosen(current)
+            else { return nil }
+            entry = current
+        }
+    }
+
     /// Removes the entries that are there when the call starts and are chosen.
     package func removeEntries(
         removing: (EntryInformation) -> Void = { _ in },
@@ -344,7 +363,7 @@ extension ArchiveStore {
         for entry in chosen {
             do throws(StoreError) {
                 removing(entry)
-                if try remove(entry) { removed(entry) }
+                if let gone = try removeSave(of: entry, where: isChosen) { removed(gone) }
             } catch {
                 failure = failure ?? error
             }

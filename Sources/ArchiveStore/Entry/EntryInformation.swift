@@ -40,4 +40,11 @@ package struct EntryInformation: Sendable, Hashable {
             identity: identity
         )
     }
+
+    /// Whether this and another entry come from one save, even if the deadline was moved since.
+    package func isSave(of other: EntryInformation) -> Bool {
+        var attributes = attributes
+        attributes.expiresAt = other.expiresAt
+        return attributes == other.attributes && archiveByteCount == other.archiveByteCount
+    }
 }

@@ -23,10 +23,12 @@ extension CacheCore {
         }
     }
 
-    /// Removes an entry if it is still the one that is there. Blocks on disk I/O.
+    /// Removes an entry if it is still the one that is there, with whatever deadline. Blocks on disk I/O.
     func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
         try checkUsable()
-        return try remove(beginWrite(key)) { () throws(StoreError) in (try store.remove(entry), .keep) }
+        return try remove(beginWrite(key)) { () throws(StoreError) in
+            (try store.removeSave(of: entry) != nil, .keep)
+        }
     }
 
     /// Removes an entry that memory alone has, if it is still the one that is there, and the older entry that the disk
@@ -35,7 +37,7 @@ extension CacheCore {
         try checkUsable()
         guard memory.takeUnsaved(entry.key, ifStill: entry.information) else { return false }
         return try remove(beginWrite(entry.key)) { () throws(StoreError) in
-            if let former = entry.onDisk { try store.remove(former) }
+            if let former = entry.onDisk { try store.removeSave(of: former) }
             return (true, .keep)
         }
     }

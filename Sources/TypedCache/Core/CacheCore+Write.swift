@@ -119,7 +119,7 @@ extension CacheCore {
             return saved
         }
         // Everything was removed while this was saved, maybe just before it got its name.
-        try store.remove(saved)
+        try store.removeSave(of: saved)
         return nil
     }
 
@@ -176,7 +176,7 @@ extension CacheCore {
                 if try store.remove(forKey: key.text) { recorder.record(.removed, key) }
                 return .remove
             case .ifStill(let former?):
-                if try store.remove(former) { recorder.record(.removed, key) }
+                if try store.removeSave(of: former) != nil { recorder.record(.removed, key) }
                 return .keep
             // A load that fails to save leaves the former entry; a change that read none has none to remove.
             case .ifStill(nil), .ifUnchanged: return .keep

@@ -128,12 +128,3 @@ final class EntryTiming: Sendable {
         }
     }
 }
-
-extension EntryInformation {
-    /// Whether this and another entry come from one save, even if the deadline was moved since.
-    func isSave(of other: EntryInformation) -> Bool {
-        var attributes = attributes
-        attributes.expiresAt = other.expiresAt
-        return attributes == other.attributes && archiveByteCount == other.archiveByteCount
-    }
-}

@@ -14,6 +14,8 @@ final class ModelEngine {
 
     /// A variant of a server that is wrong on purpose.
     var keepsLeases = false
+    /// The same.
+    var hidesDeadlines = false
     /// A change of one name, after it was made.
     var changed: (_ name: String, _ new: Item?) -> Void = { _, _ in }
 
@@ -209,6 +211,13 @@ final class ModelEngine {
             put(name, nil)
             tell()
         }
+    }
+
+    /// Changes an entry where its deadline is moved.
+    func move(_ name: String, _ new: Item) {
+        let told = touched.count
+        put(name, new)
+        if hidesDeadlines { touched.removeLast(touched.count - told) }
     }
 
     func remove(_ name: String) -> Bool {

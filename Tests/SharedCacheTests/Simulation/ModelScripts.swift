@@ -60,6 +60,33 @@ struct ModelScripts {
                 return nil
             }
         ),
+        (
+            "redis.call('SETRANGE',KEYS[1],redis.call('STRLEN',KEYS[1])-#ARGV[2],ARGV[2]) ",
+            { engine, script in
+                guard let item = engine.item(script.keys[0]) else { return nil }
+                let bytes = item.bytes.dropLast(script.words[1].count) + script.words[1]
+                engine.move(script.keys[0], ModelEngine.Item(bytes: Array(bytes), end: item.end))
+                return nil
+            }
+        ),
+        (
+            "redis.call('PERSIST',KEYS[1])",
+            { engine, script in
+                guard let item = engine.item(script.keys[0]) else { return nil }
+                engine.move(script.keys[0], ModelEngine.Item(bytes: item.bytes, end: nil))
+                return nil
+            }
+        ),
+        (
+            "redis.call('PEXPIRE',KEYS[1],ARGV[3])",
+            { engine, script in
+                guard let item = engine.item(script.keys[0]) else { return nil }
+                let end = engine.events.now + script.number(2) * 1_000
+                engine.move(script.keys[0], ModelEngine.Item(bytes: item.bytes, end: end))
+                return nil
+            }
+        ),
+        (" return 1", { _, _ in .integer(1) }),
         ("return 1", { _, _ in .integer(1) }),
         (
             "if redis.call('GET',KEYS[2])==ARGV[1] then return redis.call('PEXPIRE',KEYS[2],ARGV[2]) end return 0",

@@ -69,8 +69,9 @@ final class Oracle {
     private(set) var counts: [String: Int] = [:]
     /// How long reading the engine's clock has taken at most.
     var clockError: Moment = 0
-    /// By the engine's clock.
+    /// By the engine's clock, as they were saved.
     var deadlines: [UInt64: Moment?] = [:]
+    private var moves = DeadlineMoves()
 
     private var lastNumber: UInt64 = 0
     private var versions: [UInt64: Version] = [:]
@@ -151,6 +152,7 @@ final class Oracle {
 
     func promoted(_ shard: Int) {
         lastPromotion = events.now
+        moves.promoted(at: events.now)
         count("promotions")
         tell("promotion in shard \(shard)")
     }
@@ -235,6 +237,18 @@ final class Oracle {
         count(isDone ? "changes" : "failed changes")
     }
 
+    /// The deadline of a version begins to be moved.
+    func beginMove(of version: UInt64, to deadline: Moment) -> Int {
+        tell("the deadline of \(version) begins to be moved to \(deadline)")
+        return moves.begin(version, to: deadline, at: events.now)
+    }
+
+    func endMove(_ move: Int, isDone: Bool) {
+        tell("move \(move) is \(isDone ? "done" : "not done")")
+        moves.end(move, isDone: isDone, at: events.now)
+        count(isDone ? "moves" : "failed moves")
+    }
+
     // MARK: Fetches
 
     enum FetchKind {
@@ -266,7 +280,9 @@ final class Oracle {
         if !engines.wasCurrent(version, from: begin - (kind == .latest ? 0 : window), to: events.now) {
             report("G1", "\(evidence); history \(engines.steps(key, from: version))")
         }
-        if let deadline = deadlines[version] ?? nil, begin > deadline + clockError + 1_000 {
+        if let deadline = moves.latest(of: version, saved: deadlines[version] ?? nil, at: begin - window),
+            begin > deadline + clockError + 1_000
+        {
             report("G1", "\(evidence), which expired at \(deadline)")
         }
         let start = engines.position(version, key) ?? 0

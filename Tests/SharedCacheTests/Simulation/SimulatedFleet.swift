@@ -38,11 +38,9 @@ final class SimulatedFleet {
         )
         cluster = SimulatedCluster(events, weather, oracle: oracle)
         oracle.shardOf = { [unowned cluster] in cluster.shard(of: $0).number }
-        if variant == .noEndOfLease {
-            for shard in cluster.shards {
-                shard.master.keepsLeases = true
-                shard.replica.keepsLeases = true
-            }
+        for engine in cluster.shards.flatMap({ [$0.master, $0.replica] }) {
+            engine.keepsLeases = variant == .noEndOfLease
+            engine.hidesDeadlines = variant == .untoldDeadline
         }
         for _ in 0..<processCount { begin() }
     }
@@ -103,10 +101,20 @@ final class SimulatedFleet {
         let key = keys[events.number(below: keys.count)]
         let name = key.text
         switch events.number(below: isReader(process) ? 600 : 1_000) {
-        case 0..<600:
+        case 0..<570:
             let isLatest = events.chance(0.05)
             process.fetch(key, isLatest: isLatest) { [oracle] in
                 oracle.fetched($0, name, by: number, since: begin, isLatest ? .latest : .usual)
+                done()
+            }
+        case 570..<600:
+            let lifetime = events.moment(1_000...200_000)
+            let deadline = events.now + lifetime
+            var move: Int?
+            process.extend(key, by: Double(lifetime) / 1e6) { [oracle] version in
+                move = oracle.beginMove(of: version, to: deadline)
+            } _: { [oracle] isDone in
+                if let move { oracle.endMove(move, isDone: isDone) }
                 done()
             }
         case 600..<790:

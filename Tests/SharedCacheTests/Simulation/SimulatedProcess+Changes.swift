@@ -96,17 +96,39 @@ extension SimulatedProcess {
     ///   - done: is told whether the entry was removed.
     func removeSeen(_ key: SimulatedKey, _ begun: @escaping () -> Void, _ done: @escaping (Bool) -> Void) {
         read(key) { [self] result in
-            guard case .success(let seen?) = result,
-                let call = try? ChangeSeen.remove(seen.information, clock, endsLease: true)
-            else { return done(false) }
+            guard case .success(let seen?) = result else { return done(false) }
             let write = memory.beginWrite(key.entry)
             expect(key)
             begun()
-            change(key.store, Insisting(call)) { [self] result in
+            removeSave(of: seen.information, key) { [self] result in
                 _ = memory.endWrite(key.entry, since: write.start, .keep)
-                if case .success(true?) = result { done(true) } else { done(false) }
+                if case .success(true) = result { done(true) } else { done(false) }
             }
         }
+    }
+
+    /// Removes an entry wherever its deadline was moved to meanwhile.
+    func removeSave(
+        of entry: EntryInformation,
+        _ key: SimulatedKey,
+        _ done: @escaping (Result<Bool, StoreError>) -> Void
+    ) {
+        let isOfUse = isFresh(entry)
+        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: isOfUse) else {
+            return done(.success(false))
+        }
+        func goOn(_ result: Result<Bool?, StoreError>) {
+            guard case .success(let isRemoved) = result else { return done(result.map { $0 ?? false }) }
+            if isRemoved == true || variant == .onlyTheSameDeadline { return done(.success(isRemoved ?? false)) }
+            read(key) { [self] result in
+                guard case .success(let found?) = result, found.information.identity != entry.identity,
+                    found.information.isSave(of: entry)
+                else { return done(result.map { _ in false }) }
+                removeSave(of: found.information, key, done)
+            }
+        }
+        if isOfUse { return change(key.store, Insisting(call), goOn) }
+        make(Insisting(call)) { goOn($0.map { $0 }) }
     }
 
     // MARK: Many entries
@@ -202,8 +224,7 @@ extension SimulatedProcess {
                 done(isDone)
             }
         }
-        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: isFresh(entry)) else { return goOn(true) }
-        make(Insisting(call)) { [self] result in
+        removeSave(of: entry, key) { [self] result in
             if case .success(true) = result { _ = memory.invalidate(key.entry, tombstone: .keep) }
             if case .success = result { goOn(true) } else { goOn(false) }
         }

@@ -123,8 +123,7 @@ extension SimulatedProcess {
                     return end(load, .found(version))
                 }
                 // Everything was removed meanwhile.
-                guard let removal = try? ChangeSeen.remove(saved, clock, endsLease: true) else { return }
-                make(Insisting(removal)) { [self] _ in
+                removeSave(of: saved, key) { [self] _ in
                     _ = memory.endWrite(key.entry, since: begun.start, .keep)
                     end(load, .found(version))
                 }

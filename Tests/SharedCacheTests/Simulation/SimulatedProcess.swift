@@ -30,6 +30,12 @@ enum Variant: String, CaseIterable {
     case noComparison
     /// Changes of a key that a load is about to read are not followed.
     case unexpectedLoad
+    /// The deadline of the entry that is there is moved, whichever it is.
+    case anyDeadline
+    /// A removal leaves an entry whose deadline was moved since it was read.
+    case onlyTheSameDeadline
+    /// Nobody is told of a moved deadline, and memory keeps the former one.
+    case untoldDeadline
 }
 
 /// A process with a cache on a shared tier: the values of the product, and the simulation's events in place of threads.

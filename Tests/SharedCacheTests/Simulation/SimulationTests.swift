@@ -54,17 +54,20 @@ extension Variant {
     fileprivate var knownSeed: Int? {
         switch self {
         case .right: nil
-        case .noTicket: 3
-        case .noEpoch: 479
-        case .pingForGet: 254
-        case .clockForGeneration: 0
+        case .noTicket: 6
+        case .noEpoch: 39
+        case .pingForGet: 344
+        case .clockForGeneration: 4
         case .heartbeatFromItsAnswer: 18
-        case .noEndOfLease: 3
+        case .noEndOfLease: 6
         case .noBar: 35
-        case .noCondition: 0
-        case .noDoubt: 89
+        case .noCondition: 3
+        case .noDoubt: 6
         case .noComparison: 1
-        case .unexpectedLoad: 55
+        case .unexpectedLoad: 62
+        case .anyDeadline: 382
+        case .onlyTheSameDeadline: 448
+        case .untoldDeadline: 24
         }
     }
 }

@@ -63,10 +63,12 @@ final class EntryRemover: Sendable {
     /// Removes entries that were read before, if they are still the ones that they were.
     ///
     /// - Parameters:
+    ///   - isSame: whether the entry that is there is the one that was read.
     ///   - removed: gets the removed entries, even if not all can be removed.
     ///   - evictions: gets the entries that had to be given up for that.
     func remove(
         _ entries: [(key: StoreKey, digest: KeyDigest, entry: EntryInformation)],
+        where isSame: (_ current: EntryInformation, _ read: EntryInformation) -> Bool,
         removed: inout [EntryInformation],
         evictions: inout Evictions
     ) throws(StoreError) {
@@ -80,9 +82,7 @@ final class EntryRemover: Sendable {
                     guard error.code == .corrupted else { throw error }
                     continue
                 }
-                guard let found, reader.information(found, key: key.string).identity == entry.identity else {
-                    continue
-                }
+                guard let found, isSame(reader.information(found, key: key.string), entry) else { continue }
                 if try remove(key.bytes, digest, from: &state, evictions: &evictions) { removed.append(entry) }
             }
         }

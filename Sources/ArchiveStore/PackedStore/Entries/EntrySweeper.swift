@@ -36,6 +36,9 @@ final class EntrySweeper: Sendable {
             if entry.attributes.freshness(at: date) == .useless { return true }
             next = min(next, Record.deadline(entry.attributes))
             return false
+        } ifSame: {
+            // Not with another deadline.
+            $0.identity == $1.identity
         }
         try lock.withWriterLock { $0.log.index.lowerNextDeadline(to: next) }
         isDone = true
@@ -55,6 +58,8 @@ final class EntrySweeper: Sendable {
             guard entry.attributes.has(tag: tag) else { return false }
             removing(entry)
             return true
+        } ifSame: {
+            $0.isSave(of: $1)
         }
     }
 
@@ -85,7 +90,8 @@ final class EntrySweeper: Sendable {
     private func removeEntries(
         removed: (EntryInformation) -> Void,
         candidates isCandidate: (IndexSlot) -> Bool,
-        where isChosen: (EntryInformation) -> Bool
+        where isChosen: (EntryInformation) -> Bool,
+        ifSame isSame: (_ current: EntryInformation, _ chosen: EntryInformation) -> Bool
     ) throws(StoreError) {
         var failure: StoreError?
         var isChanged = false
@@ -109,7 +115,7 @@ final class EntrySweeper: Sendable {
                     }
                     let chosen = try entries(in: batch, where: isChosen)
                     if chosen.isEmpty { continue }
-                    try remover.remove(chosen, removed: &gone, evictions: &evictions)
+                    try remover.remove(chosen, where: isSame, removed: &gone, evictions: &evictions)
                 } catch {
                     failure = failure ?? error
                 }

@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Entries whose deadlines are moved, as hits and `extend` do, while others are about to remove them.
+@Suite struct MovedDeadlineTests {
+    private static let stores: [StoreUnderTest] = StoreUnderTest.allCases.filter {
+        switch $0 {
+        // Where entries are chosen without a lock that the move would wait for.
+        case .packed, .collidingPacked, .shared, .tiered, .clustered: true
+        default: false
+        }
+    }
+
+    /// A removal by tag takes an entry though its deadline is moved right before, and tells of it.
+    @Test(arguments: stores) func aRemovalByTagTakesIt(_ kind: StoreUnderTest) throws {
+        try kind.withPlace { open in
+            let store = try open()
+            let other = try open()
+            for key in ["a", "b"] { try save(key, tags: ["red"], in: store) }
+            try save("c", tags: ["green"], in: store)
+            var isMoved = false
+            var removed: [String] = []
+            try store.removeAll(tagged: "red") { entry in
+                if entry.key == "a", !isMoved { isMoved = move("a", in: other) }
+            } removed: {
+                removed.append($0.key)
+            }
+            #expect(isMoved)
+            #expect(removed.sorted() == ["a", "b"])
+            for key in ["a", "b"] { #expect(try store.fetch(forKey: key) == nil, "\(key)") }
+            #expect(try store.fetch(forKey: "c") != nil)
+        }
+    }
+
+    /// The save of an entry that was read is removed with any deadline, another save is not.
+    @Test(arguments: StoreUnderTest.allCases) func aSaveIsRemovedWithAnyDeadline(_ kind: StoreUnderTest) throws {
+        try kind.withPlace { open in
+            let store = try open()
+            try save("a", in: store)
+            let read = try #require(try store.information(forKey: "a"))
+            #expect(move("a", in: store))
+            #expect(try store.removeSave(of: read) { $0.expiresAt == nil } == nil)
+            #expect(try store.information(forKey: "a") != nil)
+            #expect(try store.removeSave(of: read)?.key == "a")
+            #expect(try store.information(forKey: "a") == nil)
+            #expect(try store.removeSave(of: read) == nil)
+            try save("a", at: 5, in: store)
+            #expect(try store.removeSave(of: read) == nil)
+            #expect(try store.information(forKey: "a") != nil)
+        }
+    }
+
+    private static let start = Date(
+        timeIntervalSinceReferenceDate: Date.now.timeIntervalSinceReferenceDate.rounded()
+    )
+
+    private func save(_ key: String, tags: [String] = [], at seconds: Double = 0, in store: any ArchiveStore) throws
+    {
+        var attributes = EntryAttributes(storedAt: Self.start + seconds)
+        attributes.expiresAt = Self.start + 3_600
+        attributes.tags = tags
+        #expect(try store.save([1, 2, 3], forKey: key, attributes: attributes, if: nil) != nil)
+    }
+
+    /// Whether the deadline of a key's entry was moved.
+    private func move(_ key: String, in store: any ArchiveStore) -> Bool {
+        guard let entry = try? store.information(forKey: key) else { return false }
+        return (try? store.moveDeadline(of: entry, to: Self.start + 7_200)) ?? nil != nil
+    }
+}
