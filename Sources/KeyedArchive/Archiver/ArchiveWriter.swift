@@ -12,7 +12,7 @@ final class ArchiveWriter: @unchecked Sendable {
     /// An object's index in `$objects`; 0 is nil.
     typealias UID = UInt32
 
-    private struct Scope: BitwiseCopyable {
+    struct Scope: BitwiseCopyable {
         let serial: UInt32
         /// Where the scope's pairs begin on the stack.
         let base: Int
@@ -29,30 +29,32 @@ final class ArchiveWriter: @unchecked Sendable {
 
     // Unchecked exclusivity: every access is within one call of this class, none of which calls out while it
     // changes something, and an archiver is used from one thread. The checks cost 15 % of a small archive.
-    @exclusivity(unchecked) private var list = BinaryPropertyListWriter()
+    @exclusivity(unchecked) var list = BinaryPropertyListWriter()
     @exclusivity(unchecked) private var strings = StringTable()
     /// The property-list object of each UID.
-    @exclusivity(unchecked) private var objects = RawBuffer<Reference>(capacity: 64)
+    @exclusivity(unchecked) var objects = RawBuffer<Reference>(capacity: 64)
     /// The property-list UID object of each UID, once there is one.
     @exclusivity(unchecked) private var uidReferences = RawBuffer<Reference>(capacity: 64)
-    @exclusivity(unchecked) private var pairs = RawBuffer<KeyedReference>(capacity: 64)
+    @exclusivity(unchecked) var pairs = RawBuffer<KeyedReference>(capacity: 64)
     @exclusivity(unchecked) private var scopes = RawBuffer<Scope>(capacity: 16)
     @exclusivity(unchecked) private var undos = RawBuffer<Undo>(capacity: 16)
     @exclusivity(unchecked) private var nextSerial: UInt32 = 0
-    @exclusivity(unchecked) private var classes: [(info: ArchivedClass, uid: UID)] = []
-    @exclusivity(unchecked) private var classIndex: [ObjectIdentifier: UID] = [:]
+    @exclusivity(unchecked) var classes: [(info: ArchivedClass, uid: UID)] = []
+    @exclusivity(unchecked) var classIndex: [ObjectIdentifier: UID] = [:]
     /// The places of classes that this process does not have.
-    @exclusivity(unchecked) private var describedClasses: [ArchiveTree.ClassDescription: UID] = [:]
+    @exclusivity(unchecked) var describedClasses: [ArchiveTree.ClassDescription: UID] = [:]
     /// The entries of the key, and of the other name, that were written last, in this archive or the one before.
     @exclusivity(unchecked) private var lastKey: Int?
     @exclusivity(unchecked) private var lastName: Int?
     @exclusivity(unchecked) var handlers = HandlerCache()
+    /// Of the types that were archived in this archive and in those before.
+    @exclusivity(unchecked) var forms = EncodableForms()
     @exclusivity(unchecked) var identities = IdentityTable()
     /// The names that classes have in this archive only.
     @exclusivity(unchecked) var givenNames = GivenClassNames()
 
     // The strings that every archive needs, added first and in this order.
-    private static let null: Reference = 0
+    static let null: Reference = 0
     private static let classKey: Reference = 1
 
     /// Where the first names end in the list.
@@ -103,7 +105,7 @@ final class ArchiveWriter: @unchecked Sendable {
         scopes.append(Scope(serial: nextSerial, base: pairs.count, undoBase: undos.count))
     }
 
-    private func popScope() -> Scope {
+    func popScope() -> Scope {
         let scope = scopes[scopes.count &- 1]
         scopes.truncate(to: scopes.count &- 1)
         while undos.count > scope.undoBase {
@@ -241,7 +243,7 @@ final class ArchiveWriter: @unchecked Sendable {
     func string(_ text: String) -> Reference { strings[intern(text, as: .value)].reference }
 
     /// The name of a class, or of a key that is not the user's.
-    private func name(_ text: String) -> Reference {
+    func name(_ text: String) -> Reference {
         withBytes(of: text) { strings[intern(name: $0, after: &lastName)].reference }
     }
 
@@ -313,53 +315,6 @@ final class ArchiveWriter: @unchecked Sendable {
     func scalar(_ value: Double) -> Reference { list.add(value) }
     func scalar(_ value: UnsafeRawBufferPointer) -> Reference { list.add(data: value) }
 
-    // MARK: Classes
-
-    private func classUID(_ info: ArchivedClass) -> UID {
-        if classIndex.isEmpty {
-            for known in classes where known.info === info { return known.uid }
-        } else if let known = classIndex[ObjectIdentifier(info)] {
-            return known
-        }
-        let uid = reserveObject()
-        let written = givenNames.entry(for: info)
-        let base = pairs.count
-        let nameReference = name(written.name)
-        let chain =
-            written.chain.isEmpty
-            ? nil : array(of: written.chain, first: written.isFirstOfChain ? nameReference : nil)
-        let hints = written.hints.isEmpty ? nil : array(of: written.hints)
-        pairs.append(KeyedReference(key: name("$classname"), value: nameReference))
-        if let chain { pairs.append(KeyedReference(key: name("$classes"), value: chain)) }
-        if let hints { pairs.append(KeyedReference(key: name("$classhints"), value: hints)) }
-        list.fillDictionary(objects[Int(uid)], pairs, from: base)
-        pairs.truncate(to: base)
-        classes.append((info, uid))
-        if !classIndex.isEmpty {
-            classIndex[ObjectIdentifier(info)] = uid
-        } else if classes.count > 8 {
-            for known in classes { classIndex[ObjectIdentifier(known.info)] = known.uid }
-        }
-        return uid
-    }
-
-    /// An inline array of names of classes.
-    ///
-    /// - Parameter first: the first one, if it is written already.
-    private func array(of names: [String], first: Reference? = nil) -> Reference {
-        // The strings first: making one may add an object of its own.
-        let base = pairs.count
-        if let first { pairs.append(KeyedReference(key: first, value: Self.null)) }
-        for index in (pairs.count &- base)..<names.count {
-            pairs.append(KeyedReference(key: name(names[index]), value: Self.null))
-        }
-        let made = list.reserveContainer()
-        list.fillArray(made, count: names.count)
-        for index in base..<pairs.count { list.addElement(pairs[index].key) }
-        pairs.truncate(to: base)
-        return made
-    }
-
     // MARK: The end
 
     /// Ends the archive and returns its bytes.
@@ -401,61 +356,4 @@ final class ArchiveWriter: @unchecked Sendable {
         list.fillDictionary(root, pairs, from: 0)
         list.finish(top: root)
     }
-}
-
-// MARK: As stored
-
-/// Parts of a property list as they are to stand in the archive: keys are not mangled, lists hold anything.
-extension ArchiveWriter {
-    /// Puts a value under a key that no other value of the scope has.
-    func set(stored key: String, _ value: Reference) {
-        pairs.append(KeyedReference(key: name(key), value: value))
-    }
-
-    /// Ends the innermost scope and makes its pairs, the class among them if there is one, the dictionary of `uid`.
-    func popDictionary(_ uid: UID) {
-        let scope = popScope()
-        list.fillDictionary(objects[Int(uid)], pairs, from: scope.base)
-        pairs.truncate(to: scope.base)
-    }
-
-    /// The place of a class that is described, not known; equal descriptions share one.
-    func classUID(_ description: ArchiveTree.ClassDescription) -> UID {
-        if let known = describedClasses[description] { return known }
-        let uid = reserveObject()
-        pushScope()
-        set(stored: "$classname", name(description.name))
-        for (key, names) in [("$classes", description.chain), ("$classhints", description.hints)] {
-            if !names.isEmpty { set(stored: key, array(of: names)) }
-        }
-        popDictionary(uid)
-        describedClasses[description] = uid
-        return uid
-    }
-
-    func array(of members: [Reference]) -> Reference {
-        let made = list.reserveContainer()
-        list.fillArray(made, count: members.count)
-        for member in members { list.addElement(member) }
-        return made
-    }
-
-    func set(of members: [Reference]) -> Reference {
-        let made = list.reserveContainer()
-        list.fillSet(made, count: members.count)
-        for member in members { list.addElement(member) }
-        return made
-    }
-
-    func dictionary(of entries: [(key: String, value: Reference)]) -> Reference {
-        let made = list.reserveContainer()
-        let base = pairs.count
-        for entry in entries { set(stored: entry.key, entry.value) }
-        list.fillDictionary(made, pairs, from: base)
-        pairs.truncate(to: base)
-        return made
-    }
-
-    func scalar(date seconds: Double) -> Reference { list.add(date: seconds) }
-    func null() -> Reference { list.addNull() }
 }

@@ -157,8 +157,7 @@ extension ArchiveEncoder {
         func encode(_ value: String) throws { array.members.append(encoder.archiver.string(value)) }
 
         func encode<T: Encodable>(_ value: T) throws {
-            let path = CodingPath(path, ArchiveKey(index: count))
-            let slot = try encoder.archiver.slot(of: value, at: path)
+            let slot = try encoder.archiver.slot(of: value, at: CodingPath(path, ArchiveKey(index: count)))
             array.members.append(encoder.archiver.member(slot))
         }
 

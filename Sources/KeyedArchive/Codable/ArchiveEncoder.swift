@@ -157,6 +157,13 @@ protocol ArchivableDictionary {
     func slot(_ archiver: KeyedArchiver, _ path: CodingPath?) throws -> ArchiveWriter.UID?
 }
 
+extension Optional: ArchivableDictionary where Wrapped: ArchivableDictionary {
+    func slot(_ archiver: KeyedArchiver, _ path: CodingPath?) throws -> ArchiveWriter.UID? {
+        guard let dictionary = self else { return nil }
+        return try dictionary.slot(archiver, path)
+    }
+}
+
 extension Dictionary: ArchivableDictionary where Value: Encodable {
     func slot(_ archiver: KeyedArchiver, _ path: CodingPath?) throws -> ArchiveWriter.UID? {
         guard Key.self == String.self || Key.self == Int.self else { return nil }
@@ -168,8 +175,11 @@ extension Dictionary: ArchivableDictionary where Value: Encodable {
             var valueUIDs: [ArchiveWriter.UID] = []
             valueUIDs.reserveCapacity(count)
             for (key, value) in self {
-                let path = CodingPath(path, ArchiveKey(stringValue: "\(key)"))
-                valueUIDs.append(archiver.member(try archiver.slot(of: value, at: path)))
+                let slot = try archiver.slot(
+                    of: value,
+                    at: CodingPath(path, ArchiveKey(stringValue: "\(key)"))
+                )
+                valueUIDs.append(archiver.member(slot))
             }
             archiver.writer.set("NS.keys", archiver.writer.array(keyUIDs))
             archiver.writer.set("NS.objects", archiver.writer.array(valueUIDs))

@@ -93,18 +93,41 @@ extension KeyedArchiver {
     }
 
     /// Encodes a value of any Codable type.
-    func slot<T: Encodable>(of value: T, at path: CodingPath?) throws -> ArchivedSlot {
-        if let known = intrinsicSlot(of: value) { return known }
+    ///
+    /// - Parameter path: the way to the value, which is made only if the value's own coding may need it.
+    func slot<T: Encodable>(of value: T, at path: @autoclosure () -> CodingPath?) throws -> ArchivedSlot {
+        let form = writer.forms[T.self]
+        switch form.kind {
+        case .string: return .object(string(identity(value, as: String.self)))
+        case .integer: return .inline(writer.scalar(Int64(identity(value, as: Int.self))))
+        case .double: return .inline(writer.scalar(identity(value, as: Double.self)))
+        case .bool: return .inline(writer.scalar(identity(value, as: Bool.self)))
+        case .date: return .object(identity(value, as: Date.self).archive(into: self))
+        case .data: return .object(identity(value, as: Data.self).archive(into: self))
+        case .url: return .object(identity(value, as: URL.self).archive(into: self))
+        case .uuid: return .object(identity(value, as: UUID.self).archive(into: self))
+        case .decimal: return .object(identity(value, as: Decimal.self).archive(into: self))
+        case .dictionary, .own: return try slot(of: value, form, at: path())
+        }
+    }
+
+    private func slot<T: Encodable>(
+        of value: T,
+        _ form: EncodableForm,
+        at path: CodingPath?
+    ) throws -> ArchivedSlot {
         guard enter() else { throw failure(path) }
         defer { leave() }
-        if let dictionary = value as? any ArchivableDictionary, let uid = try dictionary.slot(self, path) {
+        if form.kind == .dictionary, let dictionary = value as? any ArchivableDictionary,
+            let uid = try dictionary.slot(self, path)
+        {
             return .object(uid)
         }
         let depth = writer.depth
         let encoder = ArchiveEncoder(self, path, nested: false)
         do {
             try value.encode(to: encoder)
-            return try encoder.finish(as: .of(T.self))
+            return try encoder.finish(as: form.info)
         } catch {
             // A caller that catches this error may go on with other values.
             writer.abandonScopes(above: depth)
@@ -114,16 +137,5 @@ extension KeyedArchiver {
 
     private func failure(_ path: CodingPath?) -> ArchiveError {
         error as? ArchiveError ?? ArchiveError(.encodingFailed, "the archive is finished already")
-    }
-
-    private func intrinsicSlot<T>(of value: T) -> ArchivedSlot? {
-        // Types first: comparing them costs less than a cast that fails.
-        if T.self == String.self, let value = value as? String { return .object(string(value)) }
-        if T.self == Date.self, let value = value as? Date { return .object(value.archive(into: self)) }
-        if T.self == Data.self, let value = value as? Data { return .object(value.archive(into: self)) }
-        if T.self == URL.self, let value = value as? URL { return .object(value.archive(into: self)) }
-        if T.self == UUID.self, let value = value as? UUID { return .object(value.archive(into: self)) }
-        if T.self == Decimal.self, let value = value as? Decimal { return .object(value.archive(into: self)) }
-        return nil
     }
 }

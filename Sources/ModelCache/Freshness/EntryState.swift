@@ -54,14 +54,15 @@ extension EntryState {
 
     func encode(to container: inout KeyedEncodingContainer<CodingKeys>) throws {
         try container.encode(Int64(bitPattern: generation), forKey: .generation)
-        try container.encode(revision, forKey: .revision)
+        // As a revision is coded by itself, and absent values left out, without the detours over their own coding.
+        try container.encode(Int64(bitPattern: revision.number), forKey: .revision)
         try container.encode(fetchedAt.timeIntervalSinceReferenceDate, forKey: .fetchedAt)
-        try container.encodeIfPresent(freshUntil?.timeIntervalSinceReferenceDate, forKey: .freshUntil)
+        if let freshUntil { try container.encode(freshUntil.timeIntervalSinceReferenceDate, forKey: .freshUntil) }
         if staleWhileRevalidate != .zero {
             try container.encode(staleWhileRevalidate / .seconds(1), forKey: .staleWhileRevalidate)
         }
-        try container.encodeIfPresent(staleIfError.map { $0 / .seconds(1) }, forKey: .staleIfError)
-        try container.encodeIfPresent(validators, forKey: .validators)
+        if let staleIfError { try container.encode(staleIfError / .seconds(1), forKey: .staleIfError) }
+        if let validators { try container.encode(validators, forKey: .validators) }
         if !varying.isEmpty { try container.encode(varying, forKey: .varying) }
         if isRefused { try container.encode(true, forKey: .isRefused) }
     }
