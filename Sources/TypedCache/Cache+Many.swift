@@ -36,16 +36,9 @@ extension Cache {
         tags: Set<String> = []
     ) throws(CacheError) {
         try check(expiration, tags)
-        try saveAll(
-            entries.lazy.map { key, value in self.member(value, forKey: key, expiration: expiration, tags: tags) }
-        )
-    }
-
-    /// Saves the members that can be saved; throws the first failure.
-    func saveAll(_ members: some Sequence<Result<BatchMember, CacheError>>) throws(CacheError) {
         var batch = Batch<BatchMember>()
-        for member in members {
-            batch.add(member) { $0.byteCount }
+        for (key, value) in entries {
+            batch.add(member(value, forKey: key, expiration: expiration, tags: tags)) { $0.byteCount }
             if batch.isFull { batch.failures.add(try core.write(batch.take())) }
         }
         batch.failures.add(try core.write(batch.take()))
@@ -161,7 +154,7 @@ extension Cache {
 }
 
 /// One batch of a call's elements, and the failures of the call so far.
-private struct Batch<Element> {
+struct Batch<Element> {
     private static var mostElements: Int { 1_000 }
     private static var mostBytes: Int { 4 << 20 }
 
@@ -194,7 +187,7 @@ private struct Batch<Element> {
 }
 
 /// The first failure among many entries.
-private struct Failures {
+struct Failures {
     private var first: CacheError?
     private var count = 0
 

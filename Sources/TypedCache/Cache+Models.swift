@@ -15,15 +15,6 @@ extension Cache {
         return try value(of: found)
     }
 
-    /// Saves values under their keys, each with tags of its own, in this order. All else is as for
-    /// ``save(contentsOf:expiration:tags:)``.
-    package func save(
-        contentsOf entries: some Sequence<(key: String, value: Value, tags: Set<String>)>
-    ) throws(CacheError) {
-        try checkUsable()
-        try saveAll(entries.lazy.map { self.member($0.value, forKey: $0.key, expiration: nil, tags: $0.tags) })
-    }
-
     /// Returns the archive of the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks
     /// on disk I/O.
     ///
@@ -46,21 +37,7 @@ package struct PreparedKeys: Sendable {
     }
 
     /// For each key the place of the first one that is equal to it.
-    package func firstPlaces() -> [Int] {
-        // Open addressing; the hash has a seed of its own in each process.
-        var mask = 15
-        while mask < keys.count * 2 { mask = mask << 1 | 1 }
-        var slots = [Int32](repeating: -1, count: mask + 1)
-        return keys.indices.map { index in
-            var slot = Int(truncatingIfNeeded: keys[index].hash) & mask
-            while slots[slot] >= 0 {
-                if keys[Int(slots[slot])] == keys[index] { return Int(slots[slot]) }
-                slot = (slot + 1) & mask
-            }
-            slots[slot] = Int32(truncatingIfNeeded: index)
-            return index
-        }
-    }
+    package func firstPlaces() -> [Int] { keys.firstPlaces() }
 
     package var indices: Range<Int> { keys.indices }
     package subscript(index: Int) -> String { keys[index].text }
@@ -69,6 +46,28 @@ package struct PreparedKeys: Sendable {
 // Of objects, because code that is generic over other values copies them by their types' witnesses, which takes longer
 // than all the rest.
 extension Cache where Value: AnyObject {
+    /// Saves objects under their keys, each with tags of its own, in this order. All else is as for
+    /// ``save(contentsOf:expiration:tags:)``.
+    ///
+    /// - Parameters:
+    ///   - count: how many there are.
+    ///   - entry: returns one of them by its index; `nil` leaves it out. By index, because a lazy sequence of tuples asks
+    ///     the runtime for its types at each step.
+    package func save(
+        count: Int,
+        _ entry: (_ index: Int) -> (key: String, value: Value, tags: Set<String>)?
+    ) throws(CacheError) {
+        try checkUsable()
+        var batch = Batch<BatchMember>()
+        for index in 0..<count {
+            guard let (key, value, tags) = entry(index) else { continue }
+            batch.add(member(value, forKey: key, expiration: nil, tags: tags)) { $0.byteCount }
+            if batch.isFull { batch.failures.add(try core.write(batch.take())) }
+        }
+        batch.failures.add(try core.write(batch.take()))
+        try batch.failures.check()
+    }
+
     /// Calls `body` with the objects that memory has for some keys, in their order, and with `nil` where it has none or
     /// that has expired. Does no disk I/O.
     ///

@@ -94,3 +94,22 @@ struct EntryKey: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
+
+extension [EntryKey] {
+    /// For each key the place of the first one that is equal to it.
+    func firstPlaces() -> [Int] {
+        // Open addressing; the hash has a seed of its own in each process.
+        var mask = 15
+        while mask < count * 2 { mask = mask << 1 | 1 }
+        var slots = [Int32](repeating: -1, count: mask + 1)
+        return indices.map { index in
+            var slot = Int(truncatingIfNeeded: self[index].hash) & mask
+            while slots[slot] >= 0 {
+                if self[Int(slots[slot])] == self[index] { return Int(slots[slot]) }
+                slot = (slot + 1) & mask
+            }
+            slots[slot] = Int32(truncatingIfNeeded: index)
+            return index
+        }
+    }
+}

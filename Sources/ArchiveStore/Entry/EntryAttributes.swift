@@ -74,14 +74,14 @@ extension EntryAttributes {
             addHead(of: kind, byteCount: 8)
             bytes.append(bigEndian: word)
         }
-        for (kind, seconds) in [
-            (Kind.idleTime, idleTime), (.staleWhileRevalidate, staleWhileRevalidate),
-            (.staleIfError, staleIfError), (.loadTime, loadTime),
-        ] {
-            guard let seconds, seconds != 0 || kind == .idleTime else { continue }
+        func add(_ kind: Kind, seconds: Double) throws(StoreError) {
             guard seconds >= 0 else { throw refuse("a time is negative or not a number") }
             add(kind, seconds.bitPattern)
         }
+        if let idleTime { try add(.idleTime, seconds: idleTime) }
+        if staleWhileRevalidate != 0 { try add(.staleWhileRevalidate, seconds: staleWhileRevalidate) }
+        if staleIfError != 0 { try add(.staleIfError, seconds: staleIfError) }
+        if loadTime != 0 { try add(.loadTime, seconds: loadTime) }
         for tag in tags {
             guard (1...Self.largestByteCount).contains(tag.utf8.count) else {
                 throw refuse("a tag is empty or too long")

@@ -197,12 +197,15 @@ where Record.Wrapper.Value == Record {
 
     private func writeTogether(_ changes: [WaitingChanges.Change]) -> Bool {
         do throws(CacheError) {
-            try cache.save(
-                contentsOf: changes.lazy.compactMap { change in
-                    change.entry.map { (key: change.key, value: Self.record($0), tags: change.tags) }
+            var removed: [String] = []
+            try cache.save(count: changes.count) { index in
+                guard let entry = changes[index].entry else {
+                    removed.append(changes[index].key)
+                    return nil
                 }
-            )
-            try cache.remove(forKeys: changes.lazy.filter { $0.entry == nil }.map(\.key))
+                return (key: changes[index].key, value: Self.record(entry), tags: changes[index].tags)
+            }
+            if !removed.isEmpty { try cache.remove(forKeys: removed) }
             return true
         } catch {
             return false

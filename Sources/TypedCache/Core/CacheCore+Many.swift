@@ -14,6 +14,11 @@ enum BatchMember: Sendable {
         }
     }
 
+    /// The entry that memory is to keep; `nil` if there is none.
+    var entry: MemoryEntry? {
+        if case .new(let new) = self { new.entry } else { nil }
+    }
+
     /// The bytes of its archive; zero if there is none.
     var byteCount: Int {
         if case .new(let new) = self { new.archive.count } else { 0 }
@@ -30,119 +35,145 @@ extension CacheCore {
     func write(_ members: [BatchMember]) throws(CacheError) -> [CacheError?] {
         try checkUsable()
         if members.isEmpty { return [] }
-        var batch = beginWrites(members.map(\.key))
+        let keys = members.map(\.key)
+        let writes = keys.firstPlaces()
+        var batch = beginWrites(keys, writes)
         let now = clock.now
         var failures = [CacheError?](repeating: nil, count: members.count)
-        var entries: [NewEntry] = []
         // The places of members that the store is asked to save.
         var places: [Int] = []
-        entries.reserveCapacity(members.count)
         places.reserveCapacity(members.count)
-        for (place, member) in members.enumerated() {
-            switch member {
+        for place in members.indices {
+            switch members[place] {
             case .failed(let key, let error): failures[place] = error.named(cache: name, key: key.text)
             case .new(let new) where new.attributes.freshness(at: now) == .useless: break
-            case .new(let new):
-                entries.append(new)
-                places.append(place)
+            case .new: places.append(place)
             }
         }
-        var saved = [NewEntry?](repeating: nil, count: members.count)
-        for (new, (place, answer)) in zip(entries, zip(places, save(entries))) {
-            switch answer {
+        var isSaved = [Bool](repeating: false, count: members.count)
+        let answers = save(members, at: places)
+        for index in answers.indices {
+            let place = places[index]
+            switch answers[index] {
             case .success(let information):
-                new.entry.timing?.saved(information)
-                new.entry.version = information?.identity.version ?? 0
-                saved[place] = new
-            case .failure(let error): failures[place] = failure(error, new.key)
+                guard let entry = members[place].entry else { continue }
+                entry.timing?.saved(information)
+                entry.version = information?.identity.version ?? 0
+                isSaved[place] = true
+            case .failure(let error): failures[place] = failure(error, keys[place])
             }
         }
-        end(&batch, of: members, saved: saved, failures: &failures)
+        end(&batch, writes, of: members, isSaved: isSaved, failures: &failures)
         return failures
     }
 
     /// Ends the writes of a batch: memory keeps the last entry of each key, if it was saved.
     ///
-    /// - Parameter saved: the entries that were saved, at their members' places.
+    /// - Parameters:
+    ///   - writes: for each member the place of its key's write in the batch.
+    ///   - isSaved: whether the member at each place was saved.
     private func end(
         _ batch: inout WriteBatch,
+        _ writes: [Int],
         of members: [BatchMember],
-        saved: [NewEntry?],
+        isSaved: [Bool],
         failures: inout [CacheError?]
     ) {
+        // The last member of a key counts: its place, at the place of the key's write.
+        var last = writes
+        for place in writes.indices { last[writes[place]] = place }
         var ends: [WriteBatch.End] = []
-        ends.reserveCapacity(saved.count)
-        var unsaved: [(key: EntryKey, place: Int)] = []
-        let repeatsKeys = batch.count < members.count
-        var seen: Set<EntryKey> = []
-        // Backwards, because the last member of a key counts.
-        for (place, member) in members.enumerated().reversed() {
-            if repeatsKeys, !seen.insert(member.key).inserted { continue }
-            if let new = saved[place] {
-                ends.append(WriteBatch.End(key: new.key, tombstone: .remove, entry: new.entry))
+        var saved: [MemoryEntry] = []
+        ends.reserveCapacity(members.count)
+        saved.reserveCapacity(members.count)
+        var unsaved: [Int] = []
+        for place in members.indices {
+            let entry = isSaved[place] ? members[place].entry : nil
+            if let entry { saved.append(entry) }
+            guard last[writes[place]] == place else { continue }
+            if let entry {
+                ends.append(WriteBatch.End(place: writes[place], tombstone: .remove, entry: entry))
             } else {
-                unsaved.append((member.key, place))
+                unsaved.append(place)
             }
         }
-        ends.reverse()
-        recorder.recordSaves(of: saved.compactMap(\.self), replacing: batch.end(ends))
-        if !unsaved.isEmpty { removeReplaced(unsaved.reversed(), &batch, failures: &failures) }
+        recorder.recordSaves(of: saved, replacing: batch.end(ends))
+        if !unsaved.isEmpty { removeReplaced(members, at: unsaved, writes, &batch, failures: &failures) }
     }
 
-    private func save(_ entries: [NewEntry]) -> [Result<EntryInformation?, StoreError>] {
-        if entries.isEmpty { return [] }
+    private func save(
+        _ members: [BatchMember],
+        at places: [Int]
+    ) -> [Result<EntryInformation?, StoreError>] {
+        if places.isEmpty { return [] }
+        var new: [NewEntry] = []
+        new.reserveCapacity(places.count)
+        for place in places {
+            if case .new(let entry) = members[place] { new.append(entry) }
+        }
         // A store in memory has no lock or device to wait for once, and has to be told the cost of each entry.
         if archives != nil {
-            return entries.map { new in Result { () throws(StoreError) in try put(new, if: nil) } }
+            return new.map { new in Result { () throws(StoreError) in try put(new, if: nil) } }
         }
-        let new = entries.map { NewArchive(key: $0.key.text, archive: $0.archive, attributes: $0.attributes) }
-        return listeners.observing(.write) { store.save(new) }
+        let archives = new.map { NewArchive(key: $0.key.text, archive: $0.archive, attributes: $0.attributes) }
+        return listeners.observing(.write) { store.save(archives) }
     }
 
     /// Begins to change the entries of some keys, each of which may come several times.
-    private func beginWrites(_ keys: [EntryKey]) -> WriteBatch {
-        var batch = WriteBatch(core: self)
-        batch.reserveCapacity(keys.count)
-        var seen = Set<EntryKey>(minimumCapacity: keys.count)
-        let distinct = keys.filter { seen.insert($0).inserted }
-        let begun = memory.withLock { memory in distinct.map { memory.beginWrite($0) } }
-        for (key, write) in zip(distinct, begun) { batch.add(key, write) }
-        memory.notifySiblings(changed: distinct.lazy.map { ($0, .keep) })
-        memory.drainSiblings(distinct)
-        for key in distinct { expectWrite(key) }
+    ///
+    /// - Parameter places: for each key the place of the first one that is equal to it.
+    /// - Returns: the changes, each at the place of its key's first one.
+    private func beginWrites(_ keys: [EntryKey], _ places: [Int]) -> WriteBatch {
+        let begun = memory.withLock { memory in
+            var begun: [MemoryTier.BegunWrite?] = []
+            begun.reserveCapacity(keys.count)
+            for index in keys.indices {
+                begun.append(places[index] == index ? memory.beginWrite(keys[index]) : nil)
+            }
+            return begun
+        }
+        let batch = WriteBatch(core: self, keys, begun)
+        memory.notifySiblings(changed: keys.lazy.map { ($0, .keep) })
+        memory.drainSiblings(keys)
+        for index in keys.indices where places[index] == index { expectWrite(keys[index]) }
         return batch
     }
 
     /// Called by batches: ends changes of some keys, as ``endWrite(_:since:_:keeping:unsaved:)`` does.
-    func endWrites(_ writes: [(start: MemoryTier.Start, end: WriteBatch.End)]) {
+    ///
+    /// - Parameter begun: the changes at the keys' places, none of which has ended.
+    func endWrites(_ ends: [WriteBatch.End], of keys: [EntryKey], _ begun: [MemoryTier.BegunWrite?]) {
         let dropped = memory.withLock { memory in
             var dropped = MemoryTier.Dropped()
-            for (start, end) in writes {
-                let own = memory.endWrite(end.key, since: start, end.tombstone, keeping: end.entry)
-                dropped.evicted += own.evicted
-                dropped.others += own.others
+            for end in ends {
+                guard let start = begun[end.place]?.start else { continue }
+                dropped.add(memory.endWrite(keys[end.place], since: start, end.tombstone, keeping: end.entry))
             }
             return dropped
         }
         release(dropped)
-        memory.notifySiblings(changed: writes.lazy.map { ($0.end.key, $0.end.tombstone) })
+        memory.notifySiblings(changed: ends.lazy.map { (keys[$0.place], $0.tombstone) })
     }
 
     /// Removes the older entries of keys for which the last member was not saved, so that none is taken for that
     /// member.
     ///
     /// - Parameters:
-    ///   - members: the keys, with the places of their last members.
+    ///   - places: the places of the keys' last members.
+    ///   - writes: for each member the place of its key's write in the batch.
     ///   - failures: gets the failures of removals for members that had expired already.
     private func removeReplaced(
-        _ members: [(key: EntryKey, place: Int)],
+        _ members: [BatchMember],
+        at places: [Int],
+        _ writes: [Int],
         _ batch: inout WriteBatch,
         failures: inout [CacheError?]
     ) {
-        for ((key, place), answer) in zip(members, store.remove(forKeys: members.map(\.key.text))) {
+        for (place, answer) in zip(places, store.remove(forKeys: places.map { members[$0].key.text })) {
+            let key = members[place].key
             var tombstone = MemoryTier.Tombstone.remove
             if case .failure(let error) = answer { tombstone = self.tombstone(after: error) }
-            batch.end(key, tombstone)
+            batch.end(writes[place], tombstone)
             switch answer {
             case .success(let wasThere):
                 if wasThere { recorder.record(.removed, key) }
@@ -160,21 +191,22 @@ extension CacheCore {
     func remove(_ keys: [EntryKey]) throws(CacheError) -> (count: Int, failures: [CacheError]) {
         try checkUsable()
         if keys.isEmpty { return (0, []) }
-        var batch = beginWrites(keys)
-        var seen: Set<EntryKey> = []
-        let keys = keys.filter { seen.insert($0).inserted }
-        let answers = listeners.observing(.remove) { store.remove(forKeys: keys.map(\.text)) }
+        let firstPlaces = keys.firstPlaces()
+        var batch = beginWrites(keys, firstPlaces)
+        let places = keys.indices.filter { firstPlaces[$0] == $0 }
+        let answers = listeners.observing(.remove) { store.remove(forKeys: places.map { keys[$0].text }) }
         var count = 0
         var failures: [CacheError] = []
-        for (key, answer) in zip(keys, answers) {
+        for (place, answer) in zip(places, answers) {
+            let key = keys[place]
             switch answer {
             case .success(let wasOnDisk):
-                let write = batch.end(key, .remove)
+                let write = batch.end(place, .remove)
                 guard wasOnDisk || write?.wasUnsaved == true else { continue }
                 count += 1
                 recorder.record(.removed, key)
             case .failure(let error):
-                batch.end(key, tombstone(after: error))
+                batch.end(place, tombstone(after: error))
                 failures.append(failure(error, key))
             }
         }

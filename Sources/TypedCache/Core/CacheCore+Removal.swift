@@ -109,6 +109,7 @@ extension CacheCore {
     func removeAll(tagged tag: String) throws(CacheError) -> Int {
         try checkUsable()
         var batch = WriteBatch(core: self)
+        var begun: Set<EntryKey> = []
         var formers: [MemoryEntry] = []
         let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeSiblingsUnsaved(tagged: tag))
         for key in unsaved { recorder.record(.removed, key) }
@@ -117,7 +118,7 @@ extension CacheCore {
             try store.removeAll(tagged: tag) { entry in
                 // The entry leaves memory before the disk, so that memory does not serve one that another process sees
                 // to be gone.
-                guard let key = try? EntryKey(entry.key), !batch.contains(key) else { return }
+                guard let key = try? EntryKey(entry.key), begun.insert(key).inserted else { return }
                 let write = memory.withLock { $0.beginWrite(key) }
                 batch.add(key, write)
                 // Values are released after the store has given up its lock.

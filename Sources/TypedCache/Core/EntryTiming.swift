@@ -40,7 +40,7 @@ final class EntryTiming: Sendable {
         idleTime = attributes.idleTime
         loadTime = attributes.loadTime
         deadlineBits = Atomic(deadline.timeIntervalSinceReferenceDate.bitPattern)
-        state.withLock { $0.entry = entry }
+        if let entry { saved(entry) }
     }
 
     /// Takes the store's information of the entry, once it is saved.

@@ -42,57 +42,61 @@ struct WriteTicket: ~Copyable {
 
 /// Changes of many keys' entries that have begun, each of which is ended once: by ``end(_:_:keeping:)``, or with the
 /// batch, and then memory keeps nothing.
+///
+/// A change is known by its place in the batch, so that no key is looked for.
 struct WriteBatch: ~Copyable {
     private let core: CacheCore
-    private var begun: [EntryKey: MemoryTier.BegunWrite] = [:]
+    private var keys: [EntryKey]
+    /// The changes, at the places of their keys; `nil` where one has ended, or none began.
+    private var begun: [MemoryTier.BegunWrite?]
 
-    init(core: CacheCore) { self.core = core }
+    init(core: CacheCore, _ keys: [EntryKey] = [], _ begun: [MemoryTier.BegunWrite?] = []) {
+        self.core = core
+        self.keys = keys
+        self.begun = begun
+    }
 
-    /// The number of changes that have not ended.
-    var count: Int { begun.count }
-
-    func contains(_ key: EntryKey) -> Bool { begun[key] != nil }
-
-    mutating func add(_ key: EntryKey, _ write: MemoryTier.BegunWrite) { begun[key] = write }
-
-    mutating func reserveCapacity(_ count: Int) { begun.reserveCapacity(count) }
+    /// Adds a change of a key that the batch has no change of, behind the others.
+    mutating func add(_ key: EntryKey, _ write: MemoryTier.BegunWrite) {
+        keys.append(key)
+        begun.append(write)
+    }
 
     /// The end of one change: see ``end(_:_:keeping:)``.
     struct End {
-        let key: EntryKey
+        let place: Int
         let tombstone: MemoryTier.Tombstone
         let entry: MemoryEntry?
     }
 
-    /// Ends changes of some keys, all of them under one lock. Of several ends of a key, the first one counts.
+    /// Ends some of the changes that have not ended, all of them under one lock.
     ///
     /// - Returns: the keys for which memory had an entry.
-    mutating func end(_ ends: [End]) -> Set<EntryKey> {
-        var formers: Set<EntryKey> = []
-        var writes: [(start: MemoryTier.Start, end: End)] = []
-        writes.reserveCapacity(ends.count)
+    mutating func end(_ ends: [End]) -> [EntryKey] {
+        core.endWrites(ends, of: keys, begun)
+        var formers: [EntryKey] = []
         for end in ends {
-            guard let write = begun.removeValue(forKey: end.key) else { continue }
-            if write.former != nil { formers.insert(end.key) }
-            writes.append((write.start, end))
+            if begun[end.place]?.former != nil { formers.append(keys[end.place]) }
+            begun[end.place] = nil
         }
-        core.endWrites(writes)
         return formers
     }
 
-    /// Ends the change of a key, and returns what memory had for it; `nil` if it was ended before.
+    /// Ends the change at a place, and returns what memory had for its key; `nil` if it was ended before.
     @discardableResult
     mutating func end(
-        _ key: EntryKey,
+        _ place: Int,
         _ tombstone: MemoryTier.Tombstone,
         keeping entry: MemoryEntry? = nil
     ) -> MemoryTier.BegunWrite? {
-        guard let write = begun.removeValue(forKey: key) else { return nil }
-        core.endWrite(key, since: write.start, tombstone, keeping: entry)
+        guard let write = begun[place].take() else { return nil }
+        core.endWrite(keys[place], since: write.start, tombstone, keeping: entry)
         return write
     }
 
     deinit {
-        for (key, write) in begun { core.endWrite(key, since: write.start, .keep) }
+        for (key, write) in zip(keys, begun) {
+            if let write { core.endWrite(key, since: write.start, .keep) }
+        }
     }
 }

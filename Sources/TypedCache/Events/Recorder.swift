@@ -32,22 +32,21 @@ struct Recorder: Sendable {
         record(.saved, new.key)
     }
 
-    /// Records saves of entries, in their order; those in `replaced` replaced an entry of memory.
-    func recordSaves(of entries: [NewEntry], replacing replaced: Set<EntryKey>) {
-        let keys = entries.map(\.key)
+    /// Records saves of entries, in their order; those in `replaced`, each once, replaced an entry of memory.
+    func recordSaves(of entries: [MemoryEntry], replacing replaced: [EntryKey]) {
         if let sampler {
-            for new in entries { sampler.save(new.key.hash, cost: new.entry.cost) }
+            for entry in entries { sampler.save(entry.key.hash, cost: entry.cost) }
         }
         memory.withLock { memory in
-            memory.statistics.count(.saved, times: keys.count)
+            memory.statistics.count(.saved, times: entries.count)
             memory.statistics.count(.replaced, times: replaced.count)
         }
         guard listeners.isActive else { return }
-        var replaced = replaced
-        for key in keys {
+        var replaced = Set(replaced)
+        for entry in entries {
             // A key may be saved several times, but memory had its entry once.
-            if replaced.remove(key) != nil { listeners.tell(.replaced, key) }
-            listeners.tell(.saved, key)
+            if replaced.remove(entry.key) != nil { listeners.tell(.replaced, entry.key) }
+            listeners.tell(.saved, entry.key)
         }
     }
 

@@ -20,8 +20,9 @@ struct MemoryForm<Value>: Sendable {
         guard sharesValues else {
             return ArchiveEntry(archive, key: key, cost: archive.count, deadline: deadline, timing: timing)
         }
-        let cost = cost.map { $0(value).bytes } ?? archive.count
-        return ValueEntry(value, key: key, cost: cost, deadline: deadline, timing: timing)
+        // Not by `map`, which asks the runtime for its types.
+        let bytes = if let cost { cost(value).bytes } else { archive.count }
+        return ValueEntry(value, key: key, cost: bytes, deadline: deadline, timing: timing)
     }
 
     /// The memory entry of a value that was read.

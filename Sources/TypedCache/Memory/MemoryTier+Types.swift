@@ -21,6 +21,12 @@ extension MemoryTier {
         var evicted: [MemoryEntry] = []
         /// Replaced, removed, or never kept.
         var others: [MemoryEntry] = []
+
+        mutating func add(_ more: Dropped) {
+            // Mostly there are none, and to append none takes as long as to end a write.
+            if !more.evicted.isEmpty { evicted += more.evicted }
+            if !more.others.isEmpty { others += more.others }
+        }
     }
 
     /// An entry that may be out of date.

@@ -47,7 +47,7 @@ struct MemoryTier {
     }
 
     /// Whether memory alone has the entry for a key.
-    func isUnsaved(_ key: EntryKey) -> Bool { unsaved[key] != nil }
+    func isUnsaved(_ key: EntryKey) -> Bool { !unsaved.isEmpty && unsaved[key] != nil }
 
     /// The keys of the entries with a tag that memory alone has.
     func unsavedKeys(tagged tag: String) -> [EntryKey] {
@@ -193,13 +193,14 @@ struct MemoryTier {
         if let former = remove(forKey: entry.key) { dropped.others.append(former) }
         var victims: [EvictionEntry] = []
         policy.insert(entry, cost: entry.cost, removed: &victims)
-        let removed = own(victims)
+        let removed = victims.isEmpty ? [] : own(victims)
         if removed.last === entry {
             dropped.others += removed
             return
         }
         for victim in removed { leave(victim.key) }
         if let doubt { doubtful[entry.key] = doubt } else { table.insert(entry) }
+        if removed.isEmpty { return }
         statistics.count(.memoryEvicted, times: removed.count)
         dropped.evicted += removed
     }
@@ -308,7 +309,7 @@ struct MemoryTier {
     private mutating func set(_ tombstone: Tombstone, _ key: EntryKey) {
         switch tombstone {
         case .add: tombstones.insert(key)
-        case .remove: tombstones.remove(key)
+        case .remove: if !tombstones.isEmpty { tombstones.remove(key) }
         case .keep: break
         }
     }

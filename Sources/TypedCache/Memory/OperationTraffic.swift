@@ -36,6 +36,18 @@ struct OperationTraffic {
         var doubts = 0
         /// The store's entry, as the operations found it that have ended.
         var found = AgreedVersion()
+
+        /// Begins an operation, and returns the state then; and whether a write was under way already.
+        mutating func begin(isWrite: Bool) -> (state: Key, isContended: Bool) {
+            let isContended = activeWrites > 0
+            operations += 1
+            if isWrite {
+                activeWrites += 1
+                writes += 1
+                found = AgreedVersion()
+            }
+            return (self, isContended)
+        }
     }
 
     private var keys: [EntryKey: Key] = [:]
@@ -51,15 +63,7 @@ struct OperationTraffic {
     // MARK: Operations
 
     mutating func begin(_ key: EntryKey, isWrite: Bool) -> Start {
-        var state = keys[key] ?? Key()
-        let isContended = state.activeWrites > 0
-        state.operations += 1
-        if isWrite {
-            state.activeWrites += 1
-            state.writes += 1
-            state.found = AgreedVersion()
-        }
-        keys[key] = state
+        let (state, isContended) = keys[key, default: Key()].begin(isWrite: isWrite)
         return Start(
             epoch: epoch,
             writes: state.writes,
@@ -71,16 +75,19 @@ struct OperationTraffic {
     }
 
     mutating func end(_ key: EntryKey, _ start: Start, isWrite: Bool) -> Outcome {
-        let isThere = start.drops == keys[key]?.drops && start.invalidations == invalidations
-        let outcome = Outcome(
-            isCurrent: isThere && removals == 0 && isCurrent(key, start),
-            isDoubtful: start.doubts != (keys[key]?.doubts ?? 0, doubts)
-        )
-        if var state = keys[key] {
-            state.operations -= 1
-            if isWrite { state.activeWrites -= 1 }
-            keys[key] = state.operations == 0 ? nil : state
+        // The key is looked for once.
+        guard let index = keys.index(forKey: key) else {
+            return Outcome(isCurrent: false, isDoubtful: start.doubts != (0, doubts))
         }
+        var state = keys.values[index]
+        let isThere = start.drops == state.drops && start.invalidations == invalidations
+        let outcome = Outcome(
+            isCurrent: isThere && removals == 0 && isCurrent(state, start),
+            isDoubtful: start.doubts != (state.doubts, doubts)
+        )
+        state.operations -= 1
+        if isWrite { state.activeWrites -= 1 }
+        if state.operations == 0 { keys.remove(at: index) } else { keys.values[index] = state }
         return outcome
     }
 
@@ -91,7 +98,11 @@ struct OperationTraffic {
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {
-        !start.isContended && start.writes == keys[key]?.writes && isOfThisEpoch(start)
+        keys[key].map { isCurrent($0, start) } ?? false
+    }
+
+    private func isCurrent(_ state: Key, _ start: Start) -> Bool {
+        !start.isContended && start.writes == state.writes && isOfThisEpoch(start)
     }
 
     /// Whether not everything was removed since.
