@@ -46,28 +46,6 @@ package struct PreparedKeys: Sendable {
 // Of objects, because code that is generic over other values copies them by their types' witnesses, which takes longer
 // than all the rest.
 extension Cache where Value: AnyObject {
-    /// Saves objects under their keys, each with tags of its own, in this order. All else is as for
-    /// ``save(contentsOf:expiration:tags:)``.
-    ///
-    /// - Parameters:
-    ///   - count: how many there are.
-    ///   - entry: returns one of them by its index; `nil` leaves it out. By index, because a lazy sequence of tuples asks
-    ///     the runtime for its types at each step.
-    package func save(
-        count: Int,
-        _ entry: (_ index: Int) -> (key: String, value: Value, tags: Set<String>)?
-    ) throws(CacheError) {
-        try checkUsable()
-        var batch = Batch<BatchMember>()
-        for index in 0..<count {
-            guard let (key, value, tags) = entry(index) else { continue }
-            batch.add(member(value, forKey: key, expiration: nil, tags: tags)) { $0.byteCount }
-            if batch.isFull { batch.failures.add(try core.write(batch.take())) }
-        }
-        batch.failures.add(try core.write(batch.take()))
-        try batch.failures.check()
-    }
-
     /// Calls `body` with the objects that memory has for some keys, in their order, and with `nil` where it has none or
     /// that has expired. Does no disk I/O.
     ///
@@ -146,4 +124,53 @@ extension Cache where Value: AnyObject {
 
         func end() { table.countHits(count) }
     }
+}
+
+extension Cache where Value: AnyObject & Sendable {
+    /// Saves objects under their keys, each with tags of its own, in this order.
+    ///
+    /// Many objects are archived on all processors at once, and then handed to the store in their order. All else is as
+    /// for ``save(contentsOf:expiration:tags:)``.
+    ///
+    /// - Parameters:
+    ///   - count: how many there are.
+    ///   - entry: returns one of them by its index, on any thread; `nil` leaves it out. By index, because a lazy sequence
+    ///     of tuples asks the runtime for its types at each step.
+    package func save(
+        count: Int,
+        _ entry: @Sendable (_ index: Int) -> (key: String, value: Value, tags: Set<String>)?
+    ) throws(CacheError) {
+        try checkUsable()
+        var batch = Batch<BatchMember>()
+        for first in stride(from: 0, to: count, by: mostArchivedAtOnce) {
+            let places = first..<min(count, first + mostArchivedAtOnce)
+            let isShort = places.count < fewObjects
+            for part in isShort ? [members(places, entry)] : Processors.map(places, { members($0, entry) }) {
+                for member in part {
+                    batch.add(member) { $0.byteCount }
+                    if batch.isFull { batch.failures.add(try core.write(batch.take())) }
+                }
+            }
+        }
+        batch.failures.add(try core.write(batch.take()))
+        try batch.failures.check()
+    }
+
+    private func members(
+        _ places: Range<Int>,
+        _ entry: @Sendable (_ index: Int) -> (key: String, value: Value, tags: Set<String>)?
+    ) -> [Result<BatchMember, CacheError>] {
+        var members: [Result<BatchMember, CacheError>] = []
+        members.reserveCapacity(places.count)
+        for index in places {
+            guard let (key, value, tags) = entry(index) else { continue }
+            members.append(member(value, forKey: key, expiration: nil, tags: tags))
+        }
+        return members
+    }
+
+    /// So many archives may be in memory besides a batch.
+    private var mostArchivedAtOnce: Int { 256 }
+    /// Archiving fewer takes about as long as having other threads do a part of it.
+    private var fewObjects: Int { 32 }
 }

@@ -136,6 +136,41 @@ import Testing
         }
     }
 
+    /// Archives of many bytes are deflated by several threads; they stand in the log in their order all the same, so that a
+    /// process that is killed leaves the first ones. A call with one that cannot be saved still saves the others.
+    @Test func archivesStandInTheirOrder() throws {
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let store = try open(.packed, directory + "/cache", .process)
+            var new = zip(0..., AlikeArchives.make(count: 1_000, seed: 3)).map { index, archive in
+                NewArchive(key: "\(index)", archive: archive, attributes: EntryAttributes(storedAt: .now))
+            }
+            // With and without the first dictionary.
+            for bad in [nil, 700] {
+                if let bad {
+                    var attributes = EntryAttributes(storedAt: .now)
+                    attributes.tags = [String(repeating: "t", count: 4_000)]
+                    new[bad] = NewArchive(key: "\(bad)", archive: new[bad].archive, attributes: attributes)
+                }
+                let results = store.save(new)
+                #expect(results.indices.filter { results[$0].failureCode != nil } == [bad].compactMap(\.self))
+                let saved = try results.compactMap { $0.failureCode == nil ? try $0.get() : nil }
+                #expect(zip(saved, saved.dropFirst()).allSatisfy { $1.identity.isLater(than: $0.identity) })
+                for entry in new.indices where entry != bad {
+                    let stored = try store.fetch(forKey: new[entry].key)
+                    #expect(stored?.archive == new[entry].archive)
+                }
+            }
+        }
+    }
+
+    /// Work that processors share comes back whole and in its order, however long it is.
+    @Test func sharedWorkKeepsItsOrder() {
+        for count in [0, 1, 2, 3, 7, 8, 9, 100, 1_001] {
+            let parts = Processors.map(5..<5 + count) { Array($0) }
+            #expect(parts.flatMap(\.self) == Array(5..<5 + count))
+        }
+    }
+
     /// Entries that lie beside each other are read together, and each gives what it gives by itself, also where one is
     /// damaged or too long to be read with its neighbours.
     @Test func neighboursAreReadTogether() throws {

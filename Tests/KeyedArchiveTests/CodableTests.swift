@@ -66,6 +66,65 @@ enum Samples {
         try check((0..<2_000).map { Mayor(name: "n\($0 % 7)", since: $0) })
     }
 
+    /// Values under the keys of one object, each in a container of a type that is known, or of one that is not.
+    private struct Shapes: Encodable {
+        enum Way { case known, generic, optional }
+
+        enum CodingKeys: CodingKey {
+            case text, integer, real, flag, date, data, url, uuid, decimal, names, numbers, choices, none
+        }
+
+        let way: Way
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            func put<T: Encodable>(_ value: T, _ key: CodingKeys) throws {
+                if way == .optional {
+                    try container.encode(T?.some(value), forKey: key)
+                } else {
+                    try container.encode(value, forKey: key)
+                }
+            }
+            let date = Date(timeIntervalSinceReferenceDate: 7)
+            let data = Data([1, 2, 3])
+            let url = try #require(URL(string: "https://example.org/a"))
+            let uuid = try #require(UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"))
+            if way == .known {
+                try container.encode("text", forKey: .text)
+                try container.encode(300, forKey: .integer)
+                try container.encode(1.5, forKey: .real)
+                try container.encode(true, forKey: .flag)
+            } else {
+                try put("text", .text)
+                try put(300, .integer)
+                try put(1.5, .real)
+                try put(true, .flag)
+            }
+            try put(date, .date)
+            try put(data, .data)
+            try put(url, .url)
+            try put(uuid, .uuid)
+            try put(Decimal(12), .decimal)
+            try put(["name": 1], .names)
+            try put([7: "seven"], .numbers)
+            try put([Shape.round: 1], .choices)
+            if way == .optional {
+                try container.encode([String: Int]?.none, forKey: .none)
+            } else {
+                try container.encodeNil(forKey: .none)
+            }
+        }
+
+        private enum Shape: String, Codable { case round }
+    }
+
+    /// An archive does not tell whether the type of a value was known where it was encoded, nor whether it was optional.
+    @Test func genericAndOptionalValuesAreArchivedAsOthers() throws {
+        let known = try KeyedArchiver.archivedData(encoding: Shapes(way: .known))
+        #expect(try KeyedArchiver.archivedData(encoding: Shapes(way: .generic)) == known)
+        #expect(try KeyedArchiver.archivedData(encoding: Shapes(way: .optional)) == known)
+    }
+
     @Test func decimalsAreDecimalNumbers() throws {
         let price = Price(amount: Decimal(string: "-19.99") ?? 0)
         let data = try KeyedArchiver.archivedData(encoding: price)

@@ -66,6 +66,8 @@ extension EntryAttributes {
         var bytes: [UInt8] = []
         // Most entries have nothing else.
         if self == EntryAttributes(storedAt: storedAt, expiresAt: expiresAt) { return bytes }
+        // As many as one of them takes, and most entries have no more.
+        bytes.reserveCapacity(11)
         func addHead(of kind: Kind, byteCount: Int) {
             bytes.append(kind.rawValue)
             bytes.append(bigEndian: UInt16(byteCount))

@@ -1,5 +1,5 @@
 /// A key that a store takes, as its UTF-8 bytes, by which it is compared.
-package struct StoreKey {
+package struct StoreKey: Sendable {
     /// The longest key, in UTF-8 bytes.
     static let largestByteCount = 1024
 

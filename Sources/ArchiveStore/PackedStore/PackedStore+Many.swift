@@ -61,7 +61,7 @@ extension PackedStore {
                 try withWritableLog { log throws(StoreError) in
                     appended.synchronize(unlessIn: log)
                     let count = batch.appended.count
-                    defer { appended.add(batch.appended[count...].map { ($0.information, $0.end) }, in: log) }
+                    defer { appended.add(batch.appended[count...], in: log) }
                     try log.saver.append(&batch)
                 }
             }
@@ -104,11 +104,11 @@ extension PackedStore {
 
 /// The results of some changes of a log, which are synchronized together.
 private struct AppendedChanges<Outcome> {
-    private(set) var results: [Result<Outcome, StoreError>] = []
+    fileprivate(set) var results: [Result<Outcome, StoreError>] = []
     /// The log that they were made in.
-    private(set) var log: PackedLog?
+    fileprivate(set) var log: PackedLog?
     /// Results that may not be on the device yet, each with the place up to which the log must be there.
-    private var waiting: [(index: Int, end: RecordPlace)] = []
+    fileprivate var waiting: [(index: Int, end: RecordPlace)] = []
 
     /// Adds the change that `body` makes. `body` returns the outcome, and the place up to which the log must be on the
     /// device; `nil` if it appended nothing.
@@ -124,16 +124,6 @@ private struct AppendedChanges<Outcome> {
             results.append(.success(change.outcome))
         } catch {
             results.append(.failure(error))
-        }
-    }
-
-    /// Adds successful changes of a log.
-    mutating func add(_ changes: [(outcome: Outcome, end: RecordPlace)], in log: PackedLog) {
-        if changes.isEmpty { return }
-        self.log = log
-        for change in changes {
-            waiting.append((results.count, change.end))
-            results.append(.success(change.outcome))
         }
     }
 
@@ -155,5 +145,17 @@ private struct AppendedChanges<Outcome> {
             }
         }
         waiting = []
+    }
+}
+
+extension AppendedChanges where Outcome == EntryInformation? {
+    /// Adds entries that were appended to a log.
+    fileprivate mutating func add(_ entries: ArraySlice<EntrySaver.Appended>, in log: PackedLog) {
+        if entries.isEmpty { return }
+        self.log = log
+        for entry in entries {
+            waiting.append((results.count, entry.end))
+            results.append(.success(entry.information))
+        }
     }
 }

@@ -16,9 +16,10 @@ final class ArchiveEncoder: Encoder {
     /// Whether the value is encoded beside other values of the same scope (`superEncoder`), so that it can have
     /// no scope of its own on the stack.
     private let nested: Bool
-    private var state = State.empty
+    // Unchecked exclusivity: as in `KeyedArchiver`, and `finish` alone calls out, while it changes nothing here.
+    @exclusivity(unchecked) private var state = State.empty
     /// Writes of nested containers and super-encoders, to run when this value is done.
-    private var pending: [() throws -> Void] = []
+    @exclusivity(unchecked) private var pending: [() throws -> Void] = []
 
     init(_ archiver: KeyedArchiver, _ path: CodingPath?, nested: Bool) {
         self.archiver = archiver

@@ -197,14 +197,12 @@ where Record.Wrapper.Value == Record {
 
     private func writeTogether(_ changes: [WaitingChanges.Change]) -> Bool {
         do throws(CacheError) {
-            var removed: [String] = []
             try cache.save(count: changes.count) { index in
-                guard let entry = changes[index].entry else {
-                    removed.append(changes[index].key)
-                    return nil
-                }
+                guard let entry = changes[index].entry else { return nil }
                 return (key: changes[index].key, value: Self.record(entry), tags: changes[index].tags)
             }
+            var removed: [String] = []
+            for index in changes.indices where changes[index].entry == nil { removed.append(changes[index].key) }
             if !removed.isEmpty { try cache.remove(forKeys: removed) }
             return true
         } catch {

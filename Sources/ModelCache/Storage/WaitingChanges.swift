@@ -109,9 +109,10 @@ final class WaitingChanges: Sendable {
         var ended: [Waiting] = []
         state.withLock { state in
             for index in due.changes.indices {
-                let key = due.changes[index].key
-                guard state.waiting[key]?.number == due.first + UInt64(index) else { continue }
-                if let waiting = state.waiting.removeValue(forKey: key) { ended.append(waiting) }
+                guard let place = state.waiting.index(forKey: due.changes[index].key),
+                    state.waiting.values[place].number == due.first + UInt64(index)
+                else { continue }
+                ended.append(state.waiting.remove(at: place).value)
             }
         }
         _ = ended

@@ -94,7 +94,10 @@ struct OperationTraffic {
     /// Takes the version that an operation has found, before it ends; 0 for no entry.
     ///
     /// - Returns: whether no operation that was under way at the same time has found another one.
-    mutating func find(_ version: UInt64, _ key: EntryKey) -> Bool { keys[key]?.found.agree(on: version) ?? true }
+    mutating func find(_ version: UInt64, _ key: EntryKey) -> Bool {
+        guard let index = keys.index(forKey: key) else { return true }
+        return keys.values[index].found.agree(on: version)
+    }
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {

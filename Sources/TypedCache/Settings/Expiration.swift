@@ -84,11 +84,13 @@ public struct Expiration: Sendable, Hashable {
             }
             attributes.expiresAt = date
         case .afterIdle(let duration):
-            attributes.expiresAt = now.addingTimeInterval(duration / .seconds(1))
-            attributes.idleTime = max(0, duration / .seconds(1))
+            let seconds = duration / .seconds(1)
+            attributes.expiresAt = now.addingTimeInterval(seconds)
+            attributes.idleTime = max(0, seconds)
         }
-        attributes.staleWhileRevalidate = max(0, staleWhileRevalidate / .seconds(1))
-        attributes.staleIfError = max(0, staleIfError / .seconds(1))
+        // A division of durations takes as long as the rest.
+        if staleWhileRevalidate > .zero { attributes.staleWhileRevalidate = staleWhileRevalidate / .seconds(1) }
+        if staleIfError > .zero { attributes.staleIfError = staleIfError / .seconds(1) }
         return attributes
     }
 }

@@ -1,7 +1,7 @@
 /// An entry that is to be appended to a packed store's log.
-struct NewRecord {
+struct NewRecord: Sendable {
     /// The bytes that the entry is made of.
-    enum Content {
+    enum Content: Sendable {
         case archive([UInt8])
         /// A zlib stream made without a preset dictionary, of an archive of so many bytes.
         case stream([UInt8], archiveByteCount: Int)

@@ -5,7 +5,7 @@ import Foundation
 /// Unsafe code, and why it is sound: the buffer has room for the longest head and the payload's bound; fields are stored
 /// within it by a writer that checks each, and the closure that writes the payload is given the rest of the buffer behind
 /// the head, as a buffer of known size. A short payload is moved to the end of the actual head, within the buffer.
-struct RecordDraft {
+struct RecordDraft: Sendable {
     private(set) var content: FileContent
     /// The hash of the key, or the serial of a floor or a loss; 0 for a seal.
     let hash: UInt64

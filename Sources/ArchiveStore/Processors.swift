@@ -1,0 +1,31 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Work on many elements that is done on all processors at once.
+package enum Processors {
+    /// More parts than processors, so that one that is busy with other work does fewer of them.
+    private static let partsPerProcessor = 4
+    private static let count = ProcessInfo.processInfo.activeProcessorCount
+
+    /// The results of `body` for the parts of a range, in their order: on several threads at once, one of which is the
+    /// caller's. It returns when all are done.
+    ///
+    /// In a forked process, which has no other threads, and on one processor, the range is one part.
+    ///
+    /// - Parameter body: must not wait for another part.
+    package static func map<Result: Sendable>(
+        _ range: Range<Int>,
+        _ body: @Sendable (Range<Int>) -> Result
+    ) -> [Result] {
+        let partCount = count > 1 && StoreUsage.hasQueues ? min(range.count, partsPerProcessor * count) : 1
+        guard partCount > 1 else { return [body(range)] }
+        let results = Mutex([Result?](repeating: nil, count: partCount))
+        DispatchQueue.concurrentPerform(iterations: partCount) { part in
+            let bounds = (part...part + 1).map { range.lowerBound + range.count * $0 / partCount }
+            let result = body(bounds[0]..<bounds[1])
+            results.withLock { $0[part] = result }
+        }
+        return results.withLock { $0.compactMap(\.self) }
+    }
+}
