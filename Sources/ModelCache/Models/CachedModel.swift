@@ -15,6 +15,8 @@ import TypedCache
 /// ```
 ///
 /// Everything else has a default. A reference to another model is a ``Link``.
+///
+/// Models are encoded and decoded on any thread; the models of one answer are encoded on several threads at once.
 public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID: ModelID {
     /// The name of the directory with this type's models: 1 to 64 characters `a`–`z`, `0`–`9`, `-` and `_`.
     ///
