@@ -10,6 +10,7 @@
 ///
 /// Each thread has a list of the ranks that it holds. A mistake ends the process with the names of both locks, whether
 /// or not another thread happened to take them the other way round just then.
+@usableFromInline
 package enum LockOrder {
     /// Notes that the thread is about to take a lock.
     ///
