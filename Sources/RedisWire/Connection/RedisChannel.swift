@@ -152,6 +152,12 @@ final class RedisChannel: @unchecked Sendable {
         if isClosed { end() }
     }
 
+    /// Whether the connection is open, and no call and no bytes are under way.
+    var isIdle: Bool {
+        guard case .open(let stream) = phase else { return false }
+        return !calls.hasSent && !calls.hasUnsent && output.isEmpty && !stream.hasUnwritten
+    }
+
     enum Shortcut {
         case none
         /// The call is on its way; `isNews` if the thread must look here before it would.
@@ -160,8 +166,7 @@ final class RedisChannel: @unchecked Sendable {
 
     /// Sends a call on the thread of its caller, if no other one is under way.
     func sendAtOnce(_ call: RedisCall) -> Shortcut {
-        guard case .open(let stream) = phase, !calls.hasSent, !calls.hasUnsent, output.isEmpty, !stream.hasUnwritten
-        else { return .none }
+        guard case .open(let stream) = phase, isIdle else { return .none }
         calls.append(call)
         // None is sent for a caller that has gone.
         guard let call = calls.nextToSend(room: limits.commands) else { return .taken(isNews: false) }

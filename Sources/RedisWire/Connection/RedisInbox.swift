@@ -16,6 +16,9 @@ final class RedisInbox: Sendable {
 
     /// `nil` until the thread has made it. Callers are told of outcomes, and observers of events, under its lock.
     private let channel = Mutex<RedisChannel?>(nil)
+    /// Whether the channel was idle when its lock was last given back. A caller that takes this away tries the lock, the
+    /// others do not: trying a lock that is taken is a system call, and so is giving it back then.
+    private let isIdle = Atomic<Bool>(false)
     private let content = Mutex(Content())
     private let thread: RedisThread
     let number: Int
@@ -44,8 +47,10 @@ final class RedisInbox: Sendable {
     /// Writes a call to the socket, which saves a change to the thread, if no other call is under way: many at once go out
     /// together by the thread.
     private func sendsAtOnce(_ call: RedisCall) -> Bool {
+        guard isIdle.load(ordering: .relaxed), isIdle.exchange(false, ordering: .relaxed) else { return false }
         let outcome = channel.withLockIfAvailable { channel -> RedisChannel.Shortcut in
             guard let channel, content.withLock({ $0.calls.isEmpty && !$0.isClosed }) else { return .none }
+            defer { isIdle.store(channel.isIdle, ordering: .relaxed) }
             return channel.sendAtOnce(call)
         }
         switch outcome {
@@ -83,7 +88,11 @@ final class RedisInbox: Sendable {
     ///
     /// - Returns: `nil` without a channel.
     func withChannel<Result: Sendable>(_ body: (RedisChannel) -> Result) -> Result? {
-        channel.withLock { $0.map { body($0) } }
+        channel.withLock { channel in
+            guard let channel else { return nil }
+            defer { isIdle.store(channel.isIdle, ordering: .relaxed) }
+            return body(channel)
+        }
     }
 
     /// The channel is over, and refers to this inbox.
