@@ -168,11 +168,8 @@ extension Cache {
     ///   text to Swift in different bytes, which the result could not tell apart.
     public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [Key: Value] {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
-        var values: [String: Value] = [:]
-        for (key, value) in zip(names.entryKeys, try fetchTogether(names.entryKeys)) {
-            if let value = try value.get() { values[key.text] = value }
-        }
-        return names.named(values)
+        let results = try fetchTogether(names.entryKeys)
+        return try names.named { place throws(CacheError) in try results[place].get() }
     }
 
     /// Fetches some keys, each as ``fetch(forKey:)`` does, but the disk is read once for the keys that memory does not have.
@@ -196,7 +193,7 @@ extension Cache {
             }
         }
         if unknown.isEmpty { return results }
-        let read = finish(core.readTogether(unknown), unknown.map(\.key))
+        let read = finish(core.readTogether(unknown), unknown.map { $0.key })
         // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
         for index in places.indices { results[places[index]] = read[index] }
         return results
@@ -209,7 +206,47 @@ extension Cache {
         forKeys keys: some Sequence<Key>
     ) async throws(CacheError) -> [Key: Value] {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
-        return try await names.named(fetchAll(names.entryKeys, allowsStale: false).values)
+        let results = try await fetchTogether(suspending: names.entryKeys)
+        return try names.named { place throws(CacheError) in try results[place].get() }
+    }
+
+    /// As its blocking twin, but suspends, and entries of memory that may be out of date are compared together.
+    ///
+    /// - Throws: `.closed`, `.forked`; errors of comparing.
+    private nonisolated(nonsending) func fetchTogether(
+        suspending keys: [EntryKey]
+    ) async throws(CacheError) -> [Result<Value?, CacheError>] {
+        var results: [Result<Value?, CacheError>] = []
+        results.reserveCapacity(keys.count)
+        var unknown: [(key: EntryKey, expired: Bool)] = []
+        var places: [Int] = []
+        for key in keys {
+            let found = try find(key)
+            if let found, let value = try hitValue(found) {
+                results.append(.success(value))
+            } else {
+                unknown.append((key, found != nil))
+                places.append(results.count)
+                results.append(.success(nil))
+            }
+        }
+        if unknown.isEmpty { return results }
+        if followsOthers {
+            let compared = await core.compare(unknown.map { $0.key }, isUrgent: false)
+            var left: [Int] = []
+            for index in compared.indices {
+                if let entry = try compared[index].get() {
+                    results[places[index]] = .success(try hit(entry))
+                } else {
+                    left.append(index)
+                }
+            }
+            if left.isEmpty { return results }
+            if left.count < unknown.count { (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] }) }
+        }
+        let reads = finish(await core.read(unknown, allowsStale: false), unknown.map { $0.key })
+        for index in places.indices { results[places[index]] = reads[index] }
+        return results
     }
 
     /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.

@@ -71,7 +71,7 @@ extension Cache {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         let plan = try core.naming { () throws(CacheError) in
             try LoadPlan(self, options, expiration: expiration, tags: tags, revalidates: false) { texts, _ in
-                names.texts(of: try await producer(texts.compactMap { names[$0] })).mapValues { .new($0) }
+                names.texts(of: try await producer(names.keys(of: texts))).mapValues { .new($0) }
             }
         }
         return try await load(names, by: plan)
@@ -87,7 +87,7 @@ extension Cache {
             if plan.isDue(hit) { plan.startAhead([.init(key: key, deadline: hit.freshUntil)]) }
             return value
         }
-        let found = try await fetchAll([key], allowsStale: true, for: plan)
+        let found = try await fetchAll([key], for: plan)
         if let value = found.values[key.text] { return value }
         switch try await plan.load([key], found.stale, insists: true)[key.text] {
         case .fresh(let entry)?: return try value(of: entry)
@@ -100,7 +100,7 @@ extension Cache {
         _ names: KeyNames<Key>,
         by plan: LoadPlan<Value>
     ) async throws -> [Key: Value] {
-        let found = try await fetchAll(names.entryKeys, allowsStale: true, for: plan)
+        let found = try await fetchAll(names.entryKeys, for: plan)
         var values = found.values
         if found.missing.isEmpty { return names.named(values) }
         for (key, loaded) in try await plan.load(found.missing, found.stale, insists: false) {
@@ -134,12 +134,11 @@ extension Cache {
 
     /// Looks for some keys in memory, then on disk, where all that are left are read in one go.
     ///
-    /// - Parameter plan: starts to load values anew that are served as stale or expire soon; if there is one, misses
-    ///   are counted when it loads.
+    /// - Parameter plan: starts to load values anew that are served as stale or expire soon. Misses are counted when it
+    ///   loads.
     nonisolated(nonsending) func fetchAll(
         _ keys: [EntryKey],
-        allowsStale: Bool,
-        for plan: LoadPlan<Value>? = nil
+        for plan: LoadPlan<Value>
     ) async throws(CacheError) -> Found {
         var found = Found()
         var unknown: [(key: EntryKey, expired: Bool)] = []
@@ -148,19 +147,19 @@ extension Cache {
             let known = try find(key)
             if let known, let value = try hitValue(known) {
                 found.values[key.text] = value
-                if plan?.isDue(known) == true { due.append(.init(key: key, deadline: known.freshUntil)) }
+                if plan.isDue(known) { due.append(.init(key: key, deadline: known.freshUntil)) }
             } else {
                 unknown.append((key, known != nil))
             }
         }
         if followsOthers, !unknown.isEmpty {
-            unknown = try await compareAll(unknown, isUrgent: allowsStale, into: &found, due: &due, for: plan)
+            unknown = try await compareAll(unknown, into: &found, due: &due, for: plan)
         }
         if !unknown.isEmpty {
-            let reads = await core.read(unknown, allowsStale: allowsStale)
+            let reads = await core.read(unknown, allowsStale: true)
             try take(reads, of: unknown.map(\.key), into: &found, due: &due, for: plan)
         }
-        if !due.isEmpty { plan?.startAhead(due) }
+        if !due.isEmpty { plan.startAhead(due) }
         return found
     }
 
@@ -169,22 +168,21 @@ extension Cache {
     /// - Returns: the keys to be read.
     private nonisolated(nonsending) func compareAll(
         _ keys: [(key: EntryKey, expired: Bool)],
-        isUrgent: Bool,
         into found: inout Found,
         due: inout [LoadPlan<Value>.Due],
-        for plan: LoadPlan<Value>?
+        for plan: LoadPlan<Value>
     ) async throws(CacheError) -> [(key: EntryKey, expired: Bool)] {
         var left: [(key: EntryKey, expired: Bool)] = []
-        for (key, result) in zip(keys, await core.compare(keys.map(\.key), isUrgent: isUrgent)) {
+        for (key, result) in zip(keys, await core.compare(keys.map(\.key), isUrgent: true)) {
             do throws(CacheError) {
                 guard let entry = try result.get() else {
                     left.append(key)
                     continue
                 }
                 found.values[key.key.text] = try hit(entry)
-                if plan?.isDue(entry) == true { due.append(.init(key: key.key, deadline: entry.freshUntil)) }
+                if plan.isDue(entry) { due.append(.init(key: key.key, deadline: entry.freshUntil)) }
             } catch {
-                guard let plan, plan.options.loadsAnew(error) else { throw error }
+                guard plan.options.loadsAnew(error) else { throw error }
                 if error.code == .unreachable { recorder.record(.failed, key.key, cause: error) }
                 found.missing.append(key.key)
             }
@@ -197,7 +195,7 @@ extension Cache {
         of keys: [EntryKey],
         into found: inout Found,
         due: inout [LoadPlan<Value>.Due],
-        for plan: LoadPlan<Value>?
+        for plan: LoadPlan<Value>
     ) throws(CacheError) {
         var failure: CacheError?
         for (key, read) in zip(keys, reads) {
@@ -212,7 +210,7 @@ extension Cache {
                     found.values[key.text] = try finish(read, key)
                     // Reading has just moved an idle deadline as far away as it gets.
                     let deadline = attributes.idleTime == nil ? attributes.expiresAt : nil
-                    if plan?.isDue(attributes.loadTime, deadline) == true {
+                    if plan.isDue(attributes.loadTime, deadline) {
                         due.append(.init(key: key, deadline: deadline))
                     }
                 case .staleWhileRevalidate:
@@ -226,7 +224,7 @@ extension Cache {
                     found.missing.append(key)
                 }
             } catch {
-                if let plan, plan.options.loadsAnew(error) {
+                if plan.options.loadsAnew(error) {
                     if error.code == .unreachable { recorder.record(.failed, key, cause: error) }
                     found.missing.append(key)
                 } else {
@@ -234,8 +232,9 @@ extension Cache {
                 }
             }
         }
-        // With a plan, the load counts its keys; after a failure, nothing is loaded.
-        if plan == nil || failure != nil { for key in found.missing { recorder.miss(key) } }
-        if let failure { throw failure }
+        guard let failure else { return }
+        // The load counts its keys; after a failure, nothing is loaded.
+        for key in found.missing { recorder.miss(key) }
+        throw failure
     }
 }

@@ -74,7 +74,7 @@ extension Cache {
         let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
         let plan = try core.naming { () throws(CacheError) in
             try LoadPlan(self, options, expiration: expiration, tags: tags, revalidates: true) { texts, formers in
-                names.texts(of: try await producer(texts.compactMap { names[$0] }, names.named(formers)))
+                names.texts(of: try await producer(names.keys(of: texts), names.named(formers)))
             }
         }
         return try await load(names, by: plan)

@@ -64,24 +64,31 @@ struct EntryKey: Hashable, Sendable {
         self.text = text
     }
 
-    /// The keys of one call, each once.
+    /// The keys of one call, each once, and for each text the place of its key.
     ///
     /// - Throws: `.invalidKey`, also where two are the same text to Swift in different bytes: results are found by
     ///   text, and could not tell them apart.
-    static func distinct(_ texts: [String]) throws(CacheError) -> [EntryKey] {
+    static func distinct(_ texts: [String]) throws(CacheError) -> (keys: [EntryKey], places: [Int]) {
         var keys: [EntryKey] = []
-        var seen: [String: EntryKey] = [:]
+        var places: [Int] = []
+        var seen = [EntryKey: Int](minimumCapacity: texts.count)
+        keys.reserveCapacity(texts.count)
+        places.reserveCapacity(texts.count)
+        var isASCII = true
         for text in texts {
             let key = try EntryKey(text)
-            guard let former = seen.updateValue(key, forKey: text) else {
-                keys.append(key)
-                continue
-            }
-            guard former == key else {
-                throw CacheError(.invalidKey, "two of the keys are the same text in different bytes")
-            }
+            isASCII = isASCII && key.text.utf8.allSatisfy { $0 < 0x80 }
+            let place = seen[key] ?? keys.count
+            places.append(place)
+            if place < keys.count { continue }
+            seen[key] = place
+            keys.append(key)
         }
-        return keys
+        // Different bytes of ASCII alone are different texts.
+        guard isASCII || Set(keys.map(\.text)).count == keys.count else {
+            throw CacheError(.invalidKey, "two of the keys are the same text in different bytes")
+        }
+        return (keys, places)
     }
 
     static func == (left: EntryKey, right: EntryKey) -> Bool {

@@ -2,23 +2,40 @@
 struct KeyNames<Key: CacheKey>: Sendable {
     /// Each text once.
     let entryKeys: [EntryKey]
-    private let keys: [String: [Key]]
+    private let keys: [Key]
+    /// The place in ``entryKeys`` of each key's text.
+    private let places: [Int]
 
     /// - Throws: `.invalidKey`, as ``EntryKey/distinct(_:)``.
     init(_ keys: some Sequence<Key>) throws(CacheError) {
-        let keys = Array(keys)
-        entryKeys = try EntryKey.distinct(keys.map(\.cacheKey))
-        self.keys = Dictionary(grouping: keys, by: \.cacheKey)
+        self.keys = Array(keys)
+        (entryKeys, places) = try EntryKey.distinct(self.keys.map { $0.cacheKey })
     }
 
-    /// The first key with this text.
-    subscript(text: String) -> Key? { keys[text]?.first }
+    /// The first key with each of these texts.
+    func keys(of texts: [String]) -> [Key] {
+        let first = Dictionary(zip(places, keys)) { first, _ in first }
+        let byText = Dictionary(uniqueKeysWithValues: entryKeys.indices.map { (entryKeys[$0].text, first[$0]) })
+        return texts.compactMap { byText[$0] ?? nil }
+    }
+
+    /// Values by the keys that were asked for.
+    ///
+    /// - Parameter value: the value of a text, by its place in ``entryKeys``; `nil` if there is none.
+    func named<Value>(_ value: (Int) throws(CacheError) -> Value?) throws(CacheError) -> [Key: Value] {
+        var named = [Key: Value](minimumCapacity: keys.count)
+        // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
+        for index in keys.indices {
+            if let value = try value(places[index]) { named[keys[index]] = value }
+        }
+        return named
+    }
 
     /// Values by the keys that were asked for, from values by text.
     func named<Value>(_ values: [String: Value]) -> [Key: Value] {
         var named: [Key: Value] = [:]
-        for (text, value) in values {
-            for key in keys[text] ?? [] { named[key] = value }
+        for index in keys.indices {
+            if let value = values[entryKeys[places[index]].text] { named[keys[index]] = value }
         }
         return named
     }

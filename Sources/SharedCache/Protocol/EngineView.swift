@@ -200,6 +200,9 @@ final class SharedView: Sendable {
 
     func isOwed(_ key: StoreKey) -> Bool { withView { $0.debts.isOwed(key) } }
 
+    /// As ``isOwed(_:)``, for each of some keys.
+    func areOwed(_ keys: [StoreKey]) -> [Bool] { withView { view in keys.map { view.debts.isOwed($0) } } }
+
     // MARK: Generations
 
     /// Asked behind commands: if the generation is still the same then, they were about entries that count.

@@ -33,39 +33,64 @@ extension SharedStore {
         isUrgent: Bool,
         _ clock: EngineClock
     ) async -> [Result<StoredArchive?, StoreError>] {
-        var results: [Result<StoredArchive?, StoreError>] = []
-        results.reserveCapacity(keys.count)
-        // Answers of no more at once are in memory before they are read.
-        for start in stride(from: 0, to: keys.count, by: Self.fetchedAtOnce) {
-            let some = Array(keys[start..<min(start + Self.fetchedAtOnce, keys.count)])
-            do throws(StoreError) {
-                results += try await fetchAtOnce(some, isUrgent: isUrgent, clock)
-            } catch {
-                results += some.map { _ in .failure(error) }
+        if keys.count <= Self.fetchedAtOnce { return await fetchPart(keys[...], isUrgent: isUrgent, clock) }
+        // Entries of one part are inflated while those of another one are on their way: by Swift's own threads, which
+        // are no more than there are processors.
+        return await withTaskGroup(of: (start: Int, results: [Result<StoredArchive?, StoreError>]).self) { group in
+            var results = [Result<StoredArchive?, StoreError>](repeating: .success(nil), count: keys.count)
+            var start = 0
+            func addPart() {
+                guard start < keys.count else { return }
+                let part = keys[start..<min(start + Self.fetchedAtOnce, keys.count)]
+                start = part.endIndex
+                group.addTask { (part.startIndex, await self.fetchPart(part, isUrgent: isUrgent, clock)) }
             }
+            // Answers to no more parts than these are in memory before they are read.
+            for _ in 0..<Self.partsAtOnce { addPart() }
+            while let part = await group.next() {
+                for index in part.results.indices { results[part.start + index] = part.results[index] }
+                addPart()
+            }
+            return results
         }
-        return results
     }
 
-    private static let fetchedAtOnce = 128
+    private static let fetchedAtOnce = 32
+    private static let partsAtOnce = 4
+
+    private func fetchPart(
+        _ keys: ArraySlice<String>,
+        isUrgent: Bool,
+        _ clock: EngineClock
+    ) async -> [Result<StoredArchive?, StoreError>] {
+        do throws(StoreError) {
+            return try await fetchAtOnce(keys, isUrgent: isUrgent, clock)
+        } catch {
+            return keys.map { _ in .failure(error) }
+        }
+    }
 
     private func fetchAtOnce(
-        _ keys: [String],
+        _ keys: ArraySlice<String>,
         isUrgent: Bool,
         _ clock: EngineClock
     ) async throws(StoreError) -> [Result<StoredArchive?, StoreError>] {
         let keys = try keys.map { key throws(StoreError) in try StoreKey(key) }
-        let isOwed = keys.map { view.isOwed($0) }
-        if isOwed.allSatisfy({ $0 }) { return keys.map { _ in .success(nil) } }
+        let wasOwed = view.areOwed(keys)
+        if wasOwed.allSatisfy({ $0 }) { return keys.map { _ in .success(nil) } }
         let found = try await request(Insisting(ReadEntries(keys)), isUrgent: isUrgent)
+        let isOwed = view.areOwed(keys)
         var results: [Result<StoredArchive?, StoreError>] = []
+        results.reserveCapacity(keys.count)
+        var hits = 0
+        var misses = 0
         for (index, key) in keys.enumerated() {
             let entry = EngineEntry(key: key, name: found[index].name, clock: clock)
             let value = found[index].value
             do throws(StoreError) {
                 let bytes =
-                    isOwed[index] || view.isOwed(key) ? nil : try EngineEntry.bytes(value, EngineEntry.reading)
-                count(found: bytes != nil)
+                    wasOwed[index] || isOwed[index] ? nil : try EngineEntry.bytes(value, EngineEntry.reading)
+                if bytes == nil { misses += 1 } else { hits += 1 }
                 results.append(
                     .success(try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) })
                 )
@@ -74,6 +99,7 @@ extension SharedStore {
                 results.append(.failure(error))
             }
         }
+        count(hits: hits, misses: misses)
         return results
     }
 
@@ -104,13 +130,14 @@ extension SharedStore {
         let found = try ask(Insisting(ReadEntries([key])))[0]
         let entry = EngineEntry(key: key, name: found.name, clock: clock)
         let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)
-        count(found: bytes != nil)
+        count(hits: bytes == nil ? 0 : 1, misses: bytes == nil ? 1 : 0)
         return bytes.map { (entry, $0) }
     }
 
-    private func count(found: Bool) {
+    private func count(hits: Int, misses: Int) {
         engine.counters.count { statistics in
-            if found { statistics.hits += 1 } else { statistics.misses += 1 }
+            statistics.hits += hits
+            statistics.misses += misses
         }
     }
 

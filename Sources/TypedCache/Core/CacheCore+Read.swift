@@ -30,32 +30,28 @@ extension CacheCore {
                 readTogether(keys, allowsStale: allowsStale)
             }
         }
-        let begun = keys.map { key, expired in
-            Result { () throws(CacheError) in try beginRead(key, expired: expired) }
+        let reads: [PlacedRead]
+        do throws(CacheError) {
+            reads = try beginReads(keys)
+        } catch {
+            return keys.map { _ in .failure(error) }
         }
-        let wanted = begun.compactMap { try? $0.get()?.key.text }
-        var stored: [Result<StoredArchive?, StoreError>] = []
-        if !wanted.isEmpty {
-            stored = await listeners.observing(.read) { await remote.fetch(forKeys: wanted, isUrgent: allowsStale) }
+        var results = [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count)
+        if reads.isEmpty { return results }
+        let stored = await listeners.observing(.read) {
+            await remote.fetch(forKeys: reads.map { $0.begun.key.text }, isUrgent: allowsStale)
         }
-        var results: [Result<DiskRead?, CacheError>] = []
-        var found = stored.makeIterator()
-        for begun in begun {
-            guard case .success(let begun?) = begun, let stored = found.next() else {
-                results.append(begun.map { _ in nil })
-                continue
-            }
+        for (read, stored) in zip(reads, stored) {
+            let begun = read.begun
             if case .success(let entry?) = stored, freshness(of: entry.information) == .useless {
                 // It is removed, which blocks.
-                results.append(
-                    await queues.run(begun.key) { [self] in
-                        Result { () throws(CacheError) in try finish(begun, stored, allowsStale: allowsStale) }
-                    }
-                )
-            } else {
-                results.append(
+                results[read.place] = await queues.run(begun.key) { [self] in
                     Result { () throws(CacheError) in try finish(begun, stored, allowsStale: allowsStale) }
-                )
+                }
+            } else {
+                results[read.place] = Result { () throws(CacheError) in
+                    try finish(begun, stored, allowsStale: allowsStale)
+                }
             }
         }
         return results
@@ -66,13 +62,36 @@ extension CacheCore {
         _ keys: [(key: EntryKey, expired: Bool)],
         allowsStale: Bool = false
     ) -> [Result<DiskRead?, CacheError>] {
+        let reads: [PlacedRead]
         do throws(CacheError) {
-            try checkUsable()
+            reads = try beginReads(keys)
         } catch {
             return keys.map { _ in .failure(error) }
         }
+        var results = [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count)
+        if reads.isEmpty { return results }
+        let stored = listeners.observing(.read) { store.fetch(forKeys: reads.map { $0.begun.key.text }) }
+        for (read, stored) in zip(reads, stored) {
+            results[read.place] = Result { () throws(CacheError) in
+                try finish(read.begun, stored, allowsStale: allowsStale)
+            }
+        }
+        return results
+    }
+
+    /// A reading of one of several keys, and the key's place among them.
+    private struct PlacedRead: Sendable {
+        let place: Int
+        let begun: BegunRead
+    }
+
+    /// Begins the readings of those keys that have an entry that may be read. Memory's lock is taken once.
+    ///
+    /// - Throws: `.closed` and `.forked`.
+    private func beginReads(_ keys: [(key: EntryKey, expired: Bool)]) throws(CacheError) -> [PlacedRead] {
+        try checkUsable()
         // First, because a deferred save that fails may leave a tombstone.
-        memory.drainSiblings(keys.map(\.key))
+        memory.drainSiblings(keys.lazy.map(\.key))
         let (starts, dropped) = memory.withLock { memory -> ([MemoryTier.Start?], [MemoryEntry]) in
             var dropped: [MemoryEntry] = []
             var starts: [MemoryTier.Start?] = []
@@ -84,27 +103,16 @@ extension CacheCore {
             return (starts, dropped)
         }
         _ = consume dropped
-        var begun: [BegunRead] = []
-        // The places of keys that are asked for, in `keys`.
-        var places: [Int] = []
-        begun.reserveCapacity(keys.count)
-        places.reserveCapacity(keys.count)
+        var reads: [PlacedRead] = []
+        reads.reserveCapacity(keys.count)
         for place in keys.indices {
             guard let start = starts[place] else { continue }
             let key = keys[place].key
             foreignChanges?.expect(key)
-            begun.append(BegunRead(key: key, start: start, moving: memory.movingTimings(key)))
-            places.append(place)
+            let begun = BegunRead(key: key, start: start, moving: memory.movingTimings(key))
+            reads.append(PlacedRead(place: place, begun: begun))
         }
-        var results = [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count)
-        if begun.isEmpty { return results }
-        let stored = listeners.observing(.read) { store.fetch(forKeys: begun.map(\.key.text)) }
-        for index in begun.indices {
-            results[places[index]] = Result { () throws(CacheError) in
-                try finish(begun[index], stored[index], allowsStale: allowsStale)
-            }
-        }
-        return results
+        return reads
     }
 
     /// A reading that has begun, and that must be finished.
