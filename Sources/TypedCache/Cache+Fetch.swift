@@ -32,7 +32,7 @@ extension Cache {
         suspending key: EntryKey,
         expired: Bool
     ) async throws(CacheError) -> Value? {
-        if followsOthers, let entry = try await core.compare([key], isUrgent: false)[0].get() {
+        if followsOthers, core.hasDoubts, let entry = try await core.compare([key], isUrgent: false)[0].get() {
             return try hit(entry)
         }
         let reads = await core.read([(key, expired)], allowsStale: false)
@@ -231,7 +231,7 @@ extension Cache {
             }
         }
         if unknown.isEmpty { return results }
-        if followsOthers {
+        if followsOthers, core.hasDoubts {
             let compared = await core.compare(unknown.map { $0.key }, isUrgent: false)
             var left: [Int] = []
             for index in compared.indices {
@@ -242,7 +242,7 @@ extension Cache {
                 }
             }
             if left.isEmpty { return results }
-            if left.count < unknown.count { (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] }) }
+            (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] })
         }
         let reads = finish(await core.read(unknown, allowsStale: false), unknown.map { $0.key })
         for index in places.indices { results[places[index]] = reads[index] }

@@ -152,7 +152,7 @@ extension Cache {
                 unknown.append((key, known != nil))
             }
         }
-        if followsOthers, !unknown.isEmpty {
+        if followsOthers, !unknown.isEmpty, core.hasDoubts {
             unknown = try await compareAll(unknown, into: &found, due: &due, for: plan)
         }
         if !unknown.isEmpty {

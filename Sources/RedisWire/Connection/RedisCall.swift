@@ -1,21 +1,35 @@
 import Dispatch
 import Synchronization
 
-/// Commands of one caller on their way to the server.
-struct RedisCall: Sendable {
+/// Commands of one caller on their way to the server. An object, since it goes through several queues.
+final class RedisCall: Sendable {
     let bytes: [UInt8]
     /// How many answers they have.
     let answerCount: Int
     let deadline: ContinuousClock.Instant
     /// When the caller stops waiting, if that is before the deadline.
-    var callerDeadline: ContinuousClock.Instant?
+    let callerDeadline: ContinuousClock.Instant?
     let answer: RedisAnswer
+
+    init(
+        bytes: [UInt8],
+        answerCount: Int,
+        deadline: ContinuousClock.Instant,
+        callerDeadline: ContinuousClock.Instant? = nil,
+        answer: RedisAnswer = RedisAnswer()
+    ) {
+        self.bytes = bytes
+        self.answerCount = answerCount
+        self.deadline = deadline
+        self.callerDeadline = callerDeadline
+        self.answer = answer
+    }
 
     /// Asks for a sign of life.
     static func ping(until deadline: ContinuousClock.Instant) -> RedisCall {
         var bytes: [UInt8] = []
         RedisCommand(["PING"]).encode(into: &bytes)
-        return RedisCall(bytes: bytes, answerCount: 1, deadline: deadline, answer: RedisAnswer())
+        return RedisCall(bytes: bytes, answerCount: 1, deadline: deadline)
     }
 }
 

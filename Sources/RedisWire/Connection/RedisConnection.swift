@@ -54,9 +54,7 @@ package final class RedisConnection: RedisClient, ClusterNode {
     }
 
     package func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue] {
-        var call = try call(of: commands)
-        if time < settings.timeouts.soft { call?.callerDeadline = .now + time }
-        return try await outcome(of: call)
+        try await outcome(of: try call(of: commands, until: .now + time))
     }
 
     private func outcome(of call: RedisCall?) async throws(RedisError) -> [RedisValue] {
@@ -78,8 +76,7 @@ package final class RedisConnection: RedisClient, ClusterNode {
 
     package func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending {
         do throws(RedisError) {
-            guard var call = try call(of: commands) else { return RedisPending(.success([])) }
-            if let deadline, deadline < call.deadline { call.callerDeadline = deadline }
+            guard let call = try call(of: commands, until: deadline) else { return RedisPending(.success([])) }
             inbox.add(call)
             return RedisPending(call.answer)
         } catch {
@@ -87,19 +84,24 @@ package final class RedisConnection: RedisClient, ClusterNode {
         }
     }
 
+    /// - Parameter callerDeadline: when the caller stops waiting; `nil` for the client's own timeout.
     /// - Returns: `nil` for no commands.
-    private func call(of commands: [RedisCommand]) throws(RedisError) -> RedisCall? {
+    private func call(
+        of commands: [RedisCommand],
+        until callerDeadline: ContinuousClock.Instant? = nil
+    ) throws(RedisError) -> RedisCall? {
         if commands.isEmpty { return nil }
         precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")
         if inbox.isForked { throw RedisError(.forked, "The connection belongs to the parent process.") }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(commands.reduce(0) { $0 + $1.encodedByteBound })
         for command in commands { command.encode(into: &bytes) }
+        let deadline = ContinuousClock.now + settings.timeouts.soft
         return RedisCall(
             bytes: bytes,
             answerCount: commands.count,
-            deadline: .now + settings.timeouts.soft,
-            answer: RedisAnswer()
+            deadline: deadline,
+            callerDeadline: callerDeadline.flatMap { $0 < deadline ? $0 : nil }
         )
     }
 

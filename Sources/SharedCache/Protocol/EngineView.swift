@@ -196,12 +196,13 @@ final class SharedView: Sendable {
         throw StoreError(.unreachable, action: action, reason: reason)
     }
 
-    var generation: Generation? { withView { $0.generation } }
+    // These change nothing that is kept outside the lock.
+    var generation: Generation? { view.withLock { $0.generation } }
 
-    func isOwed(_ key: StoreKey) -> Bool { withView { $0.debts.isOwed(key) } }
+    func isOwed(_ key: StoreKey) -> Bool { view.withLock { $0.debts.isOwed(key) } }
 
     /// As ``isOwed(_:)``, for each of some keys.
-    func areOwed(_ keys: [StoreKey]) -> [Bool] { withView { view in keys.map { view.debts.isOwed($0) } } }
+    func areOwed(_ keys: [StoreKey]) -> [Bool] { view.withLock { view in keys.map { view.debts.isOwed($0) } } }
 
     // MARK: Generations
 

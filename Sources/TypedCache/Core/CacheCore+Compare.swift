@@ -5,6 +5,9 @@ import Foundation
 // their versions, which takes 59 bytes, and are served if they are still the same.
 
 extension CacheCore {
+    /// Whether memory has entries to be compared.
+    var hasDoubts: Bool { memory.withLock { $0.hasDoubts } }
+
     /// Compares the entry that memory has for a key, if it is doubtful and has not expired. Blocks until the store has
     /// answered.
     ///

@@ -227,6 +227,9 @@ struct MemoryTier {
         return doubtful.isEmpty ? nil : doubtful.removeValue(forKey: key)?.entry
     }
 
+    /// Whether any entry is doubtful.
+    var hasDoubts: Bool { !doubtful.isEmpty }
+
     /// The entry of a key if it is doubtful.
     func doubt(_ key: EntryKey) -> Doubt? { doubtful.isEmpty ? nil : doubtful[key] }
 
