@@ -61,6 +61,50 @@ struct ManyEntriesTests {
         }
     }
 
+    @Test("A fetch of many keys gives each one its value, in parts, and a damaged entry harms no other")
+    func fetchedTogether() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let saved = try tier.cache()
+        let keys = (0..<333).map { "key \($0)" }
+        try await saved.save(contentsOf: keys.enumerated().map { ($1, "value \($0)") })
+        let damaged = try #require(try await tier.names().first { $0.hasSuffix("{key%2077}") })
+        var bytes = try #require(try await tier.ask(["GET", .text(damaged)]).bytes)
+        bytes[2] ^= 1
+        _ = try await tier.ask(["SET", .text(damaged), .bytes(bytes)])
+
+        let cache = try fleet.machine().cache()
+        // Every third key comes twice, and as many have no entry.
+        let wanted = keys.enumerated().flatMap { $0.isMultiple(of: 3) ? [$1, "none \($0)", $1] : [$1] }
+        let found = try await cache.fetch(forKeys: wanted)
+        #expect(found.count == keys.count - 1)
+        for (number, key) in keys.enumerated() { #expect(found[key] == (number == 77 ? nil : "value \(number)")) }
+        #expect(cache.statistics.diskHits == keys.count - 1)
+        #expect(cache.statistics.misses == 111 + 1)
+        #expect(cache.statistics.corruptions == 1)
+        #expect(try await tier.names().count == keys.count - 1)
+        // All are in memory now but for those that have no entry.
+        #expect(try await cache.fetch(forKeys: keys).count == keys.count - 1)
+        #expect(cache.statistics.diskHits == keys.count - 1)
+    }
+
+    @Test("A fetch of many keys from a server that does not answer fails, and is cancelled with its task")
+    func manyUnanswered() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 10_000)
+        await tier.verified()
+        let cache = try tier.cache()
+        let keys = (0..<300).map { "key \($0)" }
+        await fleet.server.stopped {
+            let task = Task { try await cache.fetch(forKeys: keys) }
+            try? await Task.sleep(for: .milliseconds(50))
+            task.cancel()
+            let outcome = await task.result
+            #expect(throws: CacheError.self) { try outcome.get() }
+        }
+        #expect(try await insist { try await cache.fetch(forKeys: keys) }.isEmpty)
+    }
+
     @Test("A listing gives no key twice while the server's table grows and shrinks, and misses none that stays")
     func listedOnce() async throws {
         let fleet = try await Fleet()

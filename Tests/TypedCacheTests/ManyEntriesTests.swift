@@ -174,6 +174,20 @@ import Testing
         #expect(try cities.count() == 0)
     }
 
+    /// Composed and decomposed, and a sign of Kelvin, which is a K to Swift.
+    @Test(arguments: [("\u{e9}", "e\u{301}"), ("K", "\u{212a}")])
+    func keysThatAreTheSameTextInDifferentBytesAreRefused(one: String, other: String) async throws {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "cities", directory: directory.url)
+        let blocking: ([String]) throws -> [String: City] = { try cities.fetch(forKeys: $0) }
+        try await cities.save(contentsOf: [(one, city(1)), (other, city(2)), ("a", city(3))])
+        #expect(try blocking([one, "a", one]) == [one: city(1), "a": city(3)])
+        #expect(try await cities.fetch(forKeys: [other, "a", "b", other]) == [other: city(2), "a": city(3)])
+        let error = #expect(throws: CacheError.self) { try blocking(["a", one, other]) }
+        #expect(error?.code == .invalidKey)
+        await #expect(throws: CacheError.self) { try await cities.fetch(forKeys: [other, "a", one]) }
+    }
+
     @Test func whatTheDiskRefusesIsNotLeftStale() throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store)
