@@ -7,6 +7,8 @@ struct PendingCalls {
     /// Answers that have come for the first of the sent calls.
     private var values: [RedisValue] = []
 
+    /// The calls whose callers have had all answers.
+    private(set) var doneCount = 0
     /// Answers that are due.
     private(set) var dueCount = 0
     /// Whether answers are due.
@@ -39,6 +41,7 @@ struct PendingCalls {
         dueCount -= 1
         if values.count == call.answerCount {
             sent.removeFirst()
+            doneCount += 1
             call.answer.tell(.success(values))
             values = []
         }

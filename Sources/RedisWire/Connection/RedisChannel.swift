@@ -44,6 +44,8 @@ final class RedisChannel: @unchecked Sendable {
     private var toldDeadline: Instant?
     /// Whether callers have written by themselves since that.
     private var hasShortcuts = false
+    /// How many calls the last answers were for.
+    private var doneAtOnce = 0
 
     private var settings: RedisSettings { parts.settings }
     // Asked for at each turn: copies of all settings would cost more than the rest of it.
@@ -152,10 +154,11 @@ final class RedisChannel: @unchecked Sendable {
         if isClosed { end() }
     }
 
-    /// Whether the connection is open, and no call and no bytes are under way.
+    /// Whether the connection is open, no call and no bytes are under way, and the next call is expected to come alone:
+    /// callers whose answers came together call again together, and one write takes all of their calls.
     var isIdle: Bool {
         guard case .open(let stream) = phase else { return false }
-        return !calls.hasSent && !calls.hasUnsent && output.isEmpty && !stream.hasUnwritten
+        return doneAtOnce <= 1 && !calls.hasSent && !calls.hasUnsent && output.isEmpty && !stream.hasUnwritten
     }
 
     enum Shortcut {
@@ -227,7 +230,11 @@ final class RedisChannel: @unchecked Sendable {
         case .securing(let stream, let until): shakeHands(stream, buffer, until: until)
         case .greeting(let stream, _, _), .open(let stream):
             if events & Int16(POLLOUT) != 0, !write(to: stream) { return }
-            if events & ~Int16(POLLOUT) != 0 { read(from: stream, buffer) }
+            if events & ~Int16(POLLOUT) != 0 {
+                let done = calls.doneCount
+                read(from: stream, buffer)
+                if calls.doneCount > done { doneAtOnce = calls.doneCount - done }
+            }
         case .pausing, .resolving, .over: break
         }
     }

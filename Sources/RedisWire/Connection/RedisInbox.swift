@@ -88,11 +88,10 @@ final class RedisInbox: Sendable {
     ///
     /// - Returns: `nil` without a channel.
     func withChannel<Result: Sendable>(_ body: (RedisChannel) -> Result) -> Result? {
-        channel.withLock { channel in
-            guard let channel else { return nil }
-            defer { isIdle.store(channel.isIdle, ordering: .relaxed) }
-            return body(channel)
-        }
+        let outcome = channel.withLock { channel in channel.map { (result: body($0), isIdle: $0.isIdle) } }
+        // Not under the lock, which a caller would find taken.
+        if let outcome { isIdle.store(outcome.isIdle, ordering: .relaxed) }
+        return outcome?.result
     }
 
     /// The channel is over, and refers to this inbox.
