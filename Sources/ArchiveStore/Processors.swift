@@ -6,7 +6,8 @@ import Synchronization
 package enum Processors {
     /// More parts than processors, so that one that is busy with other work does fewer of them.
     private static let partsPerProcessor = 4
-    private static let count = ProcessInfo.processInfo.activeProcessorCount
+    /// How many this process may use. Looked up once: that reads files of the system.
+    package static let count = ProcessInfo.processInfo.activeProcessorCount
 
     /// The results of `body` for the parts of a range, in their order: on several threads at once, one of which is the
     /// caller's. It returns when all are done.

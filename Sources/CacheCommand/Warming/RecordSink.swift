@@ -1,3 +1,4 @@
+import ArchiveStore
 import KeyedArchive
 import TypedCache
 
