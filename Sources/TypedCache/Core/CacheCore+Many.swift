@@ -98,7 +98,7 @@ extension CacheCore {
             }
         }
         recorder.recordSaves(of: saved, replacing: batch.end(ends))
-        if !unsaved.isEmpty { removeReplaced(members, at: unsaved, writes, &batch, failures: &failures) }
+        if !unsaved.isEmpty { removeReplaced(members, at: unsaved, writes, in: &batch, failures: &failures) }
     }
 
     private func save(
@@ -166,7 +166,7 @@ extension CacheCore {
         _ members: [BatchMember],
         at places: [Int],
         _ writes: [Int],
-        _ batch: inout WriteBatch,
+        in batch: inout WriteBatch,
         failures: inout [CacheError?]
     ) {
         for (place, answer) in zip(places, store.remove(forKeys: places.map { members[$0].key.text })) {
