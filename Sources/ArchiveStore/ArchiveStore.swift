@@ -330,12 +330,15 @@ extension ArchiveStore {
 
     /// Removes an entry wherever its deadline was moved to meanwhile. One that was saved over it stays.
     ///
-    /// - Parameter isChosen: whether the entry is to go with another deadline, too.
+    /// Stores of one machine cannot tell a moved entry from another save of the same time and length: there, one whose
+    /// deadline was moved stays, too, unless it is chosen anew.
+    ///
+    /// - Parameter isChosen: whether the entry that is there now is to go, which looks like the one that was read.
     /// - Returns: the entry as it was removed; `nil` if it was not there any more.
     @discardableResult
     package func removeSave(
         of entry: EntryInformation,
-        where isChosen: (EntryInformation) -> Bool = { _ in true }
+        where isChosen: (EntryInformation) -> Bool = { $0.attributes.serial != nil }
     ) throws(StoreError) -> EntryInformation? {
         var entry = entry
         while true {

@@ -41,7 +41,8 @@ package struct EntryInformation: Sendable, Hashable {
         )
     }
 
-    /// Whether this and another entry come from one save, even if the deadline was moved since.
+    /// Whether this and another entry come from one save, even if the deadline was moved since: certain where entries have
+    /// serials, else two saves of one length may have the same time.
     package func isSave(of other: EntryInformation) -> Bool {
         var attributes = attributes
         attributes.expiresAt = other.expiresAt
