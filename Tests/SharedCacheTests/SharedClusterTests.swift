@@ -53,6 +53,28 @@ struct SharedClusterTests {
         }
     }
 
+    /// The last reference to a store may be that of the thread which tells it of news: its connections end all the same.
+    @Test func aStoreMayGoWhileItHears() async throws {
+        let fleet = try await ClusterFleet()
+        let here = try await fleet.wholeMachine().cache()
+        for round in 0..<3 {
+            let held = Mutex<SharedStore?>(nil)
+            weak var gone: SharedStore?
+            do {
+                let store = try await fleet.wholeMachine().store(cache: "cities", schema: 0)
+                gone = store
+                held.withLock { $0 = store }
+                store.setListener { _ in _ = held.withLock { $0.take() } }
+            }
+            #expect(gone != nil)
+            while gone != nil {
+                try await here.save("\(round)", forKey: "key")
+                await pause()
+            }
+        }
+        #expect(try await here.fetch(forKey: "key") == "2")
+    }
+
     /// Each modification gives a number of its own: none is made to the value that another one has replaced, though slots
     /// move and connections break.
     @Test func modificationsAreNotLost() async throws {

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// A client of a cluster that is told of all changes of keys by other clients: a ``TrackedConnection`` to each master.
 ///
 /// A heartbeat is a `GET` of a key in one of the slots that its master has: a master that was cut off from the cluster
@@ -119,7 +121,12 @@ private final class TrackedNode: ClusterNode {
         trackers.tell { $0.connect(endpoint, number) }
     }
 
-    deinit { trackers.tell { $0.disconnect(endpoint, number) } }
+    deinit {
+        // The last reference to the client may be that of an observer, which is told of news under the trackers' lock.
+        DispatchQueue.global().async { [trackers, endpoint, number] in
+            trackers.tell { $0.disconnect(endpoint, number) }
+        }
+    }
 
     var byteCounts: (sent: Int, received: Int) { connection.byteCounts }
 
