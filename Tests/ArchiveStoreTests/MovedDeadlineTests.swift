@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Entries whose deadlines are moved, as hits and `extend` do, while others are about to remove them.
+/// Hits and `extend` move the deadline of an entry that another caller has listed or read, and then removes.
 @Suite struct MovedDeadlineTests {
     private static let stores: [StoreUnderTest] = StoreUnderTest.allCases.filter {
         switch $0 {

@@ -83,7 +83,7 @@ struct ManyEntriesTests {
         #expect(cache.statistics.misses == 111 + 1)
         #expect(cache.statistics.corruptions == 1)
         #expect(try await tier.names().count == keys.count - 1)
-        // All are in memory now but for those that have no entry.
+        // Each key that has an entry is in memory now.
         #expect(try await cache.fetch(forKeys: keys).count == keys.count - 1)
         #expect(cache.statistics.diskHits == keys.count - 1)
     }

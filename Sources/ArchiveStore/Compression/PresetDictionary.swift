@@ -78,7 +78,7 @@ final class PresetDictionary: Sendable {
         return bytes
     }
 
-    /// What an archive was deflated to.
+    /// The result of deflating an archive.
     struct Deflated {
         /// Whether it is DEFLATE data with the dictionary, a zlib stream without its header and trailer. Else it is a whole
         /// zlib stream without a dictionary.

@@ -47,7 +47,7 @@ final class ArchiveWriter: @unchecked Sendable {
     @exclusivity(unchecked) private var lastKey: Int?
     @exclusivity(unchecked) private var lastName: Int?
     @exclusivity(unchecked) var handlers = HandlerCache()
-    /// Of the types that were archived in this archive and in those before.
+    /// The forms of the types in this archive and in the writer's earlier archives.
     @exclusivity(unchecked) var forms = EncodableForms()
     @exclusivity(unchecked) var identities = IdentityTable()
     /// The names that classes have in this archive only.

@@ -16,7 +16,8 @@ final class ArchiveEncoder: Encoder {
     /// Whether the value is encoded beside other values of the same scope (`superEncoder`), so that it can have
     /// no scope of its own on the stack.
     private let nested: Bool
-    // Unchecked exclusivity: as in `KeyedArchiver`, and `finish` alone calls out, while it changes nothing here.
+    // Unchecked exclusivity, here and below: an encoder is used from one thread, and a value's own code is called only
+    // between accesses: `finish` takes a pending write out before it runs it.
     @exclusivity(unchecked) private var state = State.empty
     /// Writes of nested containers and super-encoders, to run when this value is done.
     @exclusivity(unchecked) private var pending: [() throws -> Void] = []

@@ -16,8 +16,8 @@ final class RedisInbox: Sendable {
 
     /// `nil` until the thread has made it. Callers are told of outcomes, and observers of events, under its lock.
     private let channel = Mutex<RedisChannel?>(nil)
-    /// Whether the channel was idle when its lock was last given back. A caller that takes this away tries the lock, the
-    /// others do not: trying a lock that is taken is a system call, and so is giving it back then.
+    /// Whether the channel was idle when its lock was last given back. One caller takes the flag
+    /// and tries the lock: a failed try is a system call, and makes the holder's unlock one, too.
     private let isIdle = Atomic<Bool>(false)
     private let content = Mutex(Content())
     private let thread: RedisThread

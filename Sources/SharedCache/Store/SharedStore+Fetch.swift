@@ -34,8 +34,8 @@ extension SharedStore {
         _ clock: EngineClock
     ) async -> [Result<StoredArchive?, StoreError>] {
         if keys.count <= Self.fetchedAtOnce { return await fetchPart(keys[...], isUrgent: isUrgent, clock) }
-        // Entries of one part are inflated while those of another one are on their way: by Swift's own threads, which
-        // are no more than there are processors.
+        // The entries of one part are inflated while the server sends the next part's: on Swift's own threads, of which
+        // there are as many as processors.
         return await withTaskGroup(of: (start: Int, results: [Result<StoredArchive?, StoreError>]).self) { group in
             var results = [Result<StoredArchive?, StoreError>](repeating: .success(nil), count: keys.count)
             var start = 0

@@ -19,7 +19,8 @@ extension SharedStore {
         try checkUsable()
         try ask(BeginGeneration(action: "removing all entries"))
         tellOfRenewal(self)
-        // No reader finds these any more: the engine gets its memory back now, and if not, by their ends.
+        // Entries of former generations are found by no reader, so a failure loses nothing: the engine gets the memory
+        // back when they expire, or by `compact`.
         try? removeFormerGenerations()
     }
 

@@ -85,7 +85,7 @@ extension CacheCore {
         let begun: BegunRead
     }
 
-    /// Begins the readings of those keys that have an entry that may be read. Memory's lock is taken once.
+    /// Begins a reading for each key whose entry may be read. Takes memory's lock once.
     ///
     /// - Throws: `.closed` and `.forked`.
     private func beginReads(_ keys: [(key: EntryKey, expired: Bool)]) throws(CacheError) -> [PlacedRead] {

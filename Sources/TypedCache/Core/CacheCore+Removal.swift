@@ -23,7 +23,8 @@ extension CacheCore {
         }
     }
 
-    /// Removes an entry if it is still the one that is there, with whatever deadline. Blocks on disk I/O.
+    /// Removes an entry unless another one was saved over it. On a server, a deadline that was moved meanwhile does not
+    /// count: see ``ArchiveStore/removeSave(of:where:)``. Blocks on disk I/O.
     func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
         try checkUsable()
         return try remove(beginWrite(key)) { () throws(StoreError) in

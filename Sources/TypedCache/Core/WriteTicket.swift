@@ -82,7 +82,8 @@ struct WriteBatch: ~Copyable {
         return formers
     }
 
-    /// Ends the change at a place, and returns what memory had for its key; `nil` if it was ended before.
+    /// Ends the change at a place, and returns its beginning, with memory's former entry; `nil` if the change has ended
+    /// before.
     @discardableResult
     mutating func end(
         _ place: Int,

@@ -32,7 +32,7 @@ struct Recorder: Sendable {
         record(.saved, new.key)
     }
 
-    /// Records saves of entries, in their order; those in `replaced`, each once, replaced an entry of memory.
+    /// Records saves of entries, in their order. The keys in `replaced` had an entry in memory; each counts once.
     func recordSaves(of entries: [MemoryEntry], replacing replaced: [EntryKey]) {
         if let sampler {
             for entry in entries { sampler.save(entry.key.hash, cost: entry.cost) }

@@ -27,7 +27,7 @@ struct DeadlineMoves {
     /// A promoted replica may lack moves.
     mutating func promoted(at time: Moment) { lastPromotion = time }
 
-    /// The latest deadline that a version may have for one who knows the state since a time; `nil` for none.
+    /// The latest deadline that a process may see for a version, if it has heard all news up to a time; `nil` for never.
     ///
     /// A deadline is not in force any more once another move is done that began after its own had ended: one that failed
     /// changes no other end than the one that it has seen.

@@ -30,11 +30,11 @@ enum Variant: String, CaseIterable {
     case noComparison
     /// Changes of a key that a load is about to read are not followed.
     case unexpectedLoad
-    /// The deadline of the entry that is there is moved, whichever it is.
+    /// A move of a deadline takes the key's present entry, though another process has saved over the one that was read.
     case anyDeadline
     /// A removal leaves an entry whose deadline was moved since it was read.
     case onlyTheSameDeadline
-    /// Nobody is told of a moved deadline, and memory keeps the former one.
+    /// The server tells no process of a moved deadline, and the mover's memory keeps the former one.
     case untoldDeadline
 }
 

@@ -3,7 +3,8 @@ extension EntrySaver {
     /// go to, and does not wait for the device.
     ///
     /// Makes no room, and evicts nothing: records are left for which that is needed, or if segments with other
-    /// dictionaries begin twice meanwhile. The caller then appends them one by one, which decides for each what has to go.
+    /// dictionaries begin twice meanwhile. The caller then appends them one by one, and each append
+    /// evicts as many entries as it needs room for.
     ///
     /// - Throws: the error of the first record that could not be appended; those before it have their places.
     func append(_ batch: inout RecordBatch) throws(StoreError) {
