@@ -154,4 +154,50 @@ import TypedCache
         #expect(try await models.stored(User.self, id: 1)?.value.name == "b")
         #expect(stage.server.requests.count == 2)
     }
+
+    @Test func aFetchDuringARefreshInTheBackgroundGetsTheResultOfThat() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a")
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.clock.advance(by: .seconds(3_600))
+        stage.server.forgetRequests()
+        stage.server.answerUser(1, "b")
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 2, "title": "u", "author": 7}]}"#))
+        stage.server.hold("/users/1")
+        stage.server.hold("/articles?topic=swift")
+        #expect(try await models.fetch(User.self, id: 1, .staleWhileRevalidate).name == "a")
+        #expect(try await models.fetch(Feed(topic: "swift"), .staleWhileRevalidate).elements.map(\.id) == [1])
+        await stage.server.requested(2)
+        async let user = models.fetch(User.self, id: 1, .reload)
+        async let list = models.fetch(Feed(topic: "swift"), .reload)
+        // Both join meanwhile. If one comes later, it asks the server itself, and its result is the same.
+        try await Task.sleep(for: .milliseconds(50))
+        stage.server.release("/users/1")
+        stage.server.release("/articles?topic=swift")
+        #expect(try await user.name == "b")
+        #expect(try await list.elements.map(\.id) == [2])
+    }
+
+    @Test func listsOfSeveralTypesWithOneKeyAreLoadedEach() async throws {
+        struct SameFeed: ModelList {
+            typealias Element = Article
+            var listKey: String { "feed/swift" }
+            func request(after cursor: PageCursor?) -> ModelRequest { .get("/articles", query: ["topic": "swift"]) }
+            func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+        }
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        stage.server.hold("/articles?topic=swift")
+        let models = try await stage.open()
+        async let one = models.fetch(Feed(topic: "swift"))
+        await stage.server.requested(1)
+        async let other = models.fetch(SameFeed())
+        try await Task.sleep(for: .milliseconds(50))
+        stage.server.release("/articles?topic=swift")
+        #expect(try await one.elements.map(\.id) == [1])
+        #expect(try await other.elements.map(\.id) == [1])
+    }
 }

@@ -75,9 +75,7 @@ extension ModelEngine {
     }
 
     func refresh(_ list: some ModelList) {
-        loads.start(Self.loadName(list)) { [self] in
-            do { _ = try await loadOnce(list) } catch { reportBackground(error) }
-        }
+        loadInBackground(Self.loadName(list)) { [self] in try await loadOnce(list) }
     }
 
     private static func loadName<List: ModelList>(_ list: List) -> String {
@@ -145,9 +143,7 @@ extension ModelEngine {
             return unstored(list, page ?? Page([]), of: answer)
         }
         if case .stale(_, .invalidated) = snapshot.freshness {
-            loads.start("again/l/" + list.listKey) { [self] in
-                do { _ = try await loadOnce(list) } catch { reportBackground(error) }
-            }
+            loadInBackground("again/" + Self.loadName(list)) { [self] in try await loadOnce(list) }
         }
         return snapshot
     }

@@ -89,9 +89,15 @@ extension ModelEngine {
 
     /// Loads a model in the background, unless that is under way.
     func refresh<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) {
-        loads.start(Self.loadName(type, id)) { [self] in
-            do { _ = try await loadOnce(type, id) } catch { reportBackground(error) }
-        }
+        loadInBackground(Self.loadName(type, id)) { [self] in try await loadOnce(type, id) }
+    }
+
+    /// Begins a load that no task waits for, unless one of this name is under way. Its failure is reported.
+    func loadInBackground<Output: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () async throws -> Output
+    ) {
+        loads.start(name, body) { [self] in reportBackground($0) }
     }
 
     func reportBackground(_ error: any Error) {
@@ -184,8 +190,8 @@ extension ModelEngine {
         if case .stale(_, .invalidated) = freshness(of: record, key, bookkeeping),
             record.state.revision == answer.revision
         {
-            loads.start("again/" + Self.loadName(Model.self, id)) { [self] in
-                do { _ = try await loadOnce(Model.self, id) } catch { reportBackground(error) }
+            loadInBackground("again/" + Self.loadName(Model.self, id)) { [self] in
+                try await loadOnce(Model.self, id)
             }
         }
         if let snapshot = try await snapshot(Model.self, id) { return snapshot }

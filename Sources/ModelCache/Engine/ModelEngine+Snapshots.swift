@@ -77,7 +77,7 @@ extension ModelEngine {
 
     /// The scopes that a model belongs to.
     static func scopes<Model: CachedModel>(of model: Model, _ key: String) -> [InvalidationScope] {
-        [.type(Model.self), .model(Model.self, id: model.id)] + model.tags.map(InvalidationScope.tag)
+        [.type(Model.self), .model(Model.self, key: key)] + model.tags.map(InvalidationScope.tag)
     }
 
     // MARK: Lists

@@ -48,7 +48,11 @@ public struct InvalidationScope: Hashable, Sendable {
 
     /// One model.
     public static func model<Model: CachedModel>(_ type: Model.Type, id: Model.ID) -> InvalidationScope {
-        InvalidationScope(key: "m:\(Model.modelName)/\(id.cacheKey)")
+        model(type, key: id.cacheKey)
+    }
+
+    static func model<Model: CachedModel>(_ type: Model.Type, key: String) -> InvalidationScope {
+        InvalidationScope(key: "m:\(Model.modelName)/\(key)")
     }
 
     /// One list; its elements stay as they are.

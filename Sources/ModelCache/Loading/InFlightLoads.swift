@@ -4,6 +4,17 @@ import Synchronization
 ///
 /// A task that is cancelled stops waiting; the load goes on for the others, and is cancelled with the last of them.
 final class InFlightLoads: Sendable {
+    /// Loads of one name with results of different types are different ones.
+    fileprivate struct Key: Hashable {
+        let name: String
+        let output: ObjectIdentifier
+
+        init<Output>(_ name: String, _ output: Output.Type) {
+            self.name = name
+            self.output = ObjectIdentifier(output)
+        }
+    }
+
     fileprivate struct Load {
         let number: UInt64
         let task: Task<Void, Never>?
@@ -13,7 +24,7 @@ final class InFlightLoads: Sendable {
     }
 
     fileprivate struct State {
-        var loads: [String: Load] = [:]
+        var loads: [Key: Load] = [:]
         var last: UInt64 = 0
         var isEnded = false
         var idle: [CheckedContinuation<Void, Never>] = []
@@ -28,35 +39,50 @@ final class InFlightLoads: Sendable {
         _ name: String,
         _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
+        let key = Key(name, Output.self)
         let waiter = state.withLock { state in
             state.last += 1
             return state.last
         }
         let output = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                wait(for: name, as: waiter, continuation, body)
+                wait(for: key, as: waiter, continuation, body)
             }
         } onCancel: {
-            leave(name, waiter)
+            leave(key, waiter)
         }
-        guard let output = output as? Output else { throw CancellationError() }
+        guard let output = output as? Output else { preconditionFailure("a load gives what its key says") }
         return output
     }
 
-    /// Begins a load that goes on by itself, unless one of this name is under way.
-    func start(_ name: String, _ body: @escaping @Sendable () async -> Void) {
+    /// Begins a load that goes on by itself, unless one of this name is under way. Tasks may join it.
+    ///
+    /// - Parameter onFailure: is given the error of `body`, also where tasks have joined, which get it, too.
+    func start<Output: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () async throws -> Output,
+        onFailure: @escaping @Sendable (any Error) -> Void
+    ) {
+        let key = Key(name, Output.self)
         state.withLock { state in
             guard !state.isEnded else { return }
-            if state.loads[name] != nil {
-                state.loads[name]?.isDetached = true
+            if state.loads[key] != nil {
+                state.loads[key]?.isDetached = true
                 return
             }
-            begin(name, in: &state, isDetached: true) { await body() }
+            begin(key, in: &state, isDetached: true) {
+                do {
+                    return try await body()
+                } catch {
+                    onFailure(error)
+                    throw error
+                }
+            }
         }
     }
 
     private func wait<Output: Sendable>(
-        for name: String,
+        for key: Key,
         as waiter: UInt64,
         _ continuation: CheckedContinuation<any Sendable, any Error>,
         _ body: @escaping @Sendable () async throws -> Output
@@ -64,15 +90,15 @@ final class InFlightLoads: Sendable {
         let refusal = state.withLock { state -> (any Error)? in
             if Task.isCancelled { return CancellationError() }
             if state.isEnded { return ModelCacheError.ended }
-            if state.loads[name] == nil { begin(name, in: &state, isDetached: false, body) }
-            state.loads[name]?.waiters[waiter] = continuation
+            if state.loads[key] == nil { begin(key, in: &state, isDetached: false, body) }
+            state.loads[key]?.waiters[waiter] = continuation
             return nil
         }
         if let refusal { continuation.resume(throwing: refusal) }
     }
 
     private func begin<Output: Sendable>(
-        _ name: String,
+        _ key: Key,
         in state: inout State,
         isDetached: Bool,
         _ body: @escaping @Sendable () async throws -> Output
@@ -82,36 +108,36 @@ final class InFlightLoads: Sendable {
         let task = Task {
             let result: Result<any Sendable, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
-            end(name, number: number, with: result)
+            end(key, number: number, with: result)
         }
-        state.loads[name] = Load(number: number, task: task, isDetached: isDetached)
+        state.loads[key] = Load(number: number, task: task, isDetached: isDetached)
     }
 
-    private func end(_ name: String, number: UInt64, with result: Result<any Sendable, any Error>) {
+    private func end(_ key: Key, number: UInt64, with result: Result<any Sendable, any Error>) {
         let (waiters, idle) = state.withLock {
             state -> ([CheckedContinuation<any Sendable, any Error>], [CheckedContinuation<Void, Never>]) in
-            guard let load = state.loads[name], load.number == number else { return ([], []) }
-            state.loads[name] = nil
+            guard let load = state.loads[key], load.number == number else { return ([], []) }
+            state.loads[key] = nil
             return (Array(load.waiters.values), state.takeIdle())
         }
         for waiter in waiters { waiter.resume(with: result) }
         for waiter in idle { waiter.resume() }
     }
 
-    private func leave(_ name: String, _ waiter: UInt64) {
+    private func leave(_ key: Key, _ waiter: UInt64) {
         let (continuation, task, idle) = state.withLock {
             state -> (
                 CheckedContinuation<any Sendable, any Error>?, Task<Void, Never>?,
                 [CheckedContinuation<Void, Never>]
             ) in
-            guard let continuation = state.loads[name]?.waiters.removeValue(forKey: waiter) else {
+            guard let continuation = state.loads[key]?.waiters.removeValue(forKey: waiter) else {
                 return (nil, nil, [])
             }
-            guard let load = state.loads[name], load.waiters.isEmpty, !load.isDetached else {
+            guard let load = state.loads[key], load.waiters.isEmpty, !load.isDetached else {
                 return (continuation, nil, [])
             }
             // Another task that comes now begins a load of its own.
-            state.loads[name] = nil
+            state.loads[key] = nil
             return (continuation, load.task, state.takeIdle())
         }
         task?.cancel()

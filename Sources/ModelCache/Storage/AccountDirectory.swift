@@ -41,7 +41,7 @@ struct AccountDirectory: Sendable {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))
-        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+        } catch let error where Self.isMissing(error) {
             return nil
         } catch {
             return ModelCacheError(.storage, "erased accounts cannot be looked for", cause: error)
@@ -60,7 +60,7 @@ struct AccountDirectory: Sendable {
         let erased = root.appending(path: Self.erasedPrefix + UUID().uuidString)
         do {
             try FileManager.default.moveItem(at: url, to: erased)
-        } catch CocoaError.fileNoSuchFile, CocoaError.fileReadNoSuchFile {
+        } catch let error where Self.isMissing(error) {
             return
         } catch {
             throw ModelCacheError(.storage, "the account cannot be erased", cause: error)
@@ -72,7 +72,7 @@ struct AccountDirectory: Sendable {
         do {
             try FileManager.default.removeItem(at: directory)
             return nil
-        } catch CocoaError.fileNoSuchFile {
+        } catch let error where Self.isMissing(error) {
             return nil
         } catch {
             return ModelCacheError(
@@ -81,5 +81,10 @@ struct AccountDirectory: Sendable {
                 cause: error
             )
         }
+    }
+
+    /// Whether there is no such file: Foundation tells by two codes.
+    private static func isMissing(_ error: any Error) -> Bool {
+        [.fileNoSuchFile, .fileReadNoSuchFile].contains((error as? CocoaError)?.code)
     }
 }

@@ -135,10 +135,9 @@ final class Bookkeeping: Sendable {
 
     /// Whether an entry is stale for another reason than its time.
     func isInvalidated(_ entry: EntryState, in scopes: @autoclosure () -> [InvalidationScope]) -> Bool {
-        state.withLock { state in
-            entry.generation != state.record.generation
-                || state.record.invalidations.covers(entry.revision, in: scopes())
-        }
+        // The scopes are those of a model, whose code must not run under the lock.
+        let record = state.withLock { $0.record }
+        return entry.generation != record.generation || record.invalidations.covers(entry.revision, in: scopes())
     }
 
     /// The revision of an entry as it counts against an answer's.

@@ -4,8 +4,23 @@ import Synchronization
 final class Turns: Sendable {
     private struct State {
         var isTaken = false
-        var waiting: [UnsafeContinuation<Void, Never>] = []
-        var first = 0
+        private var waiting: [UnsafeContinuation<Void, Never>] = []
+        /// How many at the front have had their turn.
+        private var passed = 0
+
+        mutating func append(_ continuation: UnsafeContinuation<Void, Never>) { waiting.append(continuation) }
+
+        mutating func takeFirst() -> UnsafeContinuation<Void, Never>? {
+            guard passed < waiting.count else { return nil }
+            let first = waiting[passed]
+            passed += 1
+            // The front is dropped by halves, since tasks may wait at all times.
+            if 2 * passed >= waiting.count {
+                waiting.removeFirst(passed)
+                passed = 0
+            }
+            return first
+        }
     }
 
     private let state = Mutex(State())
@@ -17,7 +32,7 @@ final class Turns: Sendable {
         await withUnsafeContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.isTaken {
-                    state.waiting.append(continuation)
+                    state.append(continuation)
                     return false
                 }
                 state.isTaken = true
@@ -31,14 +46,9 @@ final class Turns: Sendable {
 
     private func end() {
         let next = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-            guard state.first < state.waiting.count else {
-                state.isTaken = false
-                state.waiting.removeAll(keepingCapacity: true)
-                state.first = 0
-                return nil
-            }
-            defer { state.first += 1 }
-            return state.waiting[state.first]
+            let first = state.takeFirst()
+            state.isTaken = first != nil
+            return first
         }
         next?.resume()
     }
