@@ -6,7 +6,7 @@ package struct StoreError: Error, Sendable {
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
             case io, corrupted, unsupportedVersion, tooLarge, invalidDirectory, invalidArgument, closed, forked
-            case unreachable, foreign
+            case unreachable, cancelled, foreign
         }
 
         private let base: Base
@@ -30,6 +30,8 @@ package struct StoreError: Error, Sendable {
 
         /// A server did not answer, or could not do its work; it may have been done.
         package static let unreachable = Code(base: .unreachable)
+        /// The task was cancelled while it waited for a server, which may have done its work.
+        package static let cancelled = Code(base: .cancelled)
         /// A key of a server has a value that is no entry of the cache; nothing was touched.
         package static let foreign = Code(base: .foreign)
 
@@ -56,6 +58,9 @@ package struct StoreError: Error, Sendable {
 }
 
 extension StoreError {
+    /// Whether a server may have made the change that it was asked for, and has not said so.
+    package var isUnacknowledged: Bool { code == .unreachable || code == .cancelled }
+
     /// An archive, or an entry with all that belongs to it, is larger than a limit.
     package static func tooLarge(_ byteCount: Int, limit: Int) -> StoreError {
         var (shown, shownLimit) = ("\(ShownByteCount(byteCount))", "\(ShownByteCount(limit))")

@@ -87,7 +87,7 @@ extension Cache {
             if plan.isDue(hit) { plan.startAhead([.init(key: key, deadline: hit.freshUntil)]) }
             return value
         }
-        let found = try await fetchAll([key], for: plan)
+        let found = try await known([key], for: plan)
         if let value = found.values[key.text] { return value }
         switch try await plan.load([key], found.stale, insists: true)[key.text] {
         case .fresh(let entry)?: return try value(of: entry)
@@ -100,7 +100,7 @@ extension Cache {
         _ names: KeyNames<Key>,
         by plan: LoadPlan<Value>
     ) async throws -> [Key: Value] {
-        let found = try await fetchAll(names.entryKeys, for: plan)
+        let found = try await known(names.entryKeys, for: plan)
         var values = found.values
         if found.missing.isEmpty { return names.named(values) }
         for (key, loaded) in try await plan.load(found.missing, found.stale, insists: false) {
@@ -130,6 +130,18 @@ extension Cache {
         /// Expired values that may be served if loading fails.
         var stale: [String: Value] = [:]
         var missing: [EntryKey] = []
+    }
+
+    /// As ``fetchAll(_:for:)``, but a cancelled task gets the error that it gets while it waits for a producer.
+    private nonisolated(nonsending) func known(
+        _ keys: [EntryKey],
+        for plan: LoadPlan<Value>
+    ) async throws -> Found {
+        do throws(CacheError) {
+            return try await fetchAll(keys, for: plan)
+        } catch {
+            throw error.code == .cancelled ? CancellationError() : error
+        }
     }
 
     /// Looks for some keys in memory, then on disk, where all that are left are read in one go.

@@ -11,7 +11,7 @@ public struct CacheError: Error, Sendable {
                 decodingFailed
             case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory, closed, forked
             case recursiveLoad, nothingToRevalidate
-            case unreachable, foreign, invalidServer
+            case unreachable, cancelled, foreign, invalidServer
         }
 
         private let base: Base
@@ -56,6 +56,9 @@ public struct CacheError: Error, Sendable {
         /// The server of a shared cache did not answer in time, or refused: nothing old is left in this process, and the
         /// server is told to remove the entry as soon as it answers again.
         public static let unreachable = Code(base: .unreachable)
+        /// The task was cancelled while it waited for the server of a shared cache. All else is as for `.unreachable`, but
+        /// that later calls still ask the server.
+        public static let cancelled = Code(base: .cancelled)
         /// The server has something at the entry's place that no cache has put there. Reported, not thrown by fetches:
         /// for them it is a miss. A save puts the entry in its place.
         public static let foreign = Code(base: .foreign)
@@ -161,6 +164,7 @@ extension CacheError {
             case .closed: .closed
             case .forked: .forked
             case .unreachable: .unreachable
+            case .cancelled: .cancelled
             case .foreign: .foreign
             default: .io
             }

@@ -88,8 +88,8 @@ struct ManyEntriesTests {
         #expect(cache.statistics.diskHits == keys.count - 1)
     }
 
-    @Test("A fetch of many keys from a server that does not answer fails, and is cancelled with its task")
-    func manyUnanswered() async throws {
+    @Test("A fetch of many keys is cancelled with its task, which says nothing about the server")
+    func manyCancelled() async throws {
         let fleet = try await Fleet()
         let tier = try fleet.machine(timeout: 10_000)
         await tier.verified()
@@ -100,9 +100,41 @@ struct ManyEntriesTests {
             try? await Task.sleep(for: .milliseconds(50))
             task.cancel()
             let outcome = await task.result
-            #expect(throws: CacheError.self) { try outcome.get() }
+            let error = #expect(throws: CacheError.self) { try outcome.get() }
+            #expect(error?.code == .cancelled)
         }
-        #expect(try await insist { try await cache.fetch(forKeys: keys) }.isEmpty)
+        #expect(try await cache.fetch(forKeys: keys).isEmpty)
+    }
+
+    @Test("A cancelled load throws CancellationError, and the next one takes its lease and saves")
+    func loadCancelled() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 10_000)
+        await tier.verified()
+        let cache = try tier.cache()
+        await fleet.server.stopped {
+            let tasks = (0..<10).map { number in
+                Task { try await cache.fetch(forKey: "key \(number)") { "unsaved" } }
+            }
+            try? await Task.sleep(for: .milliseconds(20))
+            for task in tasks { task.cancel() }
+            for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        }
+        #expect(try await cache.fetch(forKey: "key 1") { "saved" } == "saved")
+        #expect(try await fleet.machine().cache().fetch(forKey: "key 1") == "saved")
+    }
+
+    @Test("Keys of a batch that the server did not acknowledge are owed, and counted")
+    func batchOwed() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100)
+        await tier.verified()
+        let cache = try tier.cache()
+        await fleet.server.stopped {
+            #expect(throws: CacheError.self) { try cache.save(contentsOf: (0..<7).map { ("key \($0)", "") }) }
+            #expect(tier.owedKeyCount == 7)
+            #expect(tier.statistics.debts == 7)
+        }
     }
 
     @Test("A listing gives no key twice while the server's table grows and shrinks, and misses none that stays")

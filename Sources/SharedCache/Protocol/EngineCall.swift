@@ -210,8 +210,6 @@ struct Owing<Call: EngineCall>: EngineCall {
     }
 
     func failed(_ error: StoreError, _ view: SharedView) {
-        guard error.code == .unreachable else { return }
-        view.withView { $0.debts.owe(key) }
-        view.counters.count { $0.debts += 1 }
+        if error.isUnacknowledged { view.owe([key]) }
     }
 }

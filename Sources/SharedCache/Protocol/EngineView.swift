@@ -176,6 +176,12 @@ final class SharedView: Sendable {
     /// See ``EngineView/epoch``. Takes no lock.
     var epoch: UInt64 { currentEpoch.load(ordering: .acquiring) }
 
+    /// Notes that keys are owed to the server.
+    func owe(_ keys: some Collection<StoreKey>) {
+        withView { view in for key in keys { view.debts.owe(key) } }
+        counters.count { $0.debts += keys.count }
+    }
+
     // MARK: Replicas
 
     /// The command that waits until replicas have the changes before it; none if they are not waited for.

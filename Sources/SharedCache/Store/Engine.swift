@@ -122,6 +122,8 @@ struct Engine: Sendable {
             switch error.code {
             case .closed: .closed
             case .forked: .forked
+            // It says nothing about the server.
+            case .cancelled: .cancelled
             default: .unreachable
             }
         if code == .unreachable { breaker.failed() }

@@ -65,12 +65,12 @@ extension SharedStore {
                 for (index, place) in places.enumerated() {
                     results[place] = saved[index]
                     // A node of a cluster did not answer; the other nodes did.
-                    if case .failure(let error) = saved[index], error.code == .unreachable {
-                        view.withView { $0.debts.owe(news[index].key) }
+                    if case .failure(let error) = saved[index], error.isUnacknowledged {
+                        view.owe([news[index].key])
                     }
                 }
             } catch {
-                if error.code == .unreachable { view.withView { for new in news { $0.debts.owe(new.key) } } }
+                if error.isUnacknowledged { view.owe(news.map(\.key)) }
                 for place in places { results[place] = .failure(error) }
             }
         }
@@ -94,7 +94,7 @@ extension SharedStore {
             do throws(StoreError) {
                 results += try ask(Insisting(RemoveKeys(found))).map { .success($0) }
             } catch {
-                if error.code == .unreachable { view.withView { for key in found { $0.debts.owe(key) } } }
+                if error.isUnacknowledged { view.owe(found) }
                 results += some.map { _ in .failure(error) }
             }
         }

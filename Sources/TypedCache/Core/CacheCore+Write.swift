@@ -188,7 +188,7 @@ extension CacheCore {
     }
 
     /// Whether a store on a server has not acknowledged a change: it gives no entry of that key until it is undone.
-    private func isOwed(_ error: StoreError) -> Bool { remote != nil && error.code == .unreachable }
+    private func isOwed(_ error: StoreError) -> Bool { remote != nil && error.isUnacknowledged }
 
     /// Whether an entry that could not be removed is hidden by a tombstone. The store of a server hides it by itself,
     /// and not for longer than needed: another machine may save the key meanwhile.

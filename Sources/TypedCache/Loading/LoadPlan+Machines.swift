@@ -40,6 +40,10 @@ extension LoadPlan {
                 await giveBack(leases, of: first.runNumber)
                 throw error
             }
+            if error.code == .cancelled {
+                await giveBack(leases, of: first.runNumber)
+                throw CancellationError()
+            }
             if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
             core.report(error, as: .failed, of: first.key)
         }
