@@ -18,4 +18,10 @@ extension StoreError {
 
     /// Whether something that was there before is gone.
     var isMissingFile: Bool { code == .io && errorNumber == ENOENT }
+
+    /// Whether the process, or the system, has no descriptor left.
+    var isOutOfDescriptors: Bool { errorNumber.map { SystemError(number: $0).isOutOfDescriptors } ?? false }
+
+    /// Whether the volume, or the user's quota on it, is full.
+    var isOutOfSpace: Bool { errorNumber.map { SystemError(number: $0).isFull } ?? false }
 }

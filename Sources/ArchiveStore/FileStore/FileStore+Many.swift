@@ -51,11 +51,9 @@ extension FileStore {
             let folder = folders.insert(draft.folder, of: draft.shard, in: draft.directory)
             return Change(outcome: try place(draft, status, if: nil, waits: folder == nil), folder: folder)
         } catch {
-            switch error.errorNumber {
-            case ENOENT, EMFILE, ENFILE: break
-            case ENOSPC where settings.isLimited: break
-            default: throw error
-            }
+            // A save of one has more ways out.
+            let isFull = error.isOutOfSpace && settings.isLimited
+            guard isFull || error.isMissingFile || error.isOutOfDescriptors else { throw error }
             let saved = try save(new.archive, forKey: new.key, attributes: new.attributes, if: nil)
             return Change(outcome: saved, folder: nil)
         }

@@ -59,7 +59,7 @@ extension FileStore {
                 return try save(content, of: key, in: directory, if: condition)
             } catch {
                 // Full after all: room for this one and a few more, once.
-                guard error.errorNumber == ENOSPC, settings.isLimited,
+                guard error.isOutOfSpace, settings.isLimited,
                     try giveUp(atLeast: content.count * 2 + Self.spareByteCount, in: directory)
                 else { throw error }
                 return try save(content, of: key, in: directory, if: condition)

@@ -3,7 +3,4 @@ import Foundation
 extension StoreError {
     /// Whether the log that was open is no longer the one at the store's path.
     var isStale: Bool { code == .io && errorNumber == ESTALE }
-
-    /// Whether the volume, or the user's quota on it, is full.
-    var isOutOfSpace: Bool { errorNumber == ENOSPC || errorNumber == EDQUOT }
 }

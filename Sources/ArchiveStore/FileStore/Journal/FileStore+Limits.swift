@@ -253,7 +253,7 @@ extension FileStore {
         } catch {
             // Where no journal can be made, no entry in memory can be relied on, and all else goes on.
             switch error.errorNumber {
-            case EACCES, EPERM, EROFS, ENOSPC, ENOENT: return .everything
+            case EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOENT: return .everything
             default: throw error
             }
         }

@@ -52,7 +52,7 @@ struct ReserveFile: Sendable {
             do throws(SystemError) {
                 return try write(byteCount, goal: goal)
             } catch {
-                guard error.number == ENOSPC, byteCount > 0 else {
+                guard error.isFull, byteCount > 0 else {
                     throw StoreError(error, path: path, action: "making the reserve")
                 }
                 // In small steps: a block that is missing costs a block, mostly.
