@@ -68,6 +68,43 @@ import Testing
         }
     }
 
+    /// A damaged archive cannot be deflated anew for a segment with another dictionary.
+    @Test func aCompactionTellsOfTheEntriesThatItCannotMove() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            do {
+                let store = try PackedStore(directory: path, create: true)
+                let archives = AlikeArchives.make(count: 1_500, seed: 1)
+                Self.save(archives, prefix: "a", in: store)
+                Self.save(archives.map { archive in archive.map { $0 ^ 0x55 } }, prefix: "b", in: store)
+                for number in stride(from: 0, to: 1_500, by: 2) { try store.remove(forKey: "a \(number)") }
+                try store.close()
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { $0.hasSuffix(".segment") }
+            for name in names.sorted().dropLast() {
+                var bytes = try readFile(path + "/" + name)
+                for place in stride(from: bytes.count / 2, to: bytes.count, by: 1_009) { bytes[place] ^= 0x10 }
+                try writeFile(bytes, path + "/" + name)
+            }
+            let user = TestUser()
+            let store = try PackedStore(directory: path, create: false)
+            store.setUser(user)
+            try store.compact()
+            let keys = stride(from: 1, to: 1_500, by: 2).map { "a \($0)" } + (0..<1_500).map { "b \($0)" }
+            let lost = keys.filter { key in
+                do throws(StoreError) {
+                    return try store.information(forKey: key) == nil
+                } catch {
+                    // It is where it was, and damaged.
+                    return false
+                }
+            }
+            // The keys of records whose heads are damaged, too, are not known.
+            #expect(!user.evicted.isEmpty)
+            #expect(Set(user.evicted).isSubset(of: lost))
+        }
+    }
+
     /// Entries of a segment with a damaged header come back, with the dictionary that another place has; and are written
     /// anew with their segment.
     @Test func aDamagedHeaderCostsNoEntry() throws {

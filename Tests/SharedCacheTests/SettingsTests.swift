@@ -21,6 +21,22 @@ struct SettingsTests {
         #expect(usual.settings == SharedSettings())
     }
 
+    @Test func valuesBeyondTheirBoundsBecomeTheNearestOnes() throws {
+        var settings = SharedSettings()
+        settings.timeouts.connect = .zero
+        settings.timeouts.soft = .seconds(9)
+        settings.heartbeat.interval = .zero
+        settings.heartbeat.deadline = .seconds(-1)
+        settings.breaker.failures = 0
+        settings.breaker.longestPause = .zero
+        settings.whenUnreachable.serve = .seconds(-1)
+        let taken = try SharedTier("redis://127.0.0.1:1", settings).settings
+        #expect(taken.timeouts == .init(connect: .milliseconds(1), soft: .milliseconds(500)))
+        #expect(taken.heartbeat == .init(interval: .milliseconds(10), deadline: .zero))
+        #expect(taken.breaker == .init(failures: 1, longestPause: .seconds(1)))
+        #expect(taken.whenUnreachable == .init())
+    }
+
     @Test func eachProcessLoadsByItselfIfItIsToldTo() async throws {
         let fleet = try await Fleet()
         let running = Tally()

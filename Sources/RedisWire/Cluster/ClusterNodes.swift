@@ -28,6 +28,8 @@ final class ClusterNodes: Sendable {
 
     private let connect: @Sendable (RedisEndpoint) throws(RedisError) -> any ClusterNode
     private let state = Mutex(State())
+    /// Held while a connection is begun, before the lock of the state.
+    private let connecting = Mutex(())
 
     init(connect: @escaping @Sendable (RedisEndpoint) throws(RedisError) -> any ClusterNode) {
         self.connect = connect
@@ -37,23 +39,41 @@ final class ClusterNodes: Sendable {
     ///
     /// - Throws: `.notConnected` at once if the node has not answered for some time.
     func node(at endpoint: RedisEndpoint, _ now: Instant) throws(RedisError) -> any ClusterNode {
-        let found = state.withLock { state -> Result<Node, RedisError> in
-            if state.isClosed { return .failure(RedisError(.closed, "The client is closed.")) }
-            if var node = state.nodes[endpoint] {
-                node.usedAt = now
-                state.nodes[endpoint] = node
-                return .success(node)
-            }
-            // It only begins here; two at once would disagree on the connection that is the node's.
-            let node = Result { () throws(RedisError) in Node(connection: try connect(endpoint), usedAt: now) }
-            if case .success(let node) = node { state.nodes[endpoint] = node }
-            return node
-        }
-        let node = try found.get()
+        let node = if let known = try known(endpoint, now) { known } else { try connected(endpoint, now) }
         if let end = node.silentUntil, now < end {
             throw RedisError(.notConnected, "\(endpoint) gave no answer \(Self.mostTimeouts) times in a row.")
         }
         return node.connection
+    }
+
+    /// - Returns: `nil` if there is no connection.
+    /// - Throws: `.closed`.
+    private func known(_ endpoint: RedisEndpoint, _ now: Instant) throws(RedisError) -> Node? {
+        try state.withLock { state throws(RedisError) in
+            if state.isClosed { throw RedisError(.closed, "The client is closed.") }
+            guard var node = state.nodes[endpoint] else { return nil }
+            node.usedAt = now
+            state.nodes[endpoint] = node
+            return node
+        }
+    }
+
+    /// Begins to connect, which may read files of certificates: calls to other nodes go on meanwhile.
+    private func connected(_ endpoint: RedisEndpoint, _ now: Instant) throws(RedisError) -> Node {
+        // Two at once would disagree on the connection that is the node's.
+        try connecting.withLock { _ throws(RedisError) in
+            if let node = try known(endpoint, now) { return node }
+            let node = Node(connection: try connect(endpoint), usedAt: now)
+            let isClosed = state.withLock { state in
+                if !state.isClosed { state.nodes[endpoint] = node }
+                return state.isClosed
+            }
+            if isClosed {
+                node.connection.close()
+                throw RedisError(.closed, "The client is closed.")
+            }
+            return node
+        }
     }
 
     /// Takes the outcome of a call.

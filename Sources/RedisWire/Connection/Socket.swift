@@ -73,8 +73,15 @@ struct Socket {
     static func pipe() throws(SocketError) -> (reader: Socket, writer: Socket) {
         var ends: [Int32] = [-1, -1]
         guard Foundation.pipe(&ends) == 0 else { throw SocketError("making a pipe", errno) }
-        for end in ends { try prepare(end) }
-        return (Socket(descriptor: ends[0]), Socket(descriptor: ends[1]))
+        let (reader, writer) = (Socket(descriptor: ends[0]), Socket(descriptor: ends[1]))
+        do throws(SocketError) {
+            for end in ends { try prepare(end) }
+        } catch {
+            reader.close()
+            writer.close()
+            throw error
+        }
+        return (reader, writer)
     }
 
     private init(descriptor: Int32) { self.descriptor = descriptor }

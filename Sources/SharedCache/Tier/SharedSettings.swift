@@ -47,6 +47,21 @@ public struct SharedSettings: Sendable, Equatable {
         self.replicas = replicas
     }
 
+    /// The settings that a tier takes: values beyond their bounds become the nearest ones that are allowed, since each may
+    /// be set after it was made.
+    var withinBounds: SharedSettings {
+        var settings = self
+        settings.timeouts = Timeouts(connect: timeouts.connect, soft: timeouts.soft, hard: timeouts.hard)
+        settings.heartbeat = Heartbeat(interval: heartbeat.interval, deadline: heartbeat.deadline)
+        settings.breaker = Breaker(
+            failures: breaker.failures,
+            pause: breaker.pause,
+            longestPause: breaker.longestPause
+        )
+        settings.whenUnreachable = Outage(serve: whenUnreachable.serve, keep: whenUnreachable.keep)
+        return settings
+    }
+
     /// How long calls wait for the server. The parameters `connect_timeout`, `soft_timeout` and `timeout` of a URL take
     /// the place of these.
     public struct Timeouts: Sendable, Equatable {

@@ -107,7 +107,7 @@ public final class SharedTier: Sendable {
         } catch {
             throw CacheError.invalidServer(error.message + ".")
         }
-        var settings = settings
+        var settings = settings.withinBounds
         settings.coherence = .age(age)
         let interval = settings.heartbeat.interval
         try self.init(prefix: EntryNames.prefix(prefix), node: "client", settings) { heartbeat, observer in
@@ -155,13 +155,13 @@ public final class SharedTier: Sendable {
         _ url: String,
         _ settings: SharedSettings
     ) throws(CacheError) -> (RedisSettings, SharedSettings) {
+        var settings = settings.withinBounds
         var timeouts = RedisTimeouts()
         timeouts.connect = settings.timeouts.connect
         timeouts.soft = settings.timeouts.soft
         timeouts.hard = settings.timeouts.hard
         var wire = try wire(url, timeouts)
         timeouts = wire.timeouts
-        var settings = settings
         settings.timeouts = .init(connect: timeouts.connect, soft: timeouts.soft, hard: timeouts.hard)
         // A connection that owes an answer for much longer is of no use; replicas are waited for besides.
         wire.timeouts.soft = timeouts.hard + settings.replicas.timeout

@@ -100,11 +100,14 @@ struct LogFollower: Sendable {
         in log: inout SegmentLog
     ) throws(StoreError) -> Bool {
         let number = current.segment.number
-        guard let next = try segments.segment(number + 1) else {
+        var following = try segments.segment(number + 1)
+        if following == nil, let last = try segments.numbers().last, last > number {
+            // It may have been begun just now.
+            following = try segments.segment(number + 1)
             // Other processes gave up the next segment before this one saw it: its records are unknown.
-            if let last = try segments.numbers().last, last > number { throw status.stale() }
-            return false
+            if following == nil { throw status.stale() }
         }
+        guard let next = following else { return false }
         let end = tail.current?.end ?? current.end
         if let size {
             // It has grown since `size` was read, and may have been sealed.

@@ -17,7 +17,7 @@ extension SpaceManager {
             while try lock.withExclusiveLog({ state throws(StoreError) in
                 try evictSome(downTo: room, in: &state, evictions: &evictions)
             }) {}
-            _ = try compact(evictions: &evictions)
+            _ = try compactEvicting(evictions: &evictions)
             let total = try self.byteCount()
             if total <= byteCount || index.total.count == 0 { break }
             // Other callers save meanwhile, or there are more segments than needed.
@@ -58,12 +58,15 @@ extension SpaceManager {
     /// Writes segments anew, up to the last one that has more in it than entries; returns how many bytes that gave
     /// back.
     func compact() throws(StoreError) -> Int {
-        try compact { _ in false }
+        // Entries that are damaged cannot be written anew.
+        var evictions = Evictions()
+        defer { user.tell(evictions) }
+        return try compact(evictions: &evictions) { _, _ in false }
     }
 
     /// As above, but where there is no room to write all entries anew, evicts some.
-    private func compact(evictions: inout Evictions) throws(StoreError) -> Int {
-        try compact { state throws(StoreError) in
+    private func compactEvicting(evictions: inout Evictions) throws(StoreError) -> Int {
+        try compact(evictions: &evictions) { state, evictions throws(StoreError) in
             let room = max(0, budget.freeByteCount(of: state.log))
             return try state.reclaimer.reclaimFirst(
                 keeping: .some(byteCount: room),
@@ -75,28 +78,29 @@ extension SpaceManager {
     }
 
     private func compact(
-        withoutRoom evict: (inout LogState) throws(StoreError) -> Bool
+        evictions: inout Evictions,
+        withoutRoom evict: (inout LogState, inout Evictions) throws(StoreError) -> Bool
     ) throws(StoreError) -> Int {
         let (before, last) = try lock.withWriterLock { state throws(StoreError) in
             (state.log.chain.byteCount, try state.compactor.lastSegmentToCompact(in: state.log))
         }
         guard let last else { return 0 }
-        while try compactFirst(upTo: last, withoutRoom: evict) {}
+        while try compactFirst(upTo: last, evictions: &evictions, withoutRoom: evict) {}
         return before - (try byteCount())
     }
 
     /// Writes the first segment anew; returns whether there was one up to `last`.
     private func compactFirst(
         upTo last: UInt32,
-        withoutRoom evict: (inout LogState) throws(StoreError) -> Bool
+        evictions: inout Evictions,
+        withoutRoom evict: (inout LogState, inout Evictions) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
-        var evictions = Evictions()
         do throws(StoreError) {
             return try lock.withExclusiveLog { state throws(StoreError) in
                 guard let first = state.log.chain.first, first <= last else { return false }
                 // While both copies exist, they must not exceed the limit.
                 if state.log.chain.byteCount(of: first) > budget.freeByteCount(of: state.log) {
-                    return try evict(&state)
+                    return try evict(&state, &evictions)
                 }
                 return try state.reclaimer.reclaimFirst(
                     keeping: .all,
