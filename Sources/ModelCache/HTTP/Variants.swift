@@ -1,6 +1,7 @@
 /// The request headers that an answer depends on (`Vary`; RFC 9111, section 4.1).
 ///
-/// A hash stands for each value: it may be a secret, and be long.
+/// A hash stands for each value, which may be long. It keeps no secret: a short value is found from it by trial. The
+/// values are the app's own, so none is made to have another one's hash.
 enum Variants {
     /// The key of an answer that depends on more than headers; it matches no request.
     static let any = "*"
