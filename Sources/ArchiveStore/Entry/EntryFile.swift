@@ -180,25 +180,14 @@ package struct EntryFile {
         )
     }
 
-    /// As ``content(archive:key:attributes:compression:)``, in one piece: for entries that are sent. Small ones are deflated
-    /// by own code, files by zlib.
+    /// As ``content(archive:key:attributes:compression:)``, in one piece.
     package static func bytes(
         archive: [UInt8],
         key: StoreKey,
         attributes: EntryAttributes,
         compression: ArchiveCompression
     ) throws(StoreError) -> [UInt8] {
-        guard compression == .automatic, archive.count <= DeflateSettings.largestSmallInput else {
-            return try content(archive: archive, key: key, attributes: attributes, compression: compression).joined
-        }
-        return try bytes(
-            archiveByteCount: archive.count,
-            streamBound: StoredBlocks.byteCount(for: archive.count),
-            key: key,
-            attributes: attributes
-        ) { output in
-            archive.withUnsafeBytes { Zlib.deflateSmallFast($0, into: output) }
-        }
+        try content(archive: archive, key: key, attributes: attributes, compression: compression).joined
     }
 
     /// All bytes of the file, sealed and allocated in one go; or all after a stream.
