@@ -78,18 +78,6 @@ extension Cache where Value: AnyObject {
         body(unsafeDowncast(entry, to: ValueEntry<Value>.self).value)
     }
 
-    /// Returns the objects for some of the keys, each as ``fetch(forKey:)`` does; the disk is read once for all that memory
-    /// does not have. Blocks on disk I/O.
-    ///
-    /// - Parameter places: the places of the keys that are wanted.
-    /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
-    package func fetch(
-        _ keys: PreparedKeys,
-        at places: [Int]
-    ) throws(CacheError) -> [Result<Value?, CacheError>] {
-        try fetchTogether(places.map { keys.keys[$0] })
-    }
-
     /// Looks for keys in memory, with one look at the clock for all of them.
     private struct Hits {
         // The fields that a hit reads, taken out of the cache once: counting a reference to an object takes several
@@ -127,6 +115,25 @@ extension Cache where Value: AnyObject {
 }
 
 extension Cache where Value: AnyObject & Sendable {
+    /// Returns the objects for some of the keys, each as ``fetch(forKey:)`` does; the disk is read once for all that memory
+    /// does not have, or once by each processor for a part of them. Blocks on disk I/O.
+    ///
+    /// - Parameter places: the places of the keys that are wanted.
+    /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
+    package func fetch(
+        _ keys: PreparedKeys,
+        at places: [Int]
+    ) throws(CacheError) -> [Result<Value?, CacheError>] {
+        if places.count < fewObjects { return try fetchTogether(places.map { keys.keys[$0] }) }
+        let parts = Processors.map(places.indices) { part in
+            Result { () throws(CacheError) in try fetchTogether(places[part].map { keys.keys[$0] }) }
+        }
+        var results: [Result<Value?, CacheError>] = []
+        results.reserveCapacity(places.count)
+        for part in parts { results += try part.get() }
+        return results
+    }
+
     /// Saves objects under their keys, each with tags of its own, in this order.
     ///
     /// Many objects are archived on all processors at once, and then handed to the store in their order. All else is as
@@ -171,6 +178,6 @@ extension Cache where Value: AnyObject & Sendable {
 
     /// So many archives may be in memory besides a batch.
     private var mostArchivedAtOnce: Int { 256 }
-    /// Archiving fewer takes about as long as having other threads do a part of it.
+    /// Archiving or decoding fewer takes about as long as having other threads do a part of it.
     private var fewObjects: Int { 32 }
 }
