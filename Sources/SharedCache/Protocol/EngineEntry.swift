@@ -89,7 +89,7 @@ struct NewEntry {
         _ attributes: EntryAttributes,
         clock: EngineClock,
         now: Date = .now,
-        serial: UInt64 = .random(in: 0 ... .max)
+        serial: UInt64
     ) throws(StoreError) {
         let limit = EngineEntry.archiveByteLimit
         guard archive.count <= limit else { throw StoreError.tooLarge(archive.count, limit: limit) }
@@ -107,5 +107,19 @@ struct NewEntry {
             storedByteCount: bytes.count,
             identity: EntryIdentity(there) ?? EntryIdentity(volume: 0, file: 0, checksum: 0)
         )
+    }
+}
+
+/// The serials of many saves: a random number for all, as each takes a system call, and numbers that follow from it
+/// (SplitMix64), none of which comes twice.
+struct EntrySerials {
+    private var state = UInt64.random(in: 0 ... .max)
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

@@ -40,6 +40,7 @@ extension SharedStore {
         _ body: ([NewEntry], [NewArchive]) throws(StoreError) -> [Result<EntryInformation?, StoreError>]
     ) -> [Result<EntryInformation?, StoreError>] {
         var results = [Result<EntryInformation?, StoreError>](repeating: .success(nil), count: archives.count)
+        var serials = EntrySerials()
         var rest = archives.indices[...]
         while !rest.isEmpty {
             var byteCount = 0
@@ -53,7 +54,8 @@ extension SharedStore {
             for place in part {
                 do throws(StoreError) {
                     let archive = archives[place]
-                    news.append(try newEntry(archive.archive, forKey: archive.key, archive.attributes))
+                    let (key, serial) = (archive.key, serials.next())
+                    news.append(try newEntry(archive.archive, forKey: key, archive.attributes, serial: serial))
                     places.append(place)
                 } catch {
                     results[place] = .failure(error)

@@ -23,9 +23,10 @@ extension SharedStore {
     func newEntry(
         _ archive: [UInt8],
         forKey key: String,
-        _ attributes: EntryAttributes
+        _ attributes: EntryAttributes,
+        serial: UInt64 = .random(in: 0 ... .max)
     ) throws(StoreError) -> NewEntry {
-        try NewEntry(archive, of: try StoreKey(key), attributes, clock: offset.clock)
+        try NewEntry(archive, of: try StoreKey(key), attributes, clock: offset.clock, serial: serial)
     }
 
     package var isSettled: Bool { view.withView { $0.debts.isEmpty } }
