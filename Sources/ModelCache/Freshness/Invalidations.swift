@@ -57,8 +57,10 @@ public struct InvalidationScope: Hashable, Sendable {
 
     /// One list; its elements stay as they are.
     public static func list(_ list: some ModelList) -> InvalidationScope {
-        InvalidationScope(key: "l:\(list.listKey)")
+        .list(key: list.listKey)
     }
+
+    static func list(key: String) -> InvalidationScope { InvalidationScope(key: "l:\(key)") }
 
     /// All models and lists that belong to a group.
     public static func tag(_ tag: String) -> InvalidationScope { InvalidationScope(key: "g:\(tag)") }
