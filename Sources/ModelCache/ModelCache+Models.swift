@@ -34,9 +34,11 @@ extension ModelCache {
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
     ///
-    /// Models that the server does not have are left out; offline, those that are not stored.
+    /// Models that the server does not have are left out; offline, those that are not stored. A type that has a request for
+    /// several models sends one; the models of another type are asked for one by one, six at a time.
     ///
-    /// - Throws: as for one model.
+    /// - Throws: as for one model: where one cannot be loaded, and no stale one may be shown in its place, none is
+    ///   returned. The others that were loaded are stored.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         ids: some Sequence<Model.ID>,
@@ -143,7 +145,8 @@ extension ModelCache {
     ///   - confirm: adds changes that the server's answer brings, in the same step: a model with the identity that the
     ///     server has given, say, in the place of the one that was shown. Nothing by default.
     /// - Returns: the result of `send`.
-    /// - Throws: errors of `send`, and then this change alone is taken back; ``ModelCacheError`` as saving.
+    /// - Throws: errors of `send`, and then this change alone is taken back; ``ModelCacheError`` as saving. Where the disk
+    ///   fails after the server has been told, the change stays in memory, as one that is saved does.
     public nonisolated(nonsending) func change<Outcome>(
         _ edit: (inout ModelDraft) -> Void,
         sending send: nonisolated(nonsending) () async throws -> Outcome,
@@ -167,7 +170,7 @@ extension ModelCache {
 
     // MARK: Observing
 
-    /// The snapshots of a model; `nil` where it is not stored.
+    /// The snapshots of a model; `nil` where it is not stored. See ``Updates`` for their end.
     public func updates<Model: CachedModel>(of type: Model.Type, id: Model.ID) -> Updates<ModelSnapshot<Model>?> {
         engine.updates(type, id)
     }

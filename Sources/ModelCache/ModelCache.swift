@@ -86,7 +86,7 @@ public final class ModelCache: Sendable {
         )
     }
 
-    /// Whether fetches ask the server; `.online` at first.
+    /// Whether fetches ask the server; `.online` at first. Loads that are under way when it is set go on.
     public var mode: ConnectionMode {
         get { engine.mode.withLock { $0 } }
         set { engine.mode.withLock { $0 = newValue } }
