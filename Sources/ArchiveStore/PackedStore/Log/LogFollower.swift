@@ -65,7 +65,7 @@ struct LogFollower: Sendable {
                 guard try advance(from: current, in: &log) else { return tail.markSealed() }
                 continue
             }
-            let size = try byteCount(of: current.segment)
+            let size = try segments.byteCount(of: current.segment)
             // Cut short by another process: records in the index may be gone.
             if size < current.end { throw status.stale() }
             if size == current.end || size == longByteCount, !isOpening { return }
@@ -111,7 +111,7 @@ struct LogFollower: Sendable {
         let end = tail.current?.end ?? current.end
         if let size {
             // It has grown since `size` was read, and may have been sealed.
-            if try byteCount(of: current.segment) != size { return true }
+            if try segments.byteCount(of: current.segment) != size { return true }
             gap = try isDamagedSeal(at: end, to: size, of: current.segment) ? .seal : .records
         }
         // The process that sealed it may not have synchronized it.
@@ -130,12 +130,6 @@ struct LogFollower: Sendable {
         guard Record.sealByteCounts.contains(end - start) else { return false }
         return try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
             Record.isNearlySeal(try segment.file.read(end - start, at: start))
-        }
-    }
-
-    private func byteCount(of segment: Segment) throws(StoreError) -> Int {
-        try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
-            try segment.file.byteCount()
         }
     }
 

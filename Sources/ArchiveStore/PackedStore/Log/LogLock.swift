@@ -105,7 +105,11 @@ final class LogLock: Sendable {
     func catchUp() throws(StoreError) {
         try status.check()
         try checkDirectoryNowAndThen()
-        if let tail = tail.current, !tail.isSealed, try byteCount(of: tail.segment) == tail.shownEnd { return }
+        if let tail = tail.current, !tail.isSealed,
+            try segments.byteCount(of: tail.segment) == tail.shownEnd
+        {
+            return
+        }
         try follow()
     }
 
@@ -136,12 +140,6 @@ final class LogLock: Sendable {
     private func extent(of segment: Segment) throws(StoreError) -> (linkCount: Int, byteCount: Int) {
         try attempt("looking for a segment", segments.path(segment.number)) { () throws(SystemError) in
             try segment.file.extent()
-        }
-    }
-
-    private func byteCount(of segment: Segment) throws(StoreError) -> Int {
-        try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
-            try segment.file.byteCount()
         }
     }
 }

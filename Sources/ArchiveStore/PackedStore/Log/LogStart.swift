@@ -33,9 +33,7 @@ struct LogStart {
         if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
             let segment = try segments.segment(snapshot.position.segment)
         {
-            let size = try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
-                try segment.file.byteCount()
-            }
+            let size = try segments.byteCount(of: segment)
             self.snapshot = snapshot
             // Records that were cut off stay in the index: they read as damaged, not as their former versions. The log
             // continues in another segment, so that no new record takes their place.

@@ -15,15 +15,12 @@ struct LossFinder {
     /// their saves did not return, or were lost with the power.
     func findDamagedTail(of log: inout SegmentLog) throws(StoreError) {
         guard let tail = tail.current, !log.chain.isSealed else { return }
-        let rest: [UInt8]
-        let byteCount: Int
-        do throws(SystemError) {
-            byteCount = try tail.segment.file.byteCount() - tail.end
-            guard byteCount >= Record.leastByteCount else { return }
-            rest = try tail.segment.file.read(min(byteCount, Record.largestHeadByteCount), at: tail.end)
-        } catch {
-            let path = reader.segments.path(tail.segment.number)
-            throw StoreError(error, path: path, action: "following a segment")
+        let segments = reader.segments
+        let byteCount = try segments.byteCount(of: tail.segment) - tail.end
+        guard byteCount >= Record.leastByteCount else { return }
+        let path = segments.path(tail.segment.number)
+        let rest = try attempt("following a segment", path) { () throws(SystemError) in
+            try tail.segment.file.read(min(byteCount, Record.largestHeadByteCount), at: tail.end)
         }
         guard rest.contains(where: { $0 != 0 }) else { return }
         let place = RecordPlace(segment: tail.segment.number, offset: UInt32(clamping: tail.end))

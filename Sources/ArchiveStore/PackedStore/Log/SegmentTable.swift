@@ -56,6 +56,13 @@ final class SegmentTable: Sendable {
         }
     }
 
+    /// The length of a segment's file.
+    func byteCount(of segment: Segment) throws(StoreError) -> Int {
+        try attempt("following a segment", path(segment.number)) { () throws(SystemError) in
+            try segment.file.byteCount()
+        }
+    }
+
     /// Drops segments that are gone, and returns them; each is closed with its last reference.
     func close(where isGone: (UInt32) -> Bool) -> [Segment] {
         state.withLock { state -> [Segment] in
