@@ -122,7 +122,7 @@ final class PackedLog: Sendable {
             reader: reader,
             file: opened.log.snapshot,
             reserve: reserve,
-            isDurable: settings.durability == .power
+            isDurable: settings.isDurable
         )
     }
 

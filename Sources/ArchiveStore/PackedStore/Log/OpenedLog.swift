@@ -51,8 +51,7 @@ struct OpenedLog {
         }
         tail = LogTail(start.tail)
         reader = RecordReader(segments: segments, index: index, status: status, hashing: hashing)
-        let isDurable = settings.durability == .power
-        commits = GroupCommit(folder: folder, segments: segments, tail: tail, isDurable: isDurable)
+        commits = GroupCommit(folder: folder, segments: segments, tail: tail, isDurable: settings.isDurable)
         log = SegmentLog(
             folder: folder,
             settings: settings,

@@ -17,7 +17,7 @@ struct SegmentLog: Sendable {
     var counts = LogCounts()
     /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
     private(set) var snapshotIsForeign: Bool
-    /// The last serial that was given out.
+    /// The record appended or followed last, which the next one describes; `nil` at the log's start.
     private var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     var lostHashes: [UInt64] = []
@@ -51,9 +51,6 @@ struct SegmentLog: Sendable {
 
     var segments: SegmentTable { reader.segments }
     var status: LogStatus { reader.status }
-    private var isDurable: Bool { settings.durability == .power }
-
-    /// The serial of the record that was appended last.
 
     // MARK: Lengths
 
@@ -244,7 +241,7 @@ struct SegmentLog: Sendable {
             begunAt: Date.now.timeIntervalSinceReferenceDate,
             dictionary: dictionary
         )
-        let draft = try session.write(header, synchronized: isDurable).name
+        let draft = try session.write(header, synchronized: settings.isDurable).name
         do throws(StoreError) {
             if let former {
                 // The process that sealed it may have died before it began the next one.
@@ -318,7 +315,7 @@ struct SegmentLog: Sendable {
         chain.addOrphanedSegments(chain.byteCounts.keys.filter { $0 < next.segment.number }.sorted(by: >))
         index.clear()
         chain.raiseFirstLiveSegment(to: next.segment.number)
-        if isDurable { try commits.synchronize() }
+        if settings.isDurable { try commits.synchronize() }
         try removeLeftovers()
     }
 
@@ -334,7 +331,7 @@ struct SegmentLog: Sendable {
         let path = segments.path(tail.segment.number)
         try attempt("emptying a segment", path) { () throws(SystemError) in
             try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
-            if isDurable { try tail.segment.file.synchronizeData() }
+            if settings.isDurable { try tail.segment.file.synchronizeData() }
         }
         return status.stale()
     }
