@@ -23,11 +23,13 @@
 /// Numbers are big-endian.
 enum FormerRecord {
     static let magic: UInt32 = 0x5443_5052
+    /// The magic's first byte, which no record of the present format begins with.
+    static let firstByte: UInt8 = 0x54
     static let byteCount = 64
     private static let firstFlag: UInt8 = 1
 
     /// Reads the fields that `bytes` begin with, unchecked but for the lengths of key and attributes.
-    static func head(_ bytes: UnsafeRawBufferPointer, at place: RecordPlace) throws(RecordFault) -> RecordHead {
+    static func head(_ bytes: UnsafeRawBufferPointer) throws(RecordFault) -> RecordHead {
         let fields = ByteReader(bytes)
         guard bytes.count >= byteCount else { throw .incomplete }
         guard fields.number(at: 0) == magic else { throw .damaged }

@@ -23,7 +23,7 @@ private struct RecordFormat {
     )
 
     static func of(_ first: UInt8) -> RecordFormat {
-        first == UInt8(FormerRecord.magic >> 24) ? .former : .present
+        first == FormerRecord.firstByte ? .former : .present
     }
 }
 
@@ -51,8 +51,7 @@ extension Record {
         at place: RecordPlace
     ) throws(RecordFault) -> RecordHead {
         guard let first = bytes.first else { throw .incomplete }
-        return first == UInt8(FormerRecord.magic >> 24)
-            ? try FormerRecord.head(bytes, at: place) : try RecordHead(bytes, at: place)
+        return first == FormerRecord.firstByte ? try FormerRecord.head(bytes) : try RecordHead(bytes, at: place)
     }
 
     /// As above, of bytes in an array.
@@ -116,7 +115,7 @@ extension Record {
     /// Where the first record at or after `start` may begin: at the next magic; `nil` if there is none in `bytes`.
     static func candidate(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let fields = ByteReader(bytes)
-        let (first, former) = (UInt8(magic >> 8), UInt8(FormerRecord.magic >> 24))
+        let (first, former) = (UInt8(magic >> 8), FormerRecord.firstByte)
         var index = start
         while index + 2 <= bytes.count {
             let byte = bytes[index]
