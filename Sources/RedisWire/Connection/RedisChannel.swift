@@ -14,32 +14,17 @@ final class RedisChannel: @unchecked Sendable {
 
     typealias Instant = ContinuousClock.Instant
 
-    private enum Phase {
-        /// Until the next attempt to connect; the error of the last one.
-        case pausing(until: Instant, RedisError)
-        case resolving(attempt: Int, until: Instant)
-        case connecting(Socket, others: ArraySlice<SocketAddress>, until: Instant)
-        /// The handshake of TLS.
-        case securing(RedisStream, until: Instant)
-        case greeting(RedisStream, RedisGreeting, until: Instant)
-        case open(RedisStream)
-        case over
-    }
-
     private let parts: Parts
     private let thread: RedisThread
-    private var phase: Phase
+    private var phase: ConnectionPhase
     private var calls = PendingCalls()
     private var output = RedisOutput()
     private var decoder: RedisDecoder
     /// The certificates of the attempt to connect that is under way; `nil` without TLS.
     private var security: TLSContext?
-    private var attempt = 0
-    /// Failed attempts since the last success.
-    private var failures = 0
+    private var attempts: ConnectionAttempts
     /// When the server last sent something, or began to owe an answer.
     private var lastSign = Instant.now
-    private var random = SystemRandomNumberGenerator()
     /// When the thread looks here again at the latest, as it was told; `nil` for never.
     private var toldDeadline: Instant?
     /// Whether callers have written by themselves since that.
@@ -56,29 +41,17 @@ final class RedisChannel: @unchecked Sendable {
         self.parts = parts
         self.thread = thread
         decoder = RedisDecoder(limits: parts.settings.decoding)
+        attempts = ConnectionAttempts(parts.settings.backoff)
         timeouts = parts.settings.timeouts
         limits = parts.settings.limits
         phase = .over
         connect(at: .now)
     }
 
-    var isOver: Bool {
-        if case .over = phase { true } else { false }
-    }
+    var isOver: Bool { phase.isOver }
 
     /// The event that the thread waits for; `nil` for none.
-    var poll: pollfd? {
-        switch phase {
-        case .connecting(let socket, _, _): pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
-        case .securing(let stream, _), .greeting(let stream, _, _), .open(let stream):
-            pollfd(
-                fd: stream.descriptor,
-                events: Int16(output.isEmpty && !stream.hasUnwritten ? POLLIN : POLLIN | POLLOUT),
-                revents: 0
-            )
-        case .pausing, .resolving, .over: nil
-        }
-    }
+    var poll: pollfd? { phase.poll(hasOutput: !output.isEmpty) }
 
     // MARK: Time
 
@@ -94,14 +67,8 @@ final class RedisChannel: @unchecked Sendable {
     }
 
     private var dueDeadline: Instant? {
-        let own: Instant? =
-            switch phase {
-            case .pausing(let until, _), .resolving(_, let until), .connecting(_, _, let until),
-                .securing(_, let until), .greeting(_, _, let until):
-                until
-            case .open: lastSign + (calls.hasSent ? timeouts.hard : timeouts.silence)
-            case .over: nil
-            }
+        var own = phase.deadline
+        if case .open = phase { own = lastSign + (calls.hasSent ? timeouts.hard : timeouts.silence) }
         guard let call = calls.deadline else { return own }
         return own.map { min($0, call) } ?? call
     }
@@ -297,7 +264,7 @@ final class RedisChannel: @unchecked Sendable {
                 if case .greeting(_, var greeting, let until) = phase {
                     if let server = try greeting.take(value) {
                         phase = .open(stream)
-                        failures = 0
+                        attempts.succeed()
                         parts.observer(.connected(server))
                     } else {
                         phase = .greeting(stream, greeting, until: until)
@@ -310,7 +277,7 @@ final class RedisChannel: @unchecked Sendable {
         } catch let error as RedisError {
             fail(error)
         } catch {
-            fail(RedisError(.malformed, "\(parts.endpoint) sent what cannot be read: \(error)"))
+            fail(RedisError(.malformed, "\(parts.endpoint) sent bytes that are no RESP3: \(error)"))
         }
         return false
     }
@@ -318,27 +285,18 @@ final class RedisChannel: @unchecked Sendable {
     // MARK: Connecting
 
     private func connect(at now: Instant) {
-        attempt += 1
-        let until = now + timeouts.connect
-        phase = .resolving(attempt: attempt, until: until)
-        let (thread, number, endpoint, attempt) = (thread, parts.inbox.number, parts.endpoint, attempt)
+        let attempt = attempts.begin()
+        phase = .resolving(attempt: attempt, until: now + timeouts.connect)
+        let (thread, number, endpoint) = (thread, parts.inbox.number, parts.endpoint)
         let tls = settings.usesTLS ? settings.tls : nil
         // Names are resolved and files are read elsewhere: the one waits for other servers, the other for disks.
         DispatchQueue.global(qos: .userInitiated).async {
-            let route = Result { () throws(SocketError) in
-                let security = try tls.map { tls throws(SocketError) in try TLSContexts.context(for: tls) }
-                return Route(addresses: try Socket.addresses(of: endpoint), security: security)
-            }
+            let route = Result { () throws(SocketError) in try ConnectionRoute(to: endpoint, tls) }
             thread.perform(for: number) { $0.connect(by: route, attempt: attempt) }
         }
     }
 
-    private struct Route: Sendable {
-        let addresses: [SocketAddress]
-        let security: TLSContext?
-    }
-
-    private func connect(by route: Result<Route, SocketError>, attempt: Int) {
+    private func connect(by route: Result<ConnectionRoute, SocketError>, attempt: Int) {
         // Too late, if another attempt was begun.
         guard case .resolving(attempt, let until) = phase else { return }
         switch route {
@@ -381,9 +339,7 @@ final class RedisChannel: @unchecked Sendable {
     /// Ends the connection, or the attempt to connect, tells all callers, and waits for the next attempt.
     private func fail(_ error: RedisError) {
         drop(error)
-        failures += 1
-        let pause = settings.backoff.pause(afterFailures: failures, using: &random)
-        phase = .pausing(until: .now + pause, error)
+        phase = .pausing(until: .now + attempts.fail(), error)
         parts.observer(.disconnected(error))
     }
 
@@ -400,12 +356,7 @@ final class RedisChannel: @unchecked Sendable {
     }
 
     private func drop(_ error: RedisError) {
-        switch phase {
-        case .connecting(let socket, _, _): socket.close()
-        case .securing(let stream, _), .greeting(let stream, _, _): stream.close()
-        case .open(let stream): stream.close(discardsOutput: error.code != .closed)
-        case .pausing, .resolving, .over: break
-        }
+        phase.close(discardsOutput: error.code != .closed)
         decoder = RedisDecoder(limits: settings.decoding)
         output = RedisOutput()
         calls.failAll { isSent in RedisError(error.code, mayHaveRun: isSent, error.message) }

@@ -1,0 +1,12 @@
+/// The ways to a server: its addresses, and the certificates to connect with.
+struct ConnectionRoute: Sendable {
+    let addresses: [SocketAddress]
+    /// `nil` without TLS.
+    let security: TLSContext?
+
+    /// Resolves the server's name and reads the files of certificates, which blocks.
+    init(to endpoint: RedisEndpoint, _ tls: RedisTLSSettings?) throws(SocketError) {
+        security = try tls.map { tls throws(SocketError) in try TLSContexts.context(for: tls) }
+        addresses = try Socket.addresses(of: endpoint)
+    }
+}
