@@ -20,7 +20,7 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let malformed = Code(kind: .malformed)
         /// The task was cancelled.
         public static let cancelled = Code(kind: .cancelled)
-        /// The connection was closed by ``RedisConnection/close()``.
+        /// The client was closed: by `SharedTier.close()`, say.
         public static let closed = Code(kind: .closed)
         /// No connection can be encrypted as was asked for: the server's certificate is not accepted, say, or a file of
         /// certificates cannot be read. Nothing was sent.
@@ -31,6 +31,7 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let forked = Code(kind: .forked)
     }
 
+    /// The kind of the failure.
     public let code: Code
     /// Whether the server may have executed the commands, or some of them.
     public let mayHaveRun: Bool
