@@ -91,6 +91,32 @@ enum EntryStep<Outcome> {
     case again
 }
 
+extension EntryCall {
+    /// Begins the call anew; returns its first commands, with the commands that follow changes.
+    fileprivate mutating func firstCommands(
+        in generation: Generation,
+        _ view: SharedView
+    ) throws(StoreError) -> [RedisCommand] {
+        let commands = try begin(view.names, in: generation)
+        return changes.followed(commands, view)
+    }
+
+    /// Takes the answers to the last commands and to the commands that followed them.
+    ///
+    /// - Returns: the next step, whose commands are complete; `.again` also if the generation is not current any more.
+    fileprivate mutating func step(
+        after answers: [RedisValue],
+        in generation: Generation,
+        _ view: SharedView
+    ) throws(StoreError) -> EntryStep<Outcome> {
+        guard var answers = try view.confirmed(answers, in: generation, action) else { return .again }
+        if changes.areReplicated { try view.checkReplicas(&answers, action) }
+        let step = try take(answers)
+        guard case .send(let commands) = step else { return step }
+        return .send(changes.followed(commands, view))
+    }
+}
+
 /// Makes a call about entries until its generation was the current one behind each of its commands.
 struct Insisting<Call: EntryCall>: EngineCall {
     private enum Stage {
@@ -124,10 +150,8 @@ struct Insisting<Call: EntryCall>: EngineCall {
             case .done(let generation): return try begin(view, in: generation)
             }
         case .calling(let generation):
-            guard var answers = try view.confirmed(answers, in: generation, action) else { return try begin(view) }
-            if call.changes.areReplicated { try view.checkReplicas(&answers, action) }
-            switch try call.take(answers) {
-            case .send(let commands): return .send(call.changes.followed(commands, view))
+            switch try call.step(after: answers, in: generation, view) {
+            case .send(let commands): return .send(commands)
             case .done(let outcome): return .done(outcome)
             case .again: return try begin(view)
             }
@@ -152,8 +176,7 @@ struct Insisting<Call: EntryCall>: EngineCall {
         in generation: Generation
     ) throws(StoreError) -> EngineStep<Call.Outcome> {
         stage = .calling(generation)
-        let commands = try call.begin(view.names, in: generation)
-        return .send(call.changes.followed(commands, view))
+        return .send(try call.firstCommands(in: generation, view))
     }
 }
 
@@ -177,13 +200,10 @@ struct Once<Call: EntryCall>: EngineCall {
     ) throws(StoreError) -> EngineStep<Call.Outcome?> {
         if !isBegun {
             isBegun = true
-            let commands = try call.begin(view.names, in: generation)
-            return .send(call.changes.followed(commands, view))
+            return .send(try call.firstCommands(in: generation, view))
         }
-        guard var answers = try view.confirmed(answers, in: generation, action) else { return .done(nil) }
-        if call.changes.areReplicated { try view.checkReplicas(&answers, action) }
-        switch try call.take(answers) {
-        case .send(let commands): return .send(call.changes.followed(commands, view))
+        switch try call.step(after: answers, in: generation, view) {
+        case .send(let commands): return .send(commands)
         case .done(let outcome): return .done(outcome)
         case .again: return .done(nil)
         }
