@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: ["%", "%4", "%GG", "%41", "%7b", "%FF", "{", "a:b", " "])
     func otherSpellingsAreNoKeys(text: String) {
-        #expect(EntryNames.decoded(text) == nil)
+        #expect(EntryNames.decoded(text[...]) == nil)
     }
 
     @Test func generationsAreSixteenDigits() {

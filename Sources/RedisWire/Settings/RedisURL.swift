@@ -215,29 +215,13 @@ package struct RedisURL {
 
     /// - Parameter part: the name of the part, for a message without its content.
     private func decode(_ text: Substring, _ part: String) throws(RedisURLError) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit)
-            else {
-                throw RedisURLError(
-                    "in the \(part) “%” is not followed by two hexadecimal digits; write %25 for “%”"
-                )
-            }
-            bytes.append(high << 4 | low)
+        guard let bytes = PercentEncoding.decoded(text) else {
+            throw RedisURLError("in the \(part) “%” is not followed by two hexadecimal digits; write %25 for “%”")
         }
         guard !bytes.contains(0), let decoded = String(validating: bytes, as: UTF8.self) else {
             throw RedisURLError("the \(part) is no UTF-8, or has a zero in it")
         }
         return decoded
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }
 

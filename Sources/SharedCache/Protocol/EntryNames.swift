@@ -85,7 +85,7 @@ struct EntryNames: Sendable {
     /// The key of an entry's name.
     ///
     /// - Returns: `nil` for any other name, or of another schema or generation.
-    func key(ofEntry name: some StringProtocol, _ generation: Generation) -> String? {
+    func key(ofEntry name: String, _ generation: Generation) -> String? {
         let start = start(generation)
         guard name.hasPrefix(start), name.hasSuffix("}") else { return nil }
         return Self.decoded(name.dropFirst(start.count).dropLast())
@@ -124,25 +124,11 @@ struct EntryNames: Sendable {
     }
 
     /// - Returns: `nil` unless this is how ``encoded(_:)`` writes the text.
-    static func decoded(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = digit(rest.popFirst()), let low = digit(rest.popFirst()) else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        guard let decoded = String(validating: bytes, as: UTF8.self), encoded(decoded) == String(text) else {
-            return nil
-        }
+    static func decoded(_ text: Substring) -> String? {
+        guard let bytes = PercentEncoding.decoded(text), let decoded = String(validating: bytes, as: UTF8.self),
+            encoded(decoded) == text
+        else { return nil }
         return decoded
-    }
-
-    private static func digit(_ byte: UInt8?) -> UInt8? {
-        byte.flatMap { Character(UnicodeScalar($0)).hexDigitValue.map { UInt8($0) } }
     }
 }
 
