@@ -75,6 +75,20 @@ struct URLTests {
         #expect(error?.description.contains("heim") != true)
     }
 
+    @Test(
+        "An unknown parameter's error lists those that the scheme takes",
+        arguments: [
+            ("redis://h?colour=red", "client_name, connect_timeout, lease, prefix, soft_timeout, timeout."),
+            ("redis://h?db=2", "client_name, connect_timeout, lease, prefix, soft_timeout, timeout."),
+            ("unix:/p?colour=red", "client_name, connect_timeout, db, lease, prefix, soft_timeout, timeout."),
+            ("rediss://h?colour=red", "timeout, tls_ca, tls_certificate, tls_insecure, tls_key, tls_server_name."),
+        ]
+    )
+    func knownParameters(url: String, names: String) {
+        let error = #expect(throws: RedisURLError.self) { try Self.read(url) }
+        #expect(error?.description.hasSuffix(names) == true, "\(String(describing: error))")
+    }
+
     @Test("Files and names of TLS are read")
     func encryption() throws {
         let parameters = "tls_ca=/etc/a%20b.pem&tls_certificate=c&tls_key=k&tls_server_name=n"

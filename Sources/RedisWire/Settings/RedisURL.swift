@@ -82,7 +82,7 @@ package struct RedisURL {
             let database = rest.dropFirst()
             if !database.isEmpty { settings.database = try self.database(database) }
         }
-        try read(query, isUnix: scheme.isUnix, into: &settings)
+        try read(query, of: scheme, into: &settings)
         if settings.isCluster, settings.database != 0 { throw RedisURLError("a cluster has only database 0") }
         return settings
     }
@@ -135,7 +135,7 @@ package struct RedisURL {
 
     private func read(
         _ query: Substring,
-        isUnix: Bool,
+        of scheme: Scheme,
         into settings: inout RedisSettings
     ) throws(RedisURLError) {
         var seen: Set<String> = []
@@ -146,22 +146,34 @@ package struct RedisURL {
             let name = try decode(item[..<equals], "parameter")
             let value = try decode(item[item.index(after: equals)...], "parameter")
             if !seen.insert(name).inserted { throw RedisURLError("the parameter “\(name)” comes twice") }
-            switch name {
-            case _ where allowed.contains(name): settings.extras[name] = value
-            case "db" where isUnix: settings.database = try database(value[...])
-            case "client_name":
+            if allowed.contains(name) {
+                settings.extras[name] = value
+                continue
+            }
+            guard let parameter = URLParameter(rawValue: name), parameter != .database || scheme.isUnix else {
+                throw unknown(name, of: scheme)
+            }
+            if parameter.isOfTLS {
+                guard scheme.usesTLS else { throw RedisURLError("\(name) is for rediss and valkeys") }
+                if value.isEmpty { throw RedisURLError("\(name) is empty") }
+            }
+            switch parameter {
+            case .clientName:
                 guard !value.isEmpty, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                     throw RedisURLError("client_name is printable ASCII without spaces")
                 }
                 settings.clientName = value
-            case _ where name.hasPrefix("tls_"):
-                guard settings.usesTLS else { throw RedisURLError("\(name) is for rediss and valkeys") }
-                try read(value, of: name, into: &settings.tls)
-            case "timeout": settings.timeouts.hard = try duration(value, of: name)
-            case "soft_timeout": settings.timeouts.soft = try duration(value, of: name)
-            case "connect_timeout": settings.timeouts.connect = try duration(value, of: name)
-            default:
-                throw unknown(name)
+            case .connectTimeout: settings.timeouts.connect = try duration(value, of: name)
+            case .softTimeout: settings.timeouts.soft = try duration(value, of: name)
+            case .timeout: settings.timeouts.hard = try duration(value, of: name)
+            case .database: settings.database = try database(value[...])
+            case .authorities: settings.tls.authorities = value
+            case .certificate: settings.tls.certificate = value
+            case .key: settings.tls.key = value
+            case .serverName: settings.tls.serverName = value
+            case .isUnverified:
+                guard value == "true" else { throw RedisURLError("tls_insecure is true, or left out") }
+                settings.tls.isUnverified = true
             }
         }
         if settings.tls.key != nil, settings.tls.certificate == nil {
@@ -170,35 +182,20 @@ package struct RedisURL {
         if settings.tls.isUnverified, settings.tls.authorities != nil || settings.tls.serverName != nil {
             throw RedisURLError("with tls_insecure no certificate is compared with tls_ca and tls_server_name")
         }
-        if !seen.contains("soft_timeout") {
+        if !seen.contains(URLParameter.softTimeout.rawValue) {
             settings.timeouts.soft = min(settings.timeouts.soft, settings.timeouts.hard)
         } else if settings.timeouts.soft > settings.timeouts.hard {
             throw RedisURLError("soft_timeout is longer than timeout")
         }
     }
 
-    private func read(
-        _ value: String,
-        of name: String,
-        into tls: inout RedisTLSSettings
-    ) throws(RedisURLError) {
-        if value.isEmpty { throw RedisURLError("\(name) is empty") }
-        switch name {
-        case "tls_ca": tls.authorities = value
-        case "tls_certificate": tls.certificate = value
-        case "tls_key": tls.key = value
-        case "tls_server_name": tls.serverName = value
-        case "tls_insecure":
-            guard value == "true" else { throw RedisURLError("tls_insecure is true, or left out") }
-            tls.isUnverified = true
-        default: throw unknown(name)
+    /// - Returns: an error that lists the parameters for URLs of the scheme.
+    private func unknown(_ name: String, of scheme: Scheme) -> RedisURLError {
+        let known = URLParameter.allCases.filter { parameter in
+            parameter == .database ? scheme.isUnix : !parameter.isOfTLS || scheme.usesTLS
         }
-    }
-
-    private func unknown(_ name: String) -> RedisURLError {
-        let known = allowed.union(["client_name", "timeout", "soft_timeout", "connect_timeout"]).sorted()
-        let all = known + ["tls_ca", "tls_certificate", "tls_key", "tls_server_name", "tls_insecure"]
-        return RedisURLError("unknown parameter “\(name)”; known are \(all.joined(separator: ", "))")
+        let names = allowed.union(known.map(\.rawValue)).sorted()
+        return RedisURLError("unknown parameter “\(name)”; known are \(names.joined(separator: ", "))")
     }
 
     private func duration(_ text: String, of name: String) throws(RedisURLError) -> Duration {
@@ -232,6 +229,23 @@ package struct RedisURLError: Error, Sendable, Equatable, CustomStringConvertibl
     package init(_ message: String) { self.message = message }
 
     package var description: String { "The Redis URL cannot be used: \(message)." }
+}
+
+/// The parameters of URLs, apart from the caller's own.
+private enum URLParameter: String, CaseIterable {
+    case clientName = "client_name"
+    case connectTimeout = "connect_timeout"
+    case softTimeout = "soft_timeout"
+    case timeout
+    /// For sockets alone: other URLs have the database in their path.
+    case database = "db"
+    case authorities = "tls_ca"
+    case certificate = "tls_certificate"
+    case key = "tls_key"
+    case serverName = "tls_server_name"
+    case isUnverified = "tls_insecure"
+
+    var isOfTLS: Bool { rawValue.hasPrefix("tls_") }
 }
 
 private struct Scheme {
