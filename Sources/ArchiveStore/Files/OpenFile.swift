@@ -88,11 +88,7 @@ struct OpenFile: ~Copyable {
                 punch_hole(descriptor, Int64(range.lowerBound), Int64(range.count))
             }
         } catch {
-            switch error.number {
-            // Darwin says ENOTSUP, a number of its own there, or ENOTTY.
-            case EOPNOTSUPP, ENOTSUP, ENOTTY, ENOSYS, EINVAL: return
-            default: throw error
-            }
+            guard error.isUnsupported else { throw error }
         }
     }
 
@@ -172,7 +168,7 @@ struct OpenFile: ~Copyable {
             #if canImport(Darwin)
                 // `fsync` leaves it in the device's own memory there; not every file system knows more.
                 if fcntl(descriptor, F_FULLFSYNC) == 0 { return Int32(0) }
-                if errno != ENOTSUP && errno != EINVAL && errno != ENOTTY { return Int32(-1) }
+                if !SystemError.last.isUnsupported { return Int32(-1) }
             #endif
             return fsync(descriptor)
         }
@@ -186,7 +182,7 @@ struct OpenFile: ~Copyable {
             do throws(SystemError) {
                 _ = try layer.call(.synchronize, name) { fcntl(descriptor, F_BARRIERFSYNC) }
             } catch {
-                guard [ENOTSUP, EINVAL, ENOTTY].contains(error.number) else { throw error }
+                guard error.isUnsupported else { throw error }
                 try synchronize()
             }
         #else

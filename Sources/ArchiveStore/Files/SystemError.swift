@@ -22,7 +22,6 @@ struct SystemError: Error {
     //     open of a directory          isNotDirectory
     //     flock, fcntl                 isLockedByOthers
     //     fallocate, fcntl, ftruncate  isUnsupported, isFull
-    //     every call that opens        isOutOfDescriptors
 
     /// Nothing has the name.
     var isMissing: Bool { number == ENOENT }
@@ -49,11 +48,8 @@ struct SystemError: Error {
     var isLockedByOthers: Bool { number == EWOULDBLOCK || number == EAGAIN }
 
     /// The file system cannot do this. Darwin says `ENOTSUP`, a number of its own there, or `ENOTTY`.
-    var isUnsupported: Bool { [EOPNOTSUPP, ENOTSUP, ENOTTY, EINVAL].contains(number) }
+    var isUnsupported: Bool { [EOPNOTSUPP, ENOTSUP, ENOTTY, ENOSYS, EINVAL].contains(number) }
 
     /// The volume, or the user's quota on it, is full.
     var isFull: Bool { number == ENOSPC || number == EDQUOT }
-
-    /// The process, or the system, has no descriptor left.
-    var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 }
