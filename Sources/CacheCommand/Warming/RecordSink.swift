@@ -94,6 +94,20 @@ package struct RecordContent: Sendable {
         expiration = timeToLive.map { .after($0.duration) } ?? .never
         tags = tag.map { [$0] } ?? []
     }
+
+    /// Has `body` take a record's archive, which is made when `body` asks for it.
+    ///
+    /// - Throws: ``RejectedRecord`` for a failure that the next record need not meet; any other error of `body`.
+    fileprivate func archiving(
+        _ record: SourceRecord,
+        _ body: (_ archive: () throws(ArchiveError) -> [UInt8]) throws(CacheError) -> Void
+    ) throws {
+        do throws(CacheError) {
+            try body { () throws(ArchiveError) in try ArchivedRecord.archive(record, as: type) }
+        } catch {
+            throw RejectedRecord.error(error)
+        }
+    }
 }
 
 /// Saves records in a cache on disk, so that an app which fetches their type finds them.
@@ -110,14 +124,13 @@ struct CacheSink: RecordSink {
     func close() throws { try inspector.close() }
 
     func save(_ record: SourceRecord, forKey key: String) throws {
-        do throws(CacheError) {
+        try content.archiving(record) { archive throws(CacheError) in
             try inspector.save(
                 forKey: key,
                 expiration: content.expiration,
-                tags: content.tags
-            ) { () throws(ArchiveError) in try ArchivedRecord.archive(record, as: content.type) }
-        } catch {
-            throw RejectedRecord.error(error)
+                tags: content.tags,
+                archive: archive
+            )
         }
     }
 }
@@ -161,14 +174,13 @@ struct CheckingSink: RecordSink {
     func contains(_ key: String) -> Bool { false }
 
     func save(_ record: SourceRecord, forKey key: String) throws {
-        do throws(CacheError) {
+        try content.archiving(record) { archive throws(CacheError) in
             try CacheInspector.check(
                 forKey: key,
                 expiration: content.expiration,
-                tags: content.tags
-            ) { () throws(ArchiveError) in try ArchivedRecord.archive(record, as: content.type) }
-        } catch {
-            throw RejectedRecord.error(error)
+                tags: content.tags,
+                archive: archive
+            )
         }
     }
 }
