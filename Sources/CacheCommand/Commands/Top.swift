@@ -146,7 +146,7 @@ struct Top: Subcommand {
             guard environment.now() >= next else { continue }
             next = environment.now() + interval
             guard !screen.view.isPaused else { continue }
-            screen.sample = look(environment, after: screen.sample)
+            screen.sample = lookAgain(environment)
             history.add(screen.sample)
         }
     }
@@ -157,7 +157,7 @@ struct Top: Subcommand {
     }
 
     /// As ``look(_:)``, but a failure is part of the screen: the caches may come back.
-    private func look(_ environment: CommandEnvironment, after former: LiveSample) -> LiveSample {
+    private func lookAgain(_ environment: CommandEnvironment) -> LiveSample {
         do {
             return try look(environment)
         } catch {

@@ -12,7 +12,6 @@
     /// Swift's that outlives a call.
     final class TLSContext: @unchecked Sendable {
         private let context: OpaquePointer
-        private let isUnverified: Bool
 
         /// Reads the files of `settings`, which blocks.
         ///
@@ -23,7 +22,7 @@
                 throw SocketError(tls: TLSSession.reason())
             }
             self.context = context
-            isUnverified = settings.isUnverified
+            let isUnverified = settings.isUnverified
             SSL_CTX_set_verify(context, isUnverified ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nil)
             try Self.check(tls_restrict(context), "TLS 1.2")
             if let authorities = settings.authorities {
@@ -48,7 +47,7 @@
         func session(withServer name: String) throws(SocketError) -> any StreamCipher {
             ERR_clear_error()
             guard let session = SSL_new(context) else { throw SocketError(tls: TLSSession.reason()) }
-            return try TLSSession(session, withServer: name, isUnverified: isUnverified)
+            return try TLSSession(session, withServer: name)
         }
     }
 
@@ -61,7 +60,7 @@
         private var isBroken = false
 
         /// - Parameter session: belongs to this object, also if it throws.
-        init(_ session: OpaquePointer, withServer name: String, isUnverified: Bool) throws(SocketError) {
+        init(_ session: OpaquePointer, withServer name: String) throws(SocketError) {
             guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
                 SSL_free(session)
                 throw SocketError(tls: "there is no memory")
@@ -71,13 +70,13 @@
             self.session = session
             self.input = input
             self.output = output
-            try expect(name, isUnverified: isUnverified)
+            try expect(name)
         }
 
         deinit { SSL_free(session) }
 
         /// Says the server's name in the handshake, and has it compared with those of the certificate.
-        private func expect(_ name: String, isUnverified: Bool) throws(SocketError) {
+        private func expect(_ name: String) throws(SocketError) {
             // OpenSSL takes an empty name for any, and ends one at a zero.
             guard !name.isEmpty, !name.utf8.contains(0) else {
                 throw SocketError(tls: "the server has no name to compare with its certificate")
