@@ -1,7 +1,7 @@
 /// `compact`: gives back the space of removed entries.
 struct Compact: Subcommand {
     static let name = "compact"
-    static let summary = "Give back the space of what is no longer in a cache"
+    static let summary = "Give back the space of removed and expired entries"
     static let discussion: String? =
         "Removes entries that have expired, then gives back the bytes of entries that were removed or saved "
         + "over, where the store keeps such. No entry that is in use goes: see trim for that."

@@ -14,11 +14,11 @@ struct Import: Subcommand {
     static let examples = [
         CommandExample(
             arguments: ["import", "backup", "--cache", "cities"],
-            meaning: "Bring back what was exported"
+            meaning: "Import an export again"
         ),
         CommandExample(
             arguments: ["import", "backup", "--cache", "cities", "--app", "Atlas", "--keep"],
-            meaning: "Add what the app does not have"
+            meaning: "Add missing entries only"
         ),
         CommandExample(
             arguments: ["import", "backup", "--cache", "cities2", "--layout", "files"],

@@ -26,7 +26,7 @@ extension KeyedUnarchiver {
         let object = try object(at: reference)
         if let error = error as? ArchiveError { throw error }
         guard let object else {
-            throw refusal(of: "what is asked for as \(ClassNames.name(of: T.self))", reference)
+            throw refusal(of: "a value decoded as \(ClassNames.name(of: T.self))", reference)
         }
         guard let typed = object as? T else { throw mismatch(ClassNames.name(of: T.self), reference) }
         return typed
