@@ -101,15 +101,16 @@ public struct SharedSettings: Sendable, Equatable {
         var window: Duration { interval + deadline }
     }
 
-    /// When calls stop waiting for a server that does not answer: they fail at once then, with `.unreachable`.
+    /// When calls stop waiting for a server that does not answer. While the breaker is open, they fail at once with
+    /// `.unreachable`.
     public struct Breaker: Sendable, Equatable {
-        /// After so many calls in a row without an answer; 5 by default, at least 1.
+        /// The calls in a row without an answer that open the breaker; 5 by default, at least 1.
         public var failures: Int
-        /// For how long at first; 1 s by default. Then one heartbeat has to be answered. Each time that the server does
-        /// not answer again, twice as long.
+        /// The pause after the breaker opens; 1 s by default, doubled each time the server still does not answer. A
+        /// heartbeat that is answered after a pause closes the breaker.
         public var pause: Duration
-        /// For how long at most; 30 s by default. Pauses are up to a fifth longer or shorter by chance, so that machines
-        /// do not come together.
+        /// The longest pause; 30 s by default. Pauses are up to a fifth longer or shorter by chance, so that
+        /// machines do not come together.
         public var longestPause: Duration
 
         public init(failures: Int = 5, pause: Duration = .seconds(1), longestPause: Duration = .seconds(30)) {
@@ -119,8 +120,8 @@ public struct SharedSettings: Sendable, Equatable {
         }
     }
 
-    /// The values that fetches may return while the server does not answer. The larger of these and of the heartbeat's bound is the
-    /// bound of staleness then.
+    /// The values that fetches may return while the server does not answer. The larger of these and of the
+    /// heartbeat's bound is the bound of staleness then.
     public struct Outage: Sendable, Equatable {
         /// How long after the last heartbeat memory may answer with entries that it cannot compare with the server's;
         /// zero by default: not at all.
@@ -156,9 +157,9 @@ public struct SharedSettings: Sendable, Equatable {
         /// `nil`: each process loads by itself.
         let lease: Duration?
 
-        /// Those of all machines: one has the key's lease and runs its producer, and extends the lease meanwhile; the
-        /// other loads wait for the value that it saves. A load that has waited for a lease's time runs its own producer, and
-        /// so does each while the server does not answer; their values are returned, but not saved.
+        /// Those of all machines: one has the key's lease and runs its producer, and extends the lease meanwhile;
+        /// the other loads wait for the value that it saves. A load that has waited for a lease's time runs its own
+        /// producer, and so does each while the server does not answer; their values are returned, but not saved.
         ///
         /// - Parameter lease: how long a load has the lease after its process has died; at least 10 ms.
         public static func oncePerFleet(lease: Duration) -> Loads { Loads(lease: max(lease, .milliseconds(10))) }
