@@ -27,7 +27,7 @@ package struct StoreSettings: Sendable {
     /// Whether entries may have to be given up.
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 
-    /// Whether what is saved must be on the device before the save returns.
+    /// Whether a saved entry must be on the device before the save returns.
     var isDurable: Bool { durability == .power }
 
     /// The longest archive that a store saves or returns, in bytes.

@@ -124,7 +124,7 @@ typedef struct {
     size_t count;
 } inflated;
 
-/// Copies a match; false if it reaches back too far, or is longer than what is expected.
+/// Copies a match; false if it reaches back too far, or is longer than the rest of the output.
 static inline bool copy(inflated *out, size_t distance, size_t length) {
     if (length > out->count - out->used) return false;
     if (distance > out->used) {
@@ -134,7 +134,7 @@ static inline bool copy(inflated *out, size_t distance, size_t length) {
         memcpy(out->bytes + out->used, out->dictionary + out->dictionary_count - back, part);
         out->used += part;
         length -= part;
-        // What is left comes from the start of the output, at the same distance.
+        // The rest of the match comes from the start of the output, at the same distance.
     }
     uint8_t *to = out->bytes + out->used;
     const uint8_t *from = to - distance;

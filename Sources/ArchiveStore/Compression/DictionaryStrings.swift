@@ -16,8 +16,8 @@ final class DictionaryStrings: @unchecked Sendable {
 
     deinit { small_dictionary_free(index) }
 
-    /// Deflates all of `input` into `output` to DEFLATE data without a zlib stream's header and trailer, and returns how many
-    /// bytes it took there; `nil` if it does not fit.
+    /// Deflates all of `input` into `output` to DEFLATE data without a zlib stream's header and trailer, and
+    /// returns the number of bytes there; `nil` if it does not fit.
     ///
     /// - Parameter level: as zlib's, 1 to 9: how long it looks for strings.
     /// - Precondition: `input` has at most ``PresetDictionary/largestInput`` bytes.

@@ -119,7 +119,7 @@ final class PresetDictionary: Sendable {
 
     /// The zlib stream of which this is the DEFLATE data, without header and trailer.
     ///
-    /// - Parameter content: what it inflates to.
+    /// - Parameter content: the inflated bytes.
     func stream(ofBare bare: ArraySlice<UInt8>, content: [UInt8]) -> [UInt8] {
         // The lowest level, with FDICT: both bytes together are a multiple of 31.
         var stream: [UInt8] = [0x78, 0x3F]

@@ -1,7 +1,7 @@
 import Foundation
 
-/// `ContinuousClock` in nanoseconds. Each hit in memory reads it: an `Instant` takes a call of the runtime, and arithmetic of
-/// 128 bits, three times as long.
+/// `ContinuousClock` in nanoseconds. Each hit in memory reads it: an `Instant` takes a call of the runtime, and
+/// arithmetic of 128 bits, three times as long.
 struct HitClock: Sendable {
     private let start: Int64
     private let startInstant: ContinuousClock.Instant

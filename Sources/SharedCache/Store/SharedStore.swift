@@ -14,8 +14,9 @@ import Synchronization
 /// Commands, and the consequences of answers and messages, are values without I/O: ``EngineCall`` and ``EngineView``.
 /// This is their shell: it sends and waits.
 ///
-/// Laws of stores that this one does not keep, on one server or a cluster: it has no limits, the engine has; `information` and listings check an
-/// entry's footer, not its checksum; damaged entries are found by fetches alone.
+/// Laws of stores that this one does not keep, on one server or a cluster: it has no limits, the engine has;
+/// `information` and listings check an entry's footer, not its checksum; damaged entries are found by fetches
+/// alone.
 package final class SharedStore: RemoteStore {
     let engine: Engine
     let view: SharedView

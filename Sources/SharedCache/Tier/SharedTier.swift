@@ -11,14 +11,16 @@ import TypedCache
 /// let cities = try Cache<City>(name: "cities", shared: tier, schema: 2)
 /// ```
 ///
-/// Caches keep the entries that they use in memory. The server tells of each change by another machine, and a heartbeat of each
-/// second tells that no such message was missed; without one, each entry in memory is compared with the server's before
-/// it is used, which takes 59 bytes. So no fetch gives a value that another machine has replaced or removed more than two seconds ago, see
-/// ``SharedSettings/Heartbeat``; usually it is one network delay.
+/// Caches keep the entries that they use in memory. The server tells of each change by another machine, and a
+/// heartbeat of each second tells that no such message was missed; without one, each entry in memory is compared
+/// with the server's before it is used, which takes 59 bytes. So no fetch gives a value that another machine has
+/// replaced or removed more than two seconds ago, see ``SharedSettings/Heartbeat``; usually it is one network
+/// delay.
 ///
 /// Calls for all keys share one connection. A call that gets no answer in time throws `CacheError` with code
-/// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or removal that was not acknowledged leaves nothing to be read in this
-/// process, and the server is told to remove the entry as soon as it answers again.
+/// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or
+/// removal that was not acknowledged leaves nothing to be read in this process, and the server is told to remove
+/// the entry as soon as it answers again.
 ///
 /// Of a cluster some hosts are named, by which the tier finds all masters:
 /// `redis+cluster://app:secret@10.0.0.1,10.0.0.2/?prefix=shop`. Its keys are spread over the masters, each of which has
@@ -45,9 +47,9 @@ public final class SharedTier: Sendable {
     ///
     /// - Parameters:
     ///   - url: `redis://[[user]:password@]host[:port][/database]`, `redis+cluster://…host[:port][,host[:port]…]` or
-    ///     `unix:/path/of.sock`, `rediss` for TLS, `valkey` in place of `redis`; with the parameters `prefix` (the beginning of the names of all entries, 1 to 64 letters,
-    ///     digits, `.`, `_` and `-`; `default` if there is none), `client_name`, `timeout`, `soft_timeout` and
-    ///     `connect_timeout` (such as `500ms`, `2s`).
+    ///     `unix:/path/of.sock`, `rediss` for TLS, `valkey` in place of `redis`; with the parameters `prefix` (the
+    ///     beginning of the names of all entries, 1 to 64 letters, digits, `.`, `_` and `-`; `default` if there is
+    ///     none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such as `500ms`, `2s`).
     ///   - settings: of which the URL's timeouts take precedence.
     /// - Throws: `CacheError` with code `.invalidServer` for a URL that cannot be used, which the message explains
     ///   without the password; `.unreachable` if the process has no descriptors left. A server that is down is no error

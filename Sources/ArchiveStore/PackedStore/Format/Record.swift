@@ -65,7 +65,7 @@ struct Record {
     let payloadChecksum: UInt32
     let key: [UInt8]
 
-    /// - Throws: `.damaged` for what no store writes, though its checksum is correct.
+    /// - Throws: `.damaged` for values that no store writes, though the checksum is correct.
     init(_ head: RecordHead, key: [UInt8], attributes bytes: ArraySlice<UInt8>) throws(RecordFault) {
         kind = head.kind
         isFirst = head.isFirst

@@ -10,6 +10,6 @@ struct RecordPlace: Hashable, Comparable, Sendable {
 }
 
 extension RecordPlace {
-    /// Tells what was first saved here from all that was saved elsewhere: no place is taken twice.
+    /// Identifies the first save at this place: no place is used twice.
     var serial: UInt64 { UInt64(segment) << 32 | UInt64(offset) }
 }

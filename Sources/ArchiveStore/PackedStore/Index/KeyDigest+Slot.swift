@@ -2,8 +2,8 @@ extension KeyDigest {
     /// The digest as a packed store has it: a hash of 48 bits, which records have as well, and a check of 24, which is
     /// never 0.
     ///
-    /// Two keys that share all 72 bits displace each other. That is found out when the key in the record is compared, and
-    /// takes 2^36 steps to bring about for two keys of one's own, 2^72 for the key of somebody else.
+    /// Two keys that share all 72 bits displace each other, which the comparison with the record's key finds. Such
+    /// a collision takes about 2^36 hashes to make, a second key for a given one 2^72.
     var shortened: KeyDigest {
         KeyDigest(high: Self.shortened(hash: high), low: max(1, low & (1 << Self.checkBitCount - 1)))
     }

@@ -40,8 +40,8 @@ final class PackedIndex: Sendable {
         }
     }
 
-    /// A part is loaded when so many keys were looked for in it: a program that opens a store to read few entries needs no
-    /// table of any part.
+    /// The number of look-ups after which a part is loaded whole: a program that reads few entries needs none of
+    /// the tables.
     private static let mostLooks = 2
 
     private let parts: [Part]

@@ -107,7 +107,7 @@ struct SegmentLog: Sendable {
 
     /// Appends records one after another with one write, all of them or none.
     ///
-    /// - Parameter areNew: whether they are saves of entries, and not entries that are moved or what is noted of them.
+    /// - Parameter areNew: whether they are saves of entries, and not moved entries or records about entries.
     /// - Returns: the place of each.
     /// - Precondition: no other process changes the log.
     mutating func append(
