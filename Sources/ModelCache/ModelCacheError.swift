@@ -41,6 +41,7 @@ public struct ModelCacheError: Error, Sendable {
         public var description: String { base.rawValue }
     }
 
+    /// The kind of failure.
     public let code: Code
     /// The failure and its remedy, for people. Never contains a model's fields.
     public let message: String

@@ -20,6 +20,7 @@ public struct HTTPTransportError: Error, Sendable, Hashable {
         public var description: String { base.rawValue }
     }
 
+    /// The kind of failure.
     public let code: Code
     /// The failure and its remedy, for people. Never contains a URL, a header or a body.
     public let message: String

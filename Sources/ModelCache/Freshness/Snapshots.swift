@@ -6,6 +6,7 @@ public struct ModelSnapshot<Model: CachedModel>: Sendable, Equatable {
     public let value: Model
     /// When the server's answer came, or the program saved the model; `nil`: it exists by an unconfirmed change only.
     public let fetchedAt: Date?
+    /// Whether the model is fresh, and why not.
     public let freshness: Freshness
     /// Whether it shows changes that the server has not confirmed yet.
     public let isChanging: Bool

@@ -153,6 +153,7 @@ public struct ListPlace: Hashable, Sendable {
 
     let base: Base
 
+    /// Before the first element.
     public static let start = ListPlace(base: .start)
     /// Behind the last element that is known.
     public static let end = ListPlace(base: .end)

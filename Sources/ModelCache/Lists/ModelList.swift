@@ -46,6 +46,7 @@ extension ModelList {
 
 /// One page of a list.
 public struct Page<Element: CachedModel>: Sendable, Equatable {
+    /// The page's elements, in the list's order.
     public var elements: [Element]
     /// Where the next page begins; `nil`: this is the last one.
     public var next: PageCursor?

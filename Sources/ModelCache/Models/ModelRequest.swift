@@ -8,6 +8,7 @@ public struct ModelRequest: Sendable, Hashable {
     public var path: String
     /// The parameters behind the path, in order, not yet escaped.
     public var query: [URLQueryItem]
+    /// The headers that the transport sends beside its own.
     public var headers: ModelHeaders
     /// The body; empty for none.
     public var body: Data
@@ -108,7 +109,9 @@ public struct ModelHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 public struct ModelResponse: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
+    /// The headers of the answer.
     public var headers: ModelHeaders
+    /// The body; empty for none.
     public var body: Data
 
     public init(status: Int = 200, headers: ModelHeaders = [:], body: Data = Data()) {

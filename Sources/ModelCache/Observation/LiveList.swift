@@ -21,6 +21,7 @@ import Observation
 /// All else is as for ``LiveModel``.
 @MainActor
 public final class LiveList<List: ModelList>: Observable {
+    /// The list that this object shows.
     public let list: List
     private let state: LiveState<ListSnapshot<List>?>
     private let engine: ModelEngine

@@ -20,6 +20,7 @@ import Observation
 /// cache leaves the last snapshot, an erased one none.
 @MainActor
 public final class LiveModel<Model: CachedModel>: Observable {
+    /// The identity of the model that this object shows.
     public let id: Model.ID
     private let state: LiveState<ModelSnapshot<Model>?>
     private let engine: ModelEngine

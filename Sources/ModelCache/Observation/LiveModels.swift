@@ -4,6 +4,7 @@ import Observation
 /// Some models for a view, by identity. All else is as for ``LiveModel``.
 @MainActor
 public final class LiveModels<Model: CachedModel>: Observable {
+    /// The identities of the models that this object shows.
     public let ids: [Model.ID]
     private let state: LiveState<[Model.ID: ModelSnapshot<Model>]>
     private let engine: ModelEngine

@@ -13,6 +13,7 @@ public struct RedisDecodingError: Error, Sendable, Equatable, CustomStringConver
         public static let tooDeep = Code(kind: .tooDeep)
     }
 
+    /// The kind of the fault.
     public let code: Code
     /// A sentence for people. Never has the stream's bytes in it, which may be secret.
     public let message: String

@@ -3,6 +3,7 @@ import RedisWire
 
 /// One server of a tier, or one master of a cluster, and whether it can be relied on.
 public struct SharedNodeState: Sendable, Hashable {
+    /// Whether a server can be relied on.
     public enum Condition: Sendable, Hashable {
         /// It answers, and has told of all changes: memory answers by itself.
         case connected
@@ -16,6 +17,7 @@ public struct SharedNodeState: Sendable, Hashable {
 
     /// The server's address.
     public let node: String
+    /// Whether the server can be relied on.
     public let condition: Condition
 }
 

@@ -37,8 +37,9 @@ public struct SharedStatistics: Sendable, Hashable {
     public internal(set) var commandsDelayed = 0
     /// Commands that were sent again because a node of a cluster was down, or its connection was lost.
     public internal(set) var commandsRepeated = 0
-    /// Bytes sent to the server, and received from it.
+    /// Bytes sent to the server, of commands and their keys and values; with TLS before they were encrypted.
     public internal(set) var bytesSent = 0
+    /// Bytes received from the server, of answers and messages; with TLS after they were decrypted.
     public internal(set) var bytesReceived = 0
 
     public init() {}
