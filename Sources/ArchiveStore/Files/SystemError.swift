@@ -22,6 +22,7 @@ struct SystemError: Error {
     //     open of a directory          isNotDirectory
     //     flock, fcntl                 isLockedByOthers
     //     fallocate, fcntl, ftruncate  isUnsupported, isFull
+    //     every call that opens        isOutOfDescriptors
 
     /// Nothing has the name.
     var isMissing: Bool { number == ENOENT }
@@ -52,4 +53,7 @@ struct SystemError: Error {
 
     /// The volume, or the user's quota on it, is full.
     var isFull: Bool { number == ENOSPC || number == EDQUOT }
+
+    /// The process, or the system, has no descriptor left.
+    var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 }
