@@ -33,18 +33,15 @@ extension Cache {
         let key = try entryKey(key)
         while true {
             let read = try core.readForChange(key)
-            let former = fresh(read)
-            var value = try decoded(former, key)
-            let outcome = try change(&value)
-            let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
+            let changed = try changed(read, key, expiration: expiration, tags: tags, change)
             let new: NewEntry?
             do throws(CacheError) {
-                new = try newEntry(value, forKey: key, attributes)
+                new = try changed.entry.get()
             } catch {
                 core.failWrite(key, .ifStill(read?.information))
                 throw error.named(cache: name, key: key.text)
             }
-            if try core.replace(read?.information, key, by: new) { return outcome }
+            if try core.replace(read?.information, key, by: new) { return changed.outcome }
         }
     }
 
@@ -61,16 +58,14 @@ extension Cache {
         let key = try entryKey(key)
         let core = core
         while true {
-            let read = try await core.queues.runThrowing(key) { () throws(CacheError) in try core.readForChange(key)
+            let read = try await core.queues.runThrowing(key) { () throws(CacheError) in
+                try core.readForChange(key)
             }
             let information = read?.information
-            let former = fresh(read)
-            var value = try decoded(former, key)
-            let outcome = try change(&value)
-            let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
+            let changed = try changed(read, key, expiration: expiration, tags: tags, change)
             let new: NewEntry?
             do throws(CacheError) {
-                new = try newEntry(value, forKey: key, attributes)
+                new = try changed.entry.get()
             } catch {
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
                 throw error.named(cache: name, key: key.text)
@@ -78,12 +73,26 @@ extension Cache {
             let isDone = try await core.queues.runThrowing(key) { () throws(CacheError) in
                 try core.replace(information, key, by: new)
             }
-            if isDone { return outcome }
+            if isDone { return changed.outcome }
         }
     }
 
-    private func fresh(_ read: StoredArchive?) -> StoredArchive? {
-        read.flatMap { core.freshness(of: $0.information) == .fresh ? $0 : nil }
+    /// Has `change` change the value of an entry that was read, and archives the new value.
+    ///
+    /// - Returns: the result of `change`, and the new entry: `nil` for a removal, or the error of archiving.
+    /// - Throws: the error of `change`; ``CacheError`` of decoding, and for `expiration` and `tags`.
+    private func changed<Outcome>(
+        _ read: StoredArchive?,
+        _ key: EntryKey,
+        expiration: Expiration?,
+        tags: Set<String>?,
+        _ change: (inout Value?) throws -> Outcome
+    ) throws -> (outcome: Outcome, entry: Result<NewEntry?, CacheError>) {
+        let former = read.flatMap { core.freshness(of: $0.information) == .fresh ? $0 : nil }
+        var value = try decoded(former, key)
+        let outcome = try change(&value)
+        let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
+        return (outcome, Result { () throws(CacheError) in try newEntry(value, forKey: key, attributes) })
     }
 
     private func decoded(_ stored: StoredArchive?, _ key: EntryKey) throws(CacheError) -> Value? {
