@@ -30,31 +30,25 @@ extension CacheCore {
                 readTogether(keys, allowsStale: allowsStale)
             }
         }
-        let reads: [PlacedRead]
-        do throws(CacheError) {
-            reads = try beginReads(keys)
-        } catch {
-            return keys.map { _ in .failure(error) }
-        }
-        var results = [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count)
-        if reads.isEmpty { return results }
+        var batch = beginReads(keys)
+        if batch.reads.isEmpty { return batch.results }
         let stored = await listeners.observing(.read) {
-            await remote.fetch(forKeys: reads.map { $0.begun.key.text }, isUrgent: allowsStale)
+            await remote.fetch(forKeys: batch.reads.map { $0.begun.key.text }, isUrgent: allowsStale)
         }
-        for (read, stored) in zip(reads, stored) {
+        for (read, stored) in zip(batch.reads, stored) {
             let begun = read.begun
             if case .success(let entry?) = stored, freshness(of: entry.information) == .useless {
                 // It is removed, which blocks.
-                results[read.place] = await queues.run(begun.key) { [self] in
+                batch.results[read.place] = await queues.run(begun.key) { [self] in
                     Result { () throws(CacheError) in try finish(begun, stored, allowsStale: allowsStale) }
                 }
             } else {
-                results[read.place] = Result { () throws(CacheError) in
+                batch.results[read.place] = Result { () throws(CacheError) in
                     try finish(begun, stored, allowsStale: allowsStale)
                 }
             }
         }
-        return results
+        return batch.results
     }
 
     /// Reads entries as ``read(_:expired:allowsStale:)`` does, but asks the store once for all of them. Blocks on disk I/O.
@@ -62,21 +56,15 @@ extension CacheCore {
         _ keys: [(key: EntryKey, expired: Bool)],
         allowsStale: Bool = false
     ) -> [Result<DiskRead?, CacheError>] {
-        let reads: [PlacedRead]
-        do throws(CacheError) {
-            reads = try beginReads(keys)
-        } catch {
-            return keys.map { _ in .failure(error) }
-        }
-        var results = [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count)
-        if reads.isEmpty { return results }
-        let stored = listeners.observing(.read) { store.fetch(forKeys: reads.map { $0.begun.key.text }) }
-        for (read, stored) in zip(reads, stored) {
-            results[read.place] = Result { () throws(CacheError) in
+        var batch = beginReads(keys)
+        if batch.reads.isEmpty { return batch.results }
+        let stored = listeners.observing(.read) { store.fetch(forKeys: batch.reads.map { $0.begun.key.text }) }
+        for (read, stored) in zip(batch.reads, stored) {
+            batch.results[read.place] = Result { () throws(CacheError) in
                 try finish(read.begun, stored, allowsStale: allowsStale)
             }
         }
-        return results
+        return batch.results
     }
 
     /// A reading of one of several keys, and the key's place among them.
@@ -85,11 +73,18 @@ extension CacheCore {
         let begun: BegunRead
     }
 
+    /// The readings of several keys, and the results of all of them: `nil` until the key's reading is finished.
+    private typealias ReadBatch = (reads: [PlacedRead], results: [Result<DiskRead?, CacheError>])
+
     /// Begins a reading for each key whose entry may be read. Takes memory's lock once.
     ///
-    /// - Throws: `.closed` and `.forked`.
-    private func beginReads(_ keys: [(key: EntryKey, expired: Bool)]) throws(CacheError) -> [PlacedRead] {
-        try checkUsable()
+    /// - Returns: no readings, and `.closed` or `.forked` for each key, if the cache cannot be used.
+    private func beginReads(_ keys: [(key: EntryKey, expired: Bool)]) -> ReadBatch {
+        do throws(CacheError) {
+            try checkUsable()
+        } catch {
+            return ([], keys.map { _ in .failure(error) })
+        }
         // First, because a deferred save that fails may leave a tombstone.
         memory.drainSiblings(keys.lazy.map(\.key))
         let (starts, dropped) = memory.withLock { memory -> ([MemoryTier.Start?], [MemoryEntry]) in
@@ -112,7 +107,7 @@ extension CacheCore {
             let begun = BegunRead(key: key, start: start, moving: memory.movingTimings(key))
             reads.append(PlacedRead(place: place, begun: begun))
         }
-        return reads
+        return (reads, [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count))
     }
 
     /// A reading that has begun, and that must be finished.
