@@ -34,7 +34,7 @@ public final class KeyedUnarchiver: NSCoder {
     /// How far the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var codableRoot = CodableRoot()
     /// Bytes whose addresses were given out.
-    @exclusivity(unchecked) private var keptBytes: [NSMutableData] = []
+    @exclusivity(unchecked) var keptBytes: [NSMutableData] = []
 
     /// Whether there is a delegate to ask about every object.
     @exclusivity(unchecked) private(set) var asksDelegate = false
@@ -292,18 +292,13 @@ public final class KeyedUnarchiver: NSCoder {
 
     public override func decodeCInt(forKey key: String) -> Int32 { decodeInt32(forKey: key) }
 
+    // The language wants overrides here; the rest about bytes stands in `KeyedUnarchiver+Bytes.swift`.
     #if canImport(Darwin)
         public override func decodeBytes(
             forKey key: String,
             returnedLength count: UnsafeMutablePointer<Int>?
         ) -> UnsafePointer<UInt8>? {
-            guard let range = bytes(of: key) else {
-                count?.pointee = 0
-                return nil
-            }
-            let kept = keep(Array(source.list.bytes.data(in: range)))
-            count?.pointee = kept.length
-            return UnsafePointer(kept.bytes.assumingMemoryBound(to: UInt8.self))
+            lastingBytes(forKey: key, count)
         }
 
         public override func decodeBytes(
@@ -311,55 +306,21 @@ public final class KeyedUnarchiver: NSCoder {
         ) -> UnsafeMutableRawPointer? {
             nextBytes(count)
         }
-
-        /// Calls `body` with the bytes of the data under a key, or with `nil`; they are valid inside only.
-        public func withDecodedUnsafeBufferPointer<Result>(
-            forKey key: String,
-            body: (UnsafeBufferPointer<UInt8>?) throws -> Result
-        ) rethrows -> Result {
-            guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withBytes(in: range) { try body($0) }
-        }
-
-        /// As ``withDecodedUnsafeBufferPointer(forKey:body:)``, without the type of the bytes.
-        public func withDecodedUnsafeBytes<Result>(
-            forKey key: String,
-            body: (UnsafeRawBufferPointer?) throws -> Result
-        ) rethrows -> Result {
-            guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withBytes(in: range) { try body(UnsafeRawBufferPointer($0)) }
-        }
     #else
-        /// The bytes of the next value, which live as long as this unarchiver; `nil` for none and after an error.
-        public func decodeBytes(withReturnedLength count: UnsafeMutablePointer<Int>) -> UnsafeMutableRawPointer? {
-            nextBytes(count)
-        }
-
         public override func withDecodedUnsafeBufferPointer<Result>(
             forKey key: String,
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
         ) rethrows -> Result {
-            guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withBytes(in: range) { try body($0) }
+            try withBytes(forKey: key, body)
         }
 
         public override func withDecodedUnsafeBytes<Result>(
             forKey key: String,
             body: (UnsafeRawBufferPointer?) throws -> Result
         ) rethrows -> Result {
-            guard let range = bytes(of: key) else { return try body(nil) }
-            return try source.list.bytes.withBytes(in: range) { try body(UnsafeRawBufferPointer($0)) }
+            try withBytes(forKey: key) { try body($0.map { UnsafeRawBufferPointer($0) }) }
         }
     #endif
-
-    /// Where the bytes of a key's data stand, or `nil`.
-    private func bytes(of key: String) -> Range<Int>? {
-        attempt(key) { () throws(ArchiveError) in
-            guard let reference = try value(of: key), let target = try source.resolve(reference) else { return nil }
-            guard case .data(let range) = try source.list.object(target) else { throw mismatch("data", target) }
-            return range
-        }
-    }
 
     // MARK: Unkeyed values
 
@@ -370,26 +331,6 @@ public final class KeyedUnarchiver: NSCoder {
             guard let reference = try frame.scope.nextUnkeyed(in: source.list) else { return nil }
             return try body(reference)
         }
-    }
-
-    private func nextBytes(_ count: UnsafeMutablePointer<Int>) -> UnsafeMutableRawPointer? {
-        let data = nextUnkeyed { reference throws(ArchiveError) -> Data? in
-            guard let target = try source.resolve(reference) else { return nil }
-            guard case .data(let range) = try source.list.object(target) else { throw mismatch("data", target) }
-            return source.list.bytes.data(in: range)
-        }
-        count.pointee = data?.count ?? 0
-        return data.map { keep(Array($0)).mutableBytes }
-    }
-
-    /// Keeps bytes alive until the unarchiver is freed: their address is given out.
-    func keep(_ bytes: [UInt8]) -> NSMutableData {
-        // One byte at least: memory of none need not have an address.
-        let kept = NSMutableData(length: max(1, bytes.count)) ?? NSMutableData()
-        kept.replaceBytes(in: NSRange(location: 0, length: bytes.count), withBytes: bytes)
-        kept.length = bytes.count
-        keptBytes.append(kept)
-        return kept
     }
 
     public override func decodeObject() -> Any? {
