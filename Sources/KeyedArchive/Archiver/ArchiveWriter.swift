@@ -48,7 +48,7 @@ final class ArchiveWriter: @unchecked Sendable {
     @exclusivity(unchecked) private var lastName: Int?
     @exclusivity(unchecked) var handlers = HandlerCache()
     /// The forms of the types in this archive and in the writer's earlier archives.
-    @exclusivity(unchecked) var forms = EncodableForms()
+    @exclusivity(unchecked) var forms = TypeTable<EncodableForm>()
     @exclusivity(unchecked) var identities = IdentityTable()
     /// The names that classes have in this archive only.
     @exclusivity(unchecked) var givenNames = GivenClassNames()

@@ -76,9 +76,9 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
     /// Decodes a value of a type that archives have a form of their own for.
     // Apart, for the optionals of types that are not known, which its casts need.
     @inline(never)
-    private func builtIn<T: Decodable>(_ type: T.Type, _ kind: DecodableKind) throws -> T {
+    private func builtIn<T: Decodable>(_ type: T.Type, _ kind: CodableKind) throws -> T {
         switch kind {
-        case .string, .intrinsic: return try intrinsic(type)
+        case .string, .date, .data, .url, .uuid: return try intrinsic(type)
         case .decimal:
             if let value = try unarchiver.decimal(at: reference) { return identity(value, as: type) }
         default: break

@@ -159,7 +159,7 @@ extension KeyedUnarchiver {
     func plain<T>(
         _ type: T.Type,
         at reference: BinaryPropertyList.Reference,
-        else other: (DecodableKind) throws -> T
+        else other: (CodableKind) throws -> T
     ) throws -> T {
         let kind = memory.kinds[type]
         switch kind {

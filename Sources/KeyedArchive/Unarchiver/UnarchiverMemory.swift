@@ -12,7 +12,7 @@ final class UnarchiverMemory: @unchecked Sendable {
     let classes: ClassResolver
     @exclusivity(unchecked) var keyOrder = KeyOrder()
     /// Of the types that were decoded from this archive and from those before.
-    @exclusivity(unchecked) var kinds = DecodableKinds()
+    @exclusivity(unchecked) var kinds = TypeTable<CodableKind>()
 
     init() { classes = ClassResolver(budget) }
 

@@ -1,0 +1,42 @@
+import Foundation
+
+/// The way in which a Codable type is archived and decoded.
+enum CodableKind: UInt8, TypeEntry {
+    case string
+    case integer
+    case double
+    case bool
+    case date
+    case data
+    case url
+    case uuid
+    case decimal
+    /// A dictionary, which is an `NSDictionary` if its keys allow it.
+    case dictionary
+    // Arrays that are decoded without a container; they are archived by their own `encode(to:)`.
+    case strings
+    case integers
+    case doubles
+    /// By the type's own `encode(to:)` and `init(from:)`.
+    case own
+
+    init(_ type: Any.Type) {
+        self =
+            switch type {
+            case is String.Type: .string
+            case is Int.Type: .integer
+            case is Double.Type: .double
+            case is Bool.Type: .bool
+            case is Date.Type: .date
+            case is Data.Type: .data
+            case is URL.Type: .url
+            case is UUID.Type: .uuid
+            case is Decimal.Type: .decimal
+            case is [String].Type: .strings
+            case is [Int].Type: .integers
+            case is [Double].Type: .doubles
+            case is any ArchivableDictionary.Type, is any UnarchivableDictionary.Type: .dictionary
+            default: .own
+            }
+    }
+}
