@@ -12,12 +12,7 @@ extension KeyedArchiver {
     /// - Throws: ``ArchiveError`` as `archivedData(withRootObject:requiringSecureCoding:)` does, and with code `.io`
     ///   and the cause if the file cannot be written.
     public static func archiveRootObject(_ object: Any, toFile path: String) throws(ArchiveError) {
-        let data = try archivedData(withRootObject: object)
-        do {
-            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw ArchiveError(.io, "the archive could not be written", cause: error)
-        }
+        try ArchiveFile.write(archivedData(withRootObject: object), to: path)
     }
 
     /// Encodes a value of a property list under a key, as `encode(_:forKey:)` does.

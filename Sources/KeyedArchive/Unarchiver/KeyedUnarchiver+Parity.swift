@@ -103,13 +103,7 @@ extension KeyedUnarchiver {
         withFile path: String,
         allowing classes: [AnyClass] = []
     ) throws(ArchiveError) -> Any? {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw ArchiveError(.io, "the archive could not be read", cause: error)
-        }
-        return try unarchiveObject(with: data, allowing: classes)
+        try unarchiveObject(with: ArchiveFile.read(path), allowing: classes)
     }
 
     /// Unarchives the object under the key `root`: the same as ``unarchiveObject(with:allowing:)``.

@@ -75,12 +75,7 @@ public final class SequentialArchiver: NSCoder {
     ///
     /// - Throws: as ``archivedData(withRootObject:)``, and `.io` with the cause if the file cannot be written.
     public static func archiveRootObject(_ object: Any, toFile path: String) throws(ArchiveError) {
-        let data = try archivedData(withRootObject: object)
-        do {
-            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw ArchiveError(.io, "the archive could not be written", cause: error)
-        }
+        try ArchiveFile.write(archivedData(withRootObject: object), to: path)
     }
 
     /// The archive of all that was encoded so far.

@@ -130,13 +130,7 @@ public final class SequentialUnarchiver: NSCoder {
         withFile path: String,
         allowing classes: [AnyClass] = []
     ) throws(ArchiveError) -> Any? {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw ArchiveError(.io, "the archive could not be read", cause: error)
-        }
-        return try unarchiveObject(with: data, allowing: classes)
+        try unarchiveObject(with: ArchiveFile.read(path), allowing: classes)
     }
 
     /// Ends decoding. Values that were not asked for are no error: see ``isAtEnd``.
