@@ -17,6 +17,7 @@ public struct PropertyListError: Error, Sendable {
         public var description: String { kind.rawValue }
     }
 
+    /// The kind of this failure.
     public let code: Code
     /// The failure in words, without values of the list.
     public let message: String

@@ -1,10 +1,10 @@
 /// A place in a property list.
-///
-/// In text, `line` and `column` count from 1; a column is a byte of the line's UTF-8. In the binary format both are 0.
 public struct PropertyListPosition: Hashable, Sendable, CustomStringConvertible {
     /// Bytes before the place, of the input or, for text in another encoding than UTF-8, of its UTF-8.
     public let offset: Int
+    /// The line of text, counted from 1; 0 in the binary format.
     public let line: Int
+    /// The byte of the line's UTF-8, counted from 1; 0 in the binary format.
     public let column: Int
 
     public var description: String { line == 0 ? "offset \(offset)" : "line \(line), column \(column)" }

@@ -2,6 +2,7 @@ import Foundation
 
 /// A value and its entry's dates and tags, expired or not.
 public struct StoredValue<Value> {
+    /// The value that was saved.
     public let value: Value
     /// When it was saved.
     public let storedAt: Date
