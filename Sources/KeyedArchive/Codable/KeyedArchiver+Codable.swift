@@ -116,7 +116,7 @@ extension KeyedArchiver {
         _ form: EncodableForm,
         at path: CodingPath?
     ) throws -> ArchivedSlot {
-        guard enter() else { throw failure(path) }
+        guard enter() else { throw refusal }
         defer { leave() }
         if form.kind == .dictionary, let dictionary = value as? any ArchivableDictionary,
             let uid = try dictionary.slot(self, path)
@@ -135,7 +135,8 @@ extension KeyedArchiver {
         }
     }
 
-    private func failure(_ path: CodingPath?) -> ArchiveError {
+    /// The error for a value that cannot be entered.
+    private var refusal: ArchiveError {
         error as? ArchiveError ?? ArchiveError(.encodingFailed, "the archive is finished already")
     }
 }

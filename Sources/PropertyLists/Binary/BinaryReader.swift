@@ -27,7 +27,7 @@ struct BinaryReader: ~Copyable {
         try ByteView.with(bytes) { source throws(PropertyListError) in
             let trailer = try BinaryTrailer(source)
             var reader = BinaryReader(source, trailer, limits: limits)
-            _ = try reader.object(trailer.root, from: source.count - 16)
+            _ = try reader.object(trailer.root)
             return NodeTable(reader.builder, format: .binary)
         }
     }
@@ -101,7 +101,7 @@ struct BinaryReader: ~Copyable {
         return number(at &+ 1, width)
     }
 
-    private mutating func object(_ object: Int, from place: Int) throws(PropertyListError) -> Int {
+    private mutating func object(_ object: Int) throws(PropertyListError) -> Int {
         let first = Int(known[object])
         if first != 0 { return try append(again: builder.nodes[first]) }
         let at = try offset(of: object)
@@ -236,8 +236,7 @@ struct BinaryReader: ~Copyable {
         let container = try builder.append(Node(kind, offset: at, count: count))
         var last: Int?
         for index in 0..<count {
-            let place = start &+ index &* referenceWidth
-            let member = try self.object(reference(place), from: place)
+            let member = try self.object(reference(start &+ index &* referenceWidth))
             builder.link(member, to: container, after: last)
             last = member
         }
@@ -257,11 +256,10 @@ struct BinaryReader: ~Copyable {
             guard kind == 5 || kind == 6 else {
                 throw PropertyListError(.corrupted, "key that is no string", offset: place)
             }
-            let key = try self.object(name, from: place)
+            let key = try self.object(name)
             builder.shareText(ofKey: key)
             builder.link(key, to: container, after: last)
-            let other = place &+ count &* referenceWidth
-            let value = try self.object(reference(other), from: other)
+            let value = try self.object(reference(place &+ count &* referenceWidth))
             builder.link(value, to: container, after: key)
             last = value
         }
