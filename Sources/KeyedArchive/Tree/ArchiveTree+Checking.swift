@@ -85,7 +85,8 @@ private struct ArchiveChecker {
         }
     }
 
-    /// The class of an instance whose fields are all surely sound, and their cost in references; `nil` leaves the question open.
+    /// The class of an instance whose fields are all surely sound, and their cost in references; `nil` leaves the
+    /// question open.
     private func usualInstance(
         _ found: BinaryPropertyList.Fields
     ) -> (classReference: BinaryPropertyList.Reference, cost: Int)? {

@@ -9,8 +9,8 @@ enum UnarchivedIntrinsic {
 
     static let named = common.merging(FoundationForm.all.map { ($0.className, .form($0)) }) { first, _ in first }
 
-    /// Whether a name may be one of these, by its beginning. The table takes milliseconds to make, which a process that reads
-    /// objects of its own classes alone need not wait for.
+    /// Whether a name may be one of these, by its beginning. The table takes milliseconds to make, which a process
+    /// that reads objects of its own classes alone need not wait for.
     static func mayBeNamed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard name.count >= 2 else { return true }
         // `NS`, or `_`.
