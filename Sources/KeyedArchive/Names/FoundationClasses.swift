@@ -1,4 +1,4 @@
-/// What the coders must know of Foundation's own classes.
+/// Facts about Foundation's own classes that the coders need.
 package enum FoundationClasses {
     /// Whether a class is Foundation's own, so that its coding methods cannot be used: those insist on Foundation's own
     /// coders and end the process when they meet another.

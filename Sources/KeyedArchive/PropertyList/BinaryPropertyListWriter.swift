@@ -191,7 +191,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         return reference
     }
 
-    // MARK: What was added
+    // MARK: Added objects
 
     /// The section of an object that is no container, and where it ends if it was added last.
     @inline(__always)

@@ -56,7 +56,7 @@ package final class ClassResolver {
     @exclusivity(unchecked) private var descriptions: [UInt32: ArchiveTree.ClassDescription] = [:]
     /// The string object that the key `$class` was found to be.
     @exclusivity(unchecked) var classKey: BinaryPropertyList.Reference?
-    /// The expected classes of this archive and of those before, with what a search for their names needs.
+    /// The expected classes of this archive and of earlier ones, with the data that a search for their names needs.
     @exclusivity(unchecked) private var candidates: [CandidateClass] = []
     private static let candidateLimit = 16
     /// The type of this archive's root, or of one before, with its name in archives.

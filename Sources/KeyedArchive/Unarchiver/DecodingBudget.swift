@@ -6,7 +6,7 @@ final class DecodingBudget {
     @exclusivity(unchecked) private var references = 0
     @exclusivity(unchecked) private var bytes = 0
 
-    /// Grants an archive of `byteCount` bytes what the limits allow.
+    /// Grants an archive of `byteCount` bytes the references and decoded bytes that the limits allow.
     func grant(_ limits: ArchiveLimits, byteCount: Int) {
         references = limits.references(in: byteCount)
         bytes = limits.decodedBytes(in: byteCount)

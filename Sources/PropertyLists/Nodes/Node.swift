@@ -8,7 +8,7 @@ struct Node: BitwiseCopyable {
     }
 
     let kind: Kind
-    /// The member after this one; 0 for none: the table's first node is the root and nobody's member.
+    /// The member after this one; 0 for none: the table's first node is the root, a member of no container.
     var next: UInt32 = 0
     /// The value's first byte in the input.
     let offset: UInt32

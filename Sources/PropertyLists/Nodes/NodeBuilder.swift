@@ -21,7 +21,7 @@ struct NodeBuilder: ~Copyable {
         limit = limits.values
     }
 
-    /// Adds a value that is nobody's member yet, and returns its index.
+    /// Adds a value that is a member of no container yet, and returns its index.
     @inline(__always)
     mutating func append(_ node: Node) throws(PropertyListError) -> Int {
         guard nodes.count < limit else {

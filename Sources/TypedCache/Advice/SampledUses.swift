@@ -2,7 +2,7 @@ import Foundation
 
 /// The keys in the sample, and the counts of their uses since the profile was last saved.
 struct SampledUses {
-    /// What was counted since the profile was last saved.
+    /// The counts since the profile was last saved.
     struct Counts {
         var profile: UseProfile
         /// The cache's statistics at the beginning.

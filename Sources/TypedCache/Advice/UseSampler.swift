@@ -16,7 +16,7 @@ import Synchronization
 /// Nothing holds it weakly: an object that was ever held so has its references counted in a table beside it, which cost
 /// each hit 40 ns.
 final class UseSampler: Sendable {
-    /// What the end of a pause needs, which may come after the cache's.
+    /// The state that the end of a pause needs: a pause may end after the cache.
     private final class Sample: Sendable {
         let gate: HitGate
         let state: Mutex<SampledUses>

@@ -47,7 +47,7 @@ package struct PublishedStatistics: Sendable, Hashable {
     /// The length of the longest file that makes sense.
     package static let largestByteCount =
         headByteCount + 8 * mostNumbers + 2 + longestName + checksumByteCount
-    /// No number is larger: so the sums of those of many files do not overflow, whoever wrote them.
+    /// The largest number that a file may hold: sums over many files cannot overflow then, hostile files included.
     package static let largestNumber = 1 << 50
 }
 
