@@ -91,8 +91,8 @@ import TypedCache
         #expect(try await models.stored(feed)?.freshness.isFresh == false)
     }
 
-    @Test func offlineShowsStaleValuesAndSendsNothing() async throws {
-        let stage = try Stage()
+    /// A cache with user 1 and a feed of one article, which were fresh an hour ago. No request has come since.
+    private func openWithStaleEntries(_ stage: borrowing Stage) async throws -> ModelCache {
         stage.server.answerUser(1, "a")
         stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
         let models = try await stage.open()
@@ -100,6 +100,12 @@ import TypedCache
         _ = try await models.fetch(Feed(topic: "swift"))
         stage.clock.advance(by: .seconds(3_600))
         stage.server.forgetRequests()
+        return models
+    }
+
+    @Test func offlineShowsStaleValuesAndSendsNothing() async throws {
+        let stage = try Stage()
+        let models = try await openWithStaleEntries(stage)
         models.mode = .offline
         let user = try await models.fetchSnapshot(User.self, id: 1)
         #expect(user.value.name == "a")
@@ -157,13 +163,7 @@ import TypedCache
 
     @Test func aFetchDuringARefreshInTheBackgroundGetsTheResultOfThat() async throws {
         let stage = try Stage()
-        stage.server.answerUser(1, "a")
-        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
-        let models = try await stage.open()
-        _ = try await models.fetch(User.self, id: 1)
-        _ = try await models.fetch(Feed(topic: "swift"))
-        stage.clock.advance(by: .seconds(3_600))
-        stage.server.forgetRequests()
+        let models = try await openWithStaleEntries(stage)
         stage.server.answerUser(1, "b")
         stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 2, "title": "u", "author": 7}]}"#))
         stage.server.hold("/users/1")

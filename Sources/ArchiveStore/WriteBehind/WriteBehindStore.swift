@@ -200,6 +200,7 @@ package final class WriteBehindStore: ArchiveStore {
     /// not use this store call it before they read or write there.
     package func settle(_ key: String?) {
         if let key {
+            // No save has an invalid key.
             if let key = try? StoreKey(key) { wait { $0.isSettled(key) } }
         } else {
             settle()
