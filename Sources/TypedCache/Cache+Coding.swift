@@ -2,7 +2,7 @@ import ArchiveStore
 import Foundation
 import KeyedArchive
 
-// Values to archives and back, on the caller's thread.
+// Values to archives and back.
 
 extension Cache {
     /// - Precondition: the entry was made by ``MemoryForm`` of this cache.
@@ -48,13 +48,21 @@ extension Cache {
         return value
     }
 
-    /// As ``finish(_:_:)``, of several keys; memory's lock is taken once.
+    /// As ``finish(_:_:)``, of several keys: in parts, each of which takes memory's lock once.
     func finish(_ reads: [Result<DiskRead?, CacheError>], _ keys: [EntryKey]) -> [Result<Value?, CacheError>] {
+        inParts(keys.indices) { finish(reads, keys, at: $0) }
+    }
+
+    private func finish(
+        _ reads: [Result<DiskRead?, CacheError>],
+        _ keys: [EntryKey],
+        at places: Range<Int>
+    ) -> [Result<Value?, CacheError>] {
         var kept: [(read: DiskRead, entry: MemoryEntry)] = []
         var values: [Result<Value?, CacheError>] = []
-        kept.reserveCapacity(reads.count)
-        values.reserveCapacity(reads.count)
-        for index in keys.indices {
+        kept.reserveCapacity(places.count)
+        values.reserveCapacity(places.count)
+        for index in places {
             let key = keys[index]
             do throws(CacheError) {
                 guard let read = try reads[index].get() else {

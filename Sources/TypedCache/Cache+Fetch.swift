@@ -162,7 +162,8 @@ extension Cache {
 
     /// Returns the values saved for some keys, by key; keys without an entry, or with an expired one, are left out.
     ///
-    /// May block on disk I/O; entries that lie close to each other on disk are read together.
+    /// May block on disk I/O; entries that lie close to each other on disk are read together. Many entries are read on all
+    /// processors at once, and Sendable values decoded there; a server is asked for 32 keys at a time.
     ///
     /// - Throws: as ``fetch(forKey:)``, for the first key that fails; `.invalidKey` as well if two keys are the same
     ///   text to Swift in different bytes, which the result could not tell apart.
@@ -184,8 +185,6 @@ extension Cache {
             let found = try find(key)
             if let found, isHit(found) {
                 results.append(.success(try value(of: found)))
-            } else if followsOthers {
-                results.append(Result { () throws(CacheError) in try fetch(key, expired: found != nil) })
             } else {
                 unknown.append((key, found != nil))
                 places.append(results.count)
@@ -193,6 +192,21 @@ extension Cache {
             }
         }
         if unknown.isEmpty { return results }
+        if followsOthers, core.hasDoubts {
+            var left: [Int] = []
+            for index in unknown.indices {
+                do throws(CacheError) {
+                    if let entry = try core.compare(unknown[index].key) {
+                        results[places[index]] = .success(try hit(entry))
+                    } else {
+                        left.append(index)
+                    }
+                } catch {
+                    results[places[index]] = .failure(error)
+                }
+            }
+            (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] })
+        }
         let read = finish(core.readTogether(unknown), unknown.map { $0.key })
         // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
         for index in places.indices { results[places[index]] = read[index] }

@@ -116,7 +116,7 @@ extension Cache where Value: AnyObject {
 
 extension Cache where Value: AnyObject & Sendable {
     /// Returns the objects for some of the keys, each as ``fetch(forKey:)`` does; the disk is read once for all that memory
-    /// does not have, or once by each processor for a part of them. Blocks on disk I/O.
+    /// does not have. Blocks on disk I/O.
     ///
     /// - Parameter places: the places of the keys that are wanted.
     /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
@@ -124,14 +124,7 @@ extension Cache where Value: AnyObject & Sendable {
         _ keys: PreparedKeys,
         at places: [Int]
     ) throws(CacheError) -> [Result<Value?, CacheError>] {
-        if places.count < fewObjects { return try fetchTogether(places.map { keys.keys[$0] }) }
-        let parts = Processors.map(places.indices) { part in
-            Result { () throws(CacheError) in try fetchTogether(places[part].map { keys.keys[$0] }) }
-        }
-        var results: [Result<Value?, CacheError>] = []
-        results.reserveCapacity(places.count)
-        for part in parts { results += try part.get() }
-        return results
+        try fetchTogether(places.map { keys.keys[$0] })
     }
 
     /// Saves objects under their keys, each with tags of its own, in this order.
@@ -150,34 +143,23 @@ extension Cache where Value: AnyObject & Sendable {
         try checkUsable()
         var batch = Batch<BatchMember>()
         for first in stride(from: 0, to: count, by: mostArchivedAtOnce) {
-            let places = first..<min(count, first + mostArchivedAtOnce)
-            let isShort = places.count < fewObjects
-            for part in isShort ? [members(places, entry)] : Processors.map(places, { members($0, entry) }) {
-                for member in part {
-                    batch.add(member) { $0.byteCount }
-                    if batch.isFull { batch.failures.add(try core.write(batch.take())) }
+            batch.add(
+                inParts(first..<min(count, first + mostArchivedAtOnce)) { places in
+                    var members: [Result<BatchMember, CacheError>] = []
+                    members.reserveCapacity(places.count)
+                    for index in places {
+                        guard let (key, value, tags) = entry(index) else { continue }
+                        members.append(member(value, forKey: result(of: key), expiration: nil, tags: tags))
+                    }
+                    return members
                 }
-            }
+            )
+            if batch.isFull { batch.failures.add(try core.write(batch.take())) }
         }
         batch.failures.add(try core.write(batch.take()))
         try batch.failures.check()
     }
 
-    private func members(
-        _ places: Range<Int>,
-        _ entry: @Sendable (_ index: Int) -> (key: String, value: Value, tags: Set<String>)?
-    ) -> [Result<BatchMember, CacheError>] {
-        var members: [Result<BatchMember, CacheError>] = []
-        members.reserveCapacity(places.count)
-        for index in places {
-            guard let (key, value, tags) = entry(index) else { continue }
-            members.append(member(value, forKey: key, expiration: nil, tags: tags))
-        }
-        return members
-    }
-
     /// So many archives may be in memory besides a batch.
     private var mostArchivedAtOnce: Int { 256 }
-    /// Archiving or decoding fewer takes about as long as having other threads do a part of it.
-    private var fewObjects: Int { 32 }
 }

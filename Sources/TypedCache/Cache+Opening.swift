@@ -147,7 +147,7 @@ extension Cache {
             store: store,
             memory: memory,
             disk: DiskSettings(followsOtherProcesses: true),
-            sharesValues: values.isChosen(for: Value.self, isSendable: isSendable),
+            values: values.treatment(of: Value.self, isSendable: isSendable),
             cost: cost,
             expiration: expiration,
             clock: clock,
@@ -168,7 +168,7 @@ extension Cache {
             // Without a disk, the store has the limits, and memory holds the same entries.
             memory: opening.disk == nil ? .unlimited : opening.memory,
             disk: opening.disk ?? DiskSettings(),
-            sharesValues: opening.values.isChosen(for: Value.self, isSendable: isSendable),
+            values: opening.values.treatment(of: Value.self, isSendable: isSendable),
             cost: opening.cost,
             sweeps: true,
             expiration: opening.expiration,

@@ -49,6 +49,8 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// times as long. See ``ValueSharing``.
     public var sharesValues: Bool { form.sharesValues }
     let form: MemoryForm<Value>
+    /// Whether values may be archived and decoded on other threads than their caller's.
+    let valuesAreSendable: Bool
     let defaultExpiration: Expiration
 
     /// - Parameters:
@@ -60,7 +62,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
         store: any ArchiveStore,
         memory: MemorySettings,
         disk: DiskSettings = DiskSettings(),
-        sharesValues: Bool,
+        values: ValueTreatment,
         cost: (@Sendable (Value) -> ByteCount)? = nil,
         sweeps: Bool = false,
         expiration: Expiration,
@@ -70,7 +72,8 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     ) {
         self.name = name
         self.directory = directory
-        form = MemoryForm(sharesValues: sharesValues, cost: cost)
+        form = MemoryForm(sharesValues: values.areShared, cost: cost)
+        valuesAreSendable = values.areSendable
         core = CacheCore(
             name: name,
             directory: directory,

@@ -33,6 +33,31 @@ struct ManyEntriesTests {
         #expect(try await other.fetch(forKey: "z") == "2")
     }
 
+    @Test("Many fetches go out by few writes, blocking and suspending")
+    func fetchedByFewWrites() async throws {
+        let fleet = try await Fleet()
+        let keys = (0..<640).map { "key \($0)" }
+        try await fleet.verifiedMachine().cache().save(contentsOf: keys.map { ($0, "value of \($0)") })
+        let tier = try await fleet.verifiedMachine()
+        let cache = try Cache<String>(name: "cities", shared: tier, memory: .none)
+        let asked = keys + ["absent"]
+        for isBlocking in [true, false] {
+            let reads = try await Self.reads(tier)
+            let found: [String: String]
+            if isBlocking {
+                found = try blocking(cache, asked)
+            } else {
+                found = try await cache.fetch(forKeys: asked)
+            }
+            #expect(try await Self.reads(tier) - reads < 200)
+            #expect(found == Dictionary(uniqueKeysWithValues: keys.map { ($0, "value of \($0)") }))
+        }
+    }
+
+    private func blocking(_ cache: Cache<String>, _ keys: [String]) throws -> [String: String] {
+        try cache.fetch(forKeys: keys)
+    }
+
     private static func reads(_ tier: SharedTier) async throws -> Int {
         let text = try await tier.ask(["INFO", "stats"]).text ?? ""
         let line = try #require(

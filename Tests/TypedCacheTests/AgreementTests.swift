@@ -76,7 +76,7 @@ import Testing
             directory: URL(fileURLWithPath: path),
             store: store,
             memory: MemorySettings(),
-            sharesValues: true,
+            values: ValueTreatment(areShared: true, areSendable: true),
             expiration: .never,
             clock: SystemClock()
         )

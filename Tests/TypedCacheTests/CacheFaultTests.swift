@@ -50,7 +50,7 @@ import Testing
             directory: URL(fileURLWithPath: path),
             store: try FileStore(directory: path, create: true, layer: layer) { EntryName($0) },
             memory: memory,
-            sharesValues: true,
+            values: ValueTreatment(areShared: true, areSendable: true),
             expiration: .never,
             clock: SystemClock()
         )

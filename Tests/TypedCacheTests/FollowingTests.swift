@@ -80,7 +80,7 @@ import Testing
             store: store,
             memory: MemorySettings(),
             disk: DiskSettings(followsOtherProcesses: true),
-            sharesValues: true,
+            values: ValueTreatment(areShared: true, areSendable: true),
             expiration: .never,
             clock: SystemClock()
         )
@@ -94,7 +94,7 @@ import Testing
             directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
             store: scratch,
             memory: .none,
-            sharesValues: true,
+            values: ValueTreatment(areShared: true, areSendable: true),
             expiration: .never,
             clock: SystemClock()
         )

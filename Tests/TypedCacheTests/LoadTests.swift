@@ -340,7 +340,7 @@ import Testing
             directory: directory.url,
             store: store,
             memory: MemorySettings(),
-            sharesValues: true,
+            values: ValueTreatment(areShared: true, areSendable: true),
             expiration: .never,
             clock: clock,
             observer: FailureObserver { error in reported.withLock { $0.append(error.code) } }

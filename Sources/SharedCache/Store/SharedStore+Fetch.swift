@@ -58,49 +58,42 @@ extension SharedStore {
     private static let fetchedAtOnce = 32
     private static let partsAtOnce = 4
 
+    /// Asks for up to 32 keys at a time, and waits for each answer: several are answered by one round trip.
+    package func fetch(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
+        stride(from: 0, to: keys.count, by: Self.fetchedAtOnce).flatMap { start in
+            let part = keys[start..<min(start + Self.fetchedAtOnce, keys.count)]
+            do throws(StoreError) {
+                var reading = try PartReading(part, in: view, offset.clock)
+                if reading.isOwed { return reading.results }
+                reading.take(try ask(Insisting(ReadEntries(reading.keys))), view)
+                for (entry, bytes) in reading.damaged {
+                    bestEffort("the next fetch finds it again") { () throws(StoreError) in
+                        _ = try engine.ask([entry.removal(of: bytes)], action: EngineEntry.reading)
+                    }
+                }
+                count(hits: reading.hits, misses: reading.misses)
+                return reading.results
+            } catch {
+                return part.map { _ in .failure(error) }
+            }
+        }
+    }
+
     private func fetchPart(
         _ keys: ArraySlice<String>,
         isUrgent: Bool,
         _ clock: EngineClock
     ) async -> [Result<StoredArchive?, StoreError>] {
         do throws(StoreError) {
-            return try await fetchAtOnce(keys, isUrgent: isUrgent, clock)
+            var reading = try PartReading(keys, in: view, clock)
+            if reading.isOwed { return reading.results }
+            reading.take(try await request(Insisting(ReadEntries(reading.keys)), isUrgent: isUrgent), view)
+            for (entry, bytes) in reading.damaged { await takeAway(entry, bytes) }
+            count(hits: reading.hits, misses: reading.misses)
+            return reading.results
         } catch {
             return keys.map { _ in .failure(error) }
         }
-    }
-
-    private func fetchAtOnce(
-        _ keys: ArraySlice<String>,
-        isUrgent: Bool,
-        _ clock: EngineClock
-    ) async throws(StoreError) -> [Result<StoredArchive?, StoreError>] {
-        let keys = try keys.map { key throws(StoreError) in try StoreKey(key) }
-        let wasOwed = view.areOwed(keys)
-        if wasOwed.allSatisfy({ $0 }) { return keys.map { _ in .success(nil) } }
-        let found = try await request(Insisting(ReadEntries(keys)), isUrgent: isUrgent)
-        let isOwed = view.areOwed(keys)
-        var results: [Result<StoredArchive?, StoreError>] = []
-        results.reserveCapacity(keys.count)
-        var hits = 0
-        var misses = 0
-        for (index, key) in keys.enumerated() {
-            let entry = EngineEntry(key: key, name: found[index].name, clock: clock)
-            let value = found[index].value
-            do throws(StoreError) {
-                let bytes =
-                    wasOwed[index] || isOwed[index] ? nil : try EngineEntry.bytes(value, EngineEntry.reading)
-                if bytes == nil { misses += 1 } else { hits += 1 }
-                results.append(
-                    .success(try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) })
-                )
-            } catch {
-                if error.code == .corrupted, let bytes = value.bytes { await takeAway(entry, bytes) }
-                results.append(.failure(error))
-            }
-        }
-        count(hits: hits, misses: misses)
-        return results
     }
 
     /// Removes a damaged entry, if it is still the same.
@@ -109,6 +102,47 @@ extension SharedStore {
             _ = try await engine.request([entry.removal(of: bytes)], action: EngineEntry.reading)
         } catch {
             // The next fetch finds it again.
+        }
+    }
+
+    /// A request for some keys, and the results of its answers.
+    private struct PartReading {
+        let keys: [StoreKey]
+        private let wasOwed: [Bool]
+        private let clock: EngineClock
+        /// For each key; no entry until its answer was taken.
+        private(set) var results: [Result<StoredArchive?, StoreError>]
+        private(set) var hits = 0
+        private(set) var misses = 0
+        private(set) var damaged: [(entry: EngineEntry, bytes: [UInt8])] = []
+
+        /// Whether the server is not to be asked: a removal of every key is owed.
+        var isOwed: Bool { wasOwed.allSatisfy(\.self) }
+
+        init(_ texts: ArraySlice<String>, in view: SharedView, _ clock: EngineClock) throws(StoreError) {
+            keys = try texts.map { text throws(StoreError) in try StoreKey(text) }
+            wasOwed = view.areOwed(keys)
+            results = keys.map { _ in .success(nil) }
+            self.clock = clock
+        }
+
+        mutating func take(_ found: [ReadEntries.Found], _ view: SharedView) {
+            let isOwed = view.areOwed(keys)
+            for (index, key) in keys.enumerated() {
+                let entry = EngineEntry(key: key, name: found[index].name, clock: clock)
+                let value = found[index].value
+                do throws(StoreError) {
+                    let bytes =
+                        wasOwed[index] || isOwed[index] ? nil : try EngineEntry.bytes(value, EngineEntry.reading)
+                    if bytes == nil { misses += 1 } else { hits += 1 }
+                    results[index] = .success(
+                        try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) }
+                    )
+                } catch {
+                    if error.code == .corrupted, let bytes = value.bytes { damaged.append((entry, bytes)) }
+                    results[index] = .failure(error)
+                }
+            }
         }
     }
 

@@ -26,20 +26,30 @@ public struct ValueSharing: Sendable, Hashable {
     /// Decoded for each fetch, for every type.
     public static let decodedEachTime = ValueSharing(base: .decodedEachTime)
 
-    /// Whether a cache of a type shares its values.
+    /// How a cache of a type treats its values.
     ///
     /// - Parameter isSendable: whether the type is known to be Sendable.
-    func isChosen<Value>(for type: Value.Type, isSendable: Bool) -> Bool {
+    func treatment<Value>(of type: Value.Type, isSendable: Bool) -> ValueTreatment {
         switch base {
-        case .shared: return true
-        case .decodedEachTime: return false
+        case .shared: return ValueTreatment(areShared: true, areSendable: isSendable)
+        case .decodedEachTime: return ValueTreatment(areShared: false, areSendable: isSendable)
         case .automatic:
-            if isSendable { return true }
+            if isSendable { return ValueTreatment(areShared: true, areSendable: true) }
             let obstacle = SharingObstacle(to: type)
             #if DEBUG
                 obstacle?.tellOnce()
             #endif
-            return obstacle == nil
+            // Plain values, of which several threads may each have a copy.
+            let isPlain = obstacle == nil
+            return ValueTreatment(areShared: isPlain, areSendable: isPlain)
         }
     }
+}
+
+/// How a cache treats its values.
+struct ValueTreatment: Sendable {
+    /// Whether memory hands out one value to all fetches.
+    let areShared: Bool
+    /// Whether values may be archived and decoded on other threads than their caller's.
+    let areSendable: Bool
 }

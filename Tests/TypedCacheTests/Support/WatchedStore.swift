@@ -159,7 +159,7 @@ extension Cache {
             directory: URL(fileURLWithPath: place, isDirectory: true),
             store: store,
             memory: memory,
-            sharesValues: sharesValues,
+            values: ValueTreatment(areShared: sharesValues, areSendable: true),
             expiration: expiration,
             clock: clock,
             observer: observer ?? reporter.map { FailureObserver(told: $0) }
