@@ -32,6 +32,22 @@ import Testing
         }
     }
 
+    /// A trim leaves as many entries as have room beside a few headers, which hold the dictionary deflated.
+    @Test(arguments: [48, 24, 16, 8])
+    func aTrimReservesNoMoreThanTheHeadersTake(kibibytes: Int) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true)
+            Self.save(AlikeArchives.make(count: 1_000, seed: 1), prefix: "a", in: store)
+            let dictionary = try #require(store.current.tail.dictionary)
+            let limit = kibibytes << 10
+            try store.trim(toByteCount: limit) { _ in }
+            let byteCount = try store.current.space.byteCount()
+            #expect(byteCount <= limit)
+            let overhead = SegmentHeader.byteCount(with: dictionary) + 2 * Record.largestFieldsByteCount
+            #expect(byteCount > limit - 4 * overhead)
+        }
+    }
+
     /// Entries of another kind get a dictionary that is better for them, and all entries come back from every one.
     @Test func entriesOfAnotherKindGetADictionaryOfTheirOwn() throws {
         try withTemporaryDirectory(inMemory: true) { path in

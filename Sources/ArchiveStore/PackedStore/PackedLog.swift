@@ -94,7 +94,6 @@ final class PackedLog: Sendable {
             settings: settings,
             lock: lock,
             reader: reader,
-            tail: tail,
             remover: remover,
             sweeper: sweeper,
             user: user,

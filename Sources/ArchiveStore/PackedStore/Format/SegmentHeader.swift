@@ -72,4 +72,9 @@ struct SegmentHeader {
     }
 
     var byteCount: Int { Self.byteCount + storedByteCount }
+
+    /// The bytes of a header that has a dictionary, or none.
+    static func byteCount(with dictionary: PresetDictionary?) -> Int {
+        byteCount + (dictionary?.stored.count ?? 0)
+    }
 }

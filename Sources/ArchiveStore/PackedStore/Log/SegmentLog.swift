@@ -70,7 +70,7 @@ struct SegmentLog: Sendable {
     private static let segmentsPerTotal = 4
 
     /// The header length of a segment with the current dictionary.
-    var headerByteCount: Int { SegmentHeader.byteCount + (tail.dictionary?.bytes.count ?? 0) }
+    var headerByteCount: Int { SegmentHeader.byteCount(with: tail.dictionary) }
 
     /// Whether records of `byteCount` bytes are appended to the tail.
     private func tailTakes(_ byteCount: Int) -> Bool {

@@ -7,9 +7,8 @@ struct SpaceBudget: Sendable {
     /// The bytes that making room takes itself: entries that are kept, a seal, the header of another segment, and a
     /// floor.
     func upkeepByteCount(of log: SegmentLog) -> Int {
-        let dictionaryByteCount = max(log.tail.dictionary?.bytes.count ?? 0, dictionaryByteLimit(of: log))
-        return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + SegmentHeader.byteCount
-            + dictionaryByteCount
+        let headerByteCount = max(log.headerByteCount, SegmentHeader.byteCount + dictionaryByteLimit(of: log))
+        return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + headerByteCount
     }
 
     /// The most bytes of a given-up segment that are written anew.

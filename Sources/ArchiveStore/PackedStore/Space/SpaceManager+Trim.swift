@@ -9,9 +9,8 @@ extension SpaceManager {
         let index = reader.index
         var evictions = Evictions()
         defer { evictions.evicted.forEach(removed) }
-        let size = try lock.withWriterLock { $0.log.segmentByteCount }
-        let segmentOverhead =
-            SegmentHeader.byteCount + (tail.dictionary?.bytes.count ?? 0) + 2 * Record.largestFieldsByteCount
+        let (size, headerByteCount) = try lock.withWriterLock { ($0.log.segmentByteCount, $0.log.headerByteCount) }
+        let segmentOverhead = headerByteCount + 2 * Record.largestFieldsByteCount
         var room = byteCount - segmentOverhead * (byteCount / size + 2)
         for _ in 0..<Self.mostRounds {
             while try lock.withExclusiveLog({ state throws(StoreError) in

@@ -9,7 +9,6 @@ final class SpaceManager: Sendable {
     let settings: StoreSettings
     let lock: LogLock
     let reader: RecordReader
-    let tail: LogTail
     let remover: EntryRemover
     let sweeper: EntrySweeper
     let user: PackedStoreUser
@@ -22,7 +21,6 @@ final class SpaceManager: Sendable {
         settings: StoreSettings,
         lock: LogLock,
         reader: RecordReader,
-        tail: LogTail,
         remover: EntryRemover,
         sweeper: EntrySweeper,
         user: PackedStoreUser,
@@ -32,7 +30,6 @@ final class SpaceManager: Sendable {
         self.settings = settings
         self.lock = lock
         self.reader = reader
-        self.tail = tail
         self.remover = remover
         self.sweeper = sweeper
         self.user = user
