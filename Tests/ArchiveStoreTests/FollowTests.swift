@@ -9,10 +9,10 @@ import Testing
 @Suite struct FollowTests {
     /// Keeps what it has read, as memory does, until it is told of a change.
     private final class Follower: Sendable {
-        private let store: FileStore
+        private let store: any ArchiveStore
         private let kept = Mutex<[KeyDigest: [UInt8]?]>([:])
 
-        init(_ store: FileStore) { self.store = store }
+        init(_ store: any ArchiveStore) { self.store = store }
 
         func value(_ key: String) throws -> [UInt8]? {
             switch try store.changesByOthers() {
@@ -83,6 +83,76 @@ import Testing
             }
             #expect(faults.all == [])
             #expect(looks.load(ordering: .relaxed) > 100)
+        }
+    }
+
+    // MARK: Parts of an index that are not loaded
+
+    private static let keys = (0..<200).map { "key \($0)" }
+
+    /// Leaves a packed store with a snapshot of 200 keys in a directory, and a follower of it that has read some of them.
+    private func withPackedFollower(
+        reading count: Int,
+        settings: StoreSettings = StoreSettings(),
+        _ body: (_ path: String, Follower, PackedStore) throws -> Void
+    ) throws {
+        try withTemporaryDirectory { parent in
+            let path = parent + "/cache"
+            let filled = try PackedStore(directory: path, create: true, settings: settings)
+            for key in Self.keys { try filled.save(Array(key.utf8), forKey: key, storedAt: .now, expiresAt: nil) }
+            filled.finishUpkeep()
+            try filled.close()
+            var following = settings
+            following.followsOthers = true
+            let store = try PackedStore(directory: path, create: true, settings: following)
+            let follower = Follower(store)
+            for key in Self.keys.prefix(count) { #expect(try follower.value(key) == Array(key.utf8)) }
+            #expect(store.current.index.knownCount == nil)
+            try body(path, follower, store)
+        }
+    }
+
+    @Test(arguments: [1, 200]) func aRemovalOfEverythingIsTold(readCount: Int) throws {
+        try withPackedFollower(reading: readCount) { path, follower, _ in
+            let other = try PackedStore(directory: path, create: true)
+            try other.removeAll()
+            for key in Self.keys.prefix(readCount) { #expect(try follower.value(key) == nil, "\(key)") }
+            other.finishUpkeep()
+        }
+    }
+
+    @Test(arguments: [1, 200]) func evictionsAreTold(readCount: Int) throws {
+        var settings = StoreSettings()
+        settings.byteLimit = 1 << 16
+        try withPackedFollower(reading: readCount, settings: settings) { path, follower, _ in
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            // The one that evicts would spare the entries that it has fetched.
+            let plain = try PackedStore(directory: path, create: true, settings: settings)
+            var random = SeededGenerator(seed: 1)
+            for key in 0..<60 {
+                try other.save(random.bytes(2_000), forKey: "new \(key)", storedAt: .now, expiresAt: nil)
+                other.finishUpkeep()
+                // While its last segment is still there: otherwise the follower opens the log anew.
+                for key in Self.keys.prefix(readCount) {
+                    #expect(try follower.value(key) == plain.fetch(forKey: key)?.archive, "\(key)")
+                }
+            }
+            #expect(try plain.fetch(forKey: Self.keys[0]) == nil)
+        }
+    }
+
+    /// A floor that passes by costs a program that reads few entries none of the index.
+    @Test func nothingIsLoadedForASegmentThatGoes() throws {
+        try withPackedFollower(reading: 1) { _, _, store in
+            let index = store.current.index
+            #expect(index.loadedCount == 0)
+            var told: [UInt64] = []
+            index.removeSegments(before: .max) { told.append($0.hash) }
+            #expect(told == [store.hashing(Array(Self.keys[0].utf8)).high])
+            #expect(index.loadedCount == 0)
+            // It is told once.
+            index.removeSegments(before: .max) { told.append($0.hash) }
+            #expect(told.count == 1)
         }
     }
 }

@@ -80,9 +80,7 @@ struct LogIndex: Sendable {
 
     /// Removes the entries of segments before one; parts of the index that are not loaded leave them out later.
     mutating func removeSegments(before number: UInt32) {
-        slots.forEachLoadedPart { table in
-            for slot in table.removeAll(where: { $0.place.segment < number }) { noteChange(slot.hash) }
-        }
+        slots.removeSegments(before: number) { noteChange($0.hash) }
     }
 
     /// Removes the entries of a segment after its file was deleted.

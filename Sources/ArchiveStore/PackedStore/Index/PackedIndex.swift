@@ -28,6 +28,8 @@ final class PackedIndex: Sendable {
         var table: IndexTable?
         /// How often a key was looked for without loading the part.
         var looks = 0
+        /// The slots that these looks found, until their segments are given up.
+        var found: [IndexSlot] = []
         /// Uses of entries of a part that is not loaded.
         var uses: [IndexSlot] = []
     }
@@ -145,12 +147,20 @@ final class PackedIndex: Sendable {
     /// The number of entries in the parts that were needed until now.
     var loadedCount: Int { countOfLoaded.load(ordering: .relaxed) }
 
-    func forEachLoadedPart(_ body: (inout IndexTable) -> Void) {
+    /// Removes the slots of segments before one. The source of parts that are not loaded must leave them out by now.
+    ///
+    /// - Parameter body: is given each of these slots that the index has, or had found for a caller without loading its part.
+    func removeSegments(before number: UInt32, _ body: (IndexSlot) -> Void) {
         for part in parts {
             part.state.withLock { state in
+                state.found.removeAll { slot in
+                    let isGone = slot.place.segment < number
+                    if isGone { body(slot) }
+                    return isGone
+                }
                 guard var loaded = state.table.take() else { return }
                 let known = (loaded.count, loaded.byteCount)
-                body(&loaded)
+                for slot in loaded.removeAll(where: { $0.place.segment < number }) { body(slot) }
                 count(loaded, since: known)
                 state.table = loaded
             }
@@ -169,7 +179,9 @@ final class PackedIndex: Sendable {
             guard state.looks < Self.mostLooks else { return nil }
             state.looks += 1
             let source = source.withLock { $0 }
-            return source?.look(digest)
+            let look = source?.look(digest)
+            if let slot = look?.slot { state.found.append(slot) }
+            return look
         }
         if let look { return look.slot }
         return withPart(digest.high) { $0.slot(digest) }
