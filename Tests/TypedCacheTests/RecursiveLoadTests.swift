@@ -129,6 +129,42 @@ import Testing
         #expect(codes == [.recursiveLoad, .recursiveLoad])
     }
 
+    /// A fetch that is refused in a cancelled task takes no load away from the tasks that wait for it.
+    @Test(.timeLimit(.minutes(1))) func inACancelledTaskLeavesTheLoadToOthers() async throws {
+        let cities = try cache()
+        let (city, a, b) = (city, try EntryKey("a"), try EntryKey("b"))
+        let first = Task {
+            try await cities.fetch(forKey: "a") {
+                while cities.core.loads.waiterCount(b) < 1 { await pause() }
+                var code: CacheError.Code?
+                // Until the load of b waits for this one.
+                while code != .recursiveLoad {
+                    let child = Task {
+                        withUnsafeCurrentTask { $0?.cancel() }
+                        return try await cities.fetch(forKey: "b") { City(name: "never", population: 1) }
+                    }
+                    await pause()
+                    if case .failure(let error) = await child.result { code = (error as? CacheError)?.code }
+                }
+                return city
+            }
+        }
+        while cities.core.loads.waiterCount(a) < 1 { await pause() }
+        let second = Task {
+            try await cities.fetch(forKey: "b") {
+                while true {
+                    do {
+                        return try await cities.fetch(forKey: "a") { City(name: "never", population: 1) }
+                    } catch let error as CacheError where error.code == .recursiveLoad {
+                        await pause()
+                    }
+                }
+            }
+        }
+        #expect(try await first.value == city)
+        #expect(try await second.value == city)
+    }
+
     /// What is loaded behind a stale value is waited for by nothing.
     @Test func ofALoadInTheBackgroundIsNone() async throws {
         let clock = TestClock()

@@ -151,9 +151,12 @@ final class InFlightLoads: Sendable {
     }
 
     /// Gives up a load without waiting for it.
-    nonisolated(nonsending) func withdraw(_ waiter: Waiter) async {
-        leave(waiter)
-        _ = await outcome(of: waiter)
+    func withdraw(_ waiter: Waiter) {
+        let left = state.withLock { state in
+            defer { state.cancelled.remove(waiter.number) }
+            return Self.leave(waiter, &state)
+        }
+        left.task?.cancel()
     }
 
     private func leave(_ waiter: Waiter) {

@@ -140,7 +140,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         guard let current = LoadGraph.current else { return await core.loads.outcome(of: waiter) }
         let run = waiter.load.runNumber
         guard LoadGraph.beginWaiting(current, for: run) else {
-            await core.loads.withdraw(waiter)
+            core.loads.withdraw(waiter)
             throw CacheError.recursiveLoad.named(cache: core.name, key: waiter.load.key.text)
         }
         defer { LoadGraph.endWaiting(current, for: run) }
