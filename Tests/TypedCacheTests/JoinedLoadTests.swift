@@ -132,6 +132,58 @@ import Testing
         #expect(found == city)
     }
 
+    /// The producer of several keys, one of which another cache object has saved before the producer runs.
+    @Test(.timeLimit(.minutes(1))) func theRestIsCancelledWithItsLastWaiter() async throws {
+        let cities = try cache()
+        var locks: KeyLocks? = try KeyLocks(directory: path)
+        #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)
+        let source = LoadTests.Source(isOpen: false)
+        let among = among
+        let load = Task {
+            try await cities.fetch(forKeys: ["a", "b"], options: among) { missing in
+                #expect(missing == ["b"])
+                return ["b": try await source.load()]
+            }
+        }
+        let key = try EntryKey("a")
+        while cities.core.loads.waiterCount(key) < 1 { await pause() }
+        try await cache().save(city, forKey: "a")
+        locks = nil
+        await source.hasRun(1)
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(source.cancellations == 1)
+        source.open()
+        while !cities.core.loads.isEmpty { await pause() }
+    }
+
+    /// The last task that waits for a producer of several keys waits for a key that ends before the others.
+    @Test(.timeLimit(.minutes(1))) func theRestIsCancelledWhenNoTaskWaitsForIt() async throws {
+        let cities = try cache()
+        var locks: KeyLocks? = try KeyLocks(directory: path)
+        #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)
+        let source = LoadTests.Source()
+        let among = among
+        let load = Task {
+            try await cities.fetch(forKeys: ["a", "b"], options: among) { _ in ["b": try await source.load()] }
+        }
+        let key = try EntryKey("a")
+        while cities.core.loads.waiterCount(key) < 1 { await pause() }
+        let other = Task {
+            try await cities.fetch(forKey: "a", options: among) { City(name: "never", population: 1) }
+        }
+        while cities.core.loads.waiterCount(key) < 2 { await pause() }
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        try await cache().save(city, forKey: "a")
+        locks = nil
+        #expect(try await other.value == city)
+        // A later fetch does not join the producer that was told to stop.
+        let found = try await cities.fetch(forKey: "b", options: among) { City(name: "new", population: 2) }
+        #expect(found.name == "new")
+        #expect(source.cancellations == source.runs)
+    }
+
     @Test func withoutLocksTheProcessIsLeft() async throws {
         let observer = EventObserver()
         let cities = try cache(observer: observer)

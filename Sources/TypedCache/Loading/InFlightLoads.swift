@@ -25,6 +25,8 @@ final class KeyLoad: @unchecked Sendable {
     var runNumber: Int { run.number }
     fileprivate var outcome: LoadOutcome?
     fileprivate var continuations: [Int: UnsafeContinuation<LoadOutcome, Never>] = [:]
+    /// How many tasks wait for this key, or are about to.
+    fileprivate var waiterCount = 0
 
     fileprivate init(_ key: EntryKey, since start: MemoryTier.Start, by run: ProducerRun) {
         self.key = key
@@ -42,7 +44,7 @@ private final class ProducerRun: @unchecked Sendable {
     let number = LoadGraph.makeNumber()
     var loads: [KeyLoad] = []
     var task: Task<Void, Never>?
-    /// How many tasks still wait.
+    /// How many tasks wait for its unfinished loads; one counts once for each key that it waits for.
     var waiterCount = 0
     /// How many of its loads are not finished.
     var unfinishedCount = 0
@@ -85,7 +87,7 @@ final class InFlightLoads: Sendable {
     var isEmpty: Bool { state.withLock { $0.loads.isEmpty } }
 
     /// How many tasks wait for a key's load, or are about to.
-    func waiterCount(_ key: EntryKey) -> Int { state.withLock { $0.loads[key]?.run.waiterCount ?? 0 } }
+    func waiterCount(_ key: EntryKey) -> Int { state.withLock { $0.loads[key]?.waiterCount ?? 0 } }
 
     /// Joins the loads of some keys, and begins one for each key that has none.
     ///
@@ -116,6 +118,7 @@ final class InFlightLoads: Sendable {
                 }
                 if isBackground { continue }
                 state.lastWaiter += 1
+                load.waiterCount += 1
                 load.run.waiterCount += 1
                 waiters.append(Waiter(load: load, isFirst: known == nil, number: state.lastWaiter))
             }
@@ -167,8 +170,7 @@ final class InFlightLoads: Sendable {
 
     private typealias Continuation = UnsafeContinuation<LoadOutcome, Never>
 
-    /// Takes a waiter out, and gives up the producer's run if no task waits for that any more, unless it runs in the
-    /// background.
+    /// Takes a waiter out, and gives up the producer's run if no task waits for it any more.
     ///
     /// - Returns: the continuation of the task that waited, and the task of the run that was given up; `nil` for none.
     private static func leave(
@@ -180,22 +182,32 @@ final class InFlightLoads: Sendable {
         let continuation = load.continuations.removeValue(forKey: waiter.number)
         // Cancelled before it began to wait.
         if continuation == nil { state.cancelled.insert(waiter.number) }
-        let run = load.run
-        run.waiterCount -= 1
-        guard run.waiterCount == 0, !run.isBackground else { return (continuation, nil) }
+        load.waiterCount -= 1
+        load.run.waiterCount -= 1
+        return (continuation, giveUpIfUnwanted(load.run, &state))
+    }
+
+    /// Gives up a producer's run if no task waits for it any more, unless it runs in the background.
+    ///
+    /// - Returns: the task to be cancelled; `nil` for none.
+    private static func giveUpIfUnwanted(_ run: ProducerRun, _ state: inout State) -> Task<Void, Never>? {
+        guard run.waiterCount == 0, run.unfinishedCount > 0, !run.isBackground else { return nil }
         // A later caller must not wait for a producer that was told to stop.
         run.isGivenUp = true
         for load in run.loads where state.loads[load.key] === load { state.loads[load.key] = nil }
-        return (continuation, run.task)
+        return run.task
     }
 
-    /// Ends a load.
+    /// Ends a load, and gives up the rest of its producer's run if all tasks that waited did so for this load.
     func finish(_ load: KeyLoad, _ outcome: LoadOutcome) {
-        let (continuations, finished) = state.withLock { state -> ([Continuation], [KeyLoad]) in
+        let (continuations, unwanted, finished) = state.withLock {
+            state -> ([Continuation], Task<Void, Never>?, [KeyLoad]) in
             if state.loads[load.key] === load { state.loads[load.key] = nil }
             load.outcome = outcome
             let run = load.run
             run.unfinishedCount -= 1
+            run.waiterCount -= load.waiterCount
+            let unwanted = Self.giveUpIfUnwanted(run, &state)
             // The run and its loads hold on to each other, and to the loaded entries.
             let finished = run.unfinishedCount == 0 ? run.loads : []
             if run.unfinishedCount == 0 {
@@ -203,8 +215,9 @@ final class InFlightLoads: Sendable {
                 run.task = nil
             }
             defer { load.continuations = [:] }
-            return (Array(load.continuations.values), finished)
+            return (Array(load.continuations.values), unwanted, finished)
         }
+        unwanted?.cancel()
         for continuation in continuations { continuation.resume(returning: outcome) }
         _ = consume finished
     }
