@@ -97,6 +97,54 @@ import Testing
         }
     }
 
+    /// The length of a record is not trusted: the head alone is read of one that no archive within the limit has.
+    @Test func aRecordAboveTheLimitIsNotRead() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            var random = SeededGenerator(seed: 1)
+            let large = random.bytes(4 << 20)
+            let unlimited = try PackedStore(directory: path, create: true)
+            try unlimited.save(large, forKey: "large")
+            for byte: UInt8 in 0..<10 { try unlimited.save([byte], forKey: "small") }
+            let faulty = FaultyLayer()
+            var settings = StoreSettings()
+            settings.maximumArchiveByteCount = 1_000
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: faulty.layer) {
+                KeyDigest(hashing: $0)
+            }
+            // Each call reads a block at most.
+            func readCount(_ body: () throws -> Void) rethrows -> Int {
+                try faulty.planning(.from(0, .shorten(4_096)), body).count { $0.operation == .read }
+            }
+            let whole = large.count / 4_096
+            let fetching = try readCount {
+                let error = #expect(throws: StoreError.self) { try store.fetch(forKey: "large") }
+                #expect(error?.code == .tooLarge && error?.reason.contains("1000") == true)
+                #expect(code { try store.information(forKey: "large") } == .tooLarge)
+                #expect(code { try store.peek(forKey: "large") } == .tooLarge)
+                #expect(code { try store.fetchStream(forKey: "large") } == .tooLarge)
+                #expect(store.fetch(forKeys: ["large", "small"]).map(\.failureCode) == [.tooLarge, nil])
+                #expect(try store.removeDamagedEntries() == 0)
+                // It is listed, and others are.
+                var listed: [StoreError.Code?] = []
+                try store.forEachEntry { entry in
+                    listed.append(entry.failureCode)
+                    return true
+                }
+                #expect(Set(listed) == [.tooLarge, nil] && listed.count == 2)
+            }
+            #expect(fetching < whole / 4)
+            #expect(try unlimited.fetch(forKey: "large")?.archive == large)
+            // It goes with its segment, as an entry that is damaged does.
+            let compacting = try readCount { try store.compact() }
+            #expect(compacting < whole / 4)
+            for store in [store, unlimited] {
+                #expect(try store.fetch(forKey: "large") == nil)
+                #expect(try store.fetch(forKey: "small")?.archive == [9])
+            }
+        }
+    }
+
     @Test func magicsAreNoRecords() throws {
         try withStore { path, directory in
             let magic: [UInt8] = [0x54, 0x43, 0x50, 0x52]

@@ -57,7 +57,7 @@ extension PackedStore {
                     result = .success(log.reader.information(found, key: key))
                     archive = log.reader.archiveAtHand(of: found, limit: byteCount)
                 } catch {
-                    guard error.code == .corrupted else { throw error }
+                    guard error.code == .corrupted || error.code == .tooLarge else { throw error }
                     // Saved over meanwhile, its blocks may have been given back.
                     try log.lock.catchUp()
                     let latest = log.index.slots(slot.hash)

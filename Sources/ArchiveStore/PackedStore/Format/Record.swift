@@ -96,6 +96,11 @@ struct Record {
     static let largestHeadByteCount =
         largestFieldsByteCount + StoreKey.largestByteCount + EntryAttributes.largestByteCount
 
+    /// The most bytes of the record of an archive of `archiveByteCount` bytes.
+    static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
+        largestHeadByteCount + StoredBlocks.byteCount(for: archiveByteCount)
+    }
+
     static let previousByteCountMask: UInt32 = 1 << 24 - 1
 
     /// Whether the record before this one has so many bytes, as far as this one tells.

@@ -50,7 +50,13 @@ struct OpenedLog {
             index = PackedIndex(partRank: partRank)
         }
         tail = LogTail(start.tail)
-        reader = RecordReader(segments: segments, index: index, status: status, hashing: hashing)
+        reader = RecordReader(
+            segments: segments,
+            index: index,
+            status: status,
+            archiveByteLimit: settings.archiveByteLimit,
+            hashing: hashing
+        )
         commits = GroupCommit(folder: folder, segments: segments, tail: tail, isDurable: settings.isDurable)
         log = SegmentLog(
             folder: folder,

@@ -120,4 +120,14 @@ extension RecordReader {
             }
         return StoreError(code, path: segments.directoryPath, action: "reading an entry", reason: reason)
     }
+
+    /// The error of a record that is longer than that of any archive of up to `limit` bytes.
+    func tooLarge(_ record: Record, limit: Int) -> StoreError {
+        StoreError(
+            .tooLarge,
+            path: segments.directoryPath,
+            action: "reading an entry",
+            reason: "\(record.byteCount) bytes are more than an archive within the limit of \(limit) takes"
+        )
+    }
 }

@@ -5,17 +5,23 @@ final class RecordReader: Sendable {
     let segments: SegmentTable
     let index: PackedIndex
     let status: LogStatus
+    private let archiveByteLimit: Int
     private let hashing: @Sendable ([UInt8]) -> KeyDigest
 
+    /// - Parameters:
+    ///   - archiveByteLimit: The longest archive whose record is read whole.
+    ///   - hashing: Returns a key's digest.
     init(
         segments: SegmentTable,
         index: PackedIndex,
         status: LogStatus,
+        archiveByteLimit: Int,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) {
         self.segments = segments
         self.index = index
         self.status = status
+        self.archiveByteLimit = archiveByteLimit
         self.hashing = hashing
     }
 
@@ -28,11 +34,19 @@ final class RecordReader: Sendable {
         static var head: Extent { .head(byteCount: Record.largestHeadByteCount) }
     }
 
+    /// Whether a record is longer than that of any archive within the limit. It is not read whole then: it may be as long as
+    /// its file, which takes no room where it is a hole.
+    func isTooLong(_ byteCount: Int) -> Bool { byteCount > Record.largestByteCount(forArchiveOf: archiveByteLimit) }
+
     /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
     ///
     /// - Parameter key: the key that the record is expected to have, which is not copied then.
-    /// - Throws: `.corrupted` if it is damaged, `.io`.
+    /// - Throws: `.corrupted` if it is damaged, `.io`; `.tooLarge` for all of a record that ``isTooLong(_:)``.
     func read(_ slot: IndexSlot, _ extent: Extent, key: [UInt8] = []) throws(StoreError) -> LocatedRecord? {
+        if case .whole = extent, isTooLong(Int(slot.byteCount)) {
+            guard let found = try read(slot, .head, key: key) else { return nil }
+            throw tooLarge(found.record, limit: archiveByteLimit)
+        }
         let number = slot.place.segment
         guard let segment = try segments.segment(number) else { return nil }
         let bytes: [UInt8]

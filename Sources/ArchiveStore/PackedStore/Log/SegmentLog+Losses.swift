@@ -14,7 +14,7 @@ extension SegmentLog {
                 do throws(StoreError) {
                     if let found = try reader.read(slot, .whole) { others.append(found) }
                 } catch {
-                    guard error.code == .corrupted else { throw error }
+                    guard error.code == .corrupted || error.code == .tooLarge else { throw error }
                 }
             }
             try appendLosses(losses, keeping: others)

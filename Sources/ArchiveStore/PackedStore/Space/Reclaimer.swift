@@ -208,6 +208,11 @@ extension Reclaimer {
                 }
                 guard record.kind == .entry else { continue }
                 guard let slot = reader.slot(of: record, at: place) else { continue }
+                // No fetch returns the entry, so it is not kept.
+                if reader.isTooLong(record.byteCount) {
+                    plan.evict(slot, information(record))
+                    continue
+                }
                 let bytes = try scanner.bytes(of: record, at: place)
                 // The file was cut short.
                 guard bytes.count == record.byteCount else {
@@ -245,10 +250,14 @@ extension Reclaimer {
                 else { continue }
                 try decide(on: slot, record: found.record, bytes: found.bytes, in: &plan, now: now)
             } catch {
-                guard error.code == .corrupted else { throw error }
+                guard error.code == .corrupted || error.code == .tooLarge else { throw error }
                 plan.dropDamaged(slot)
             }
         }
+    }
+
+    private func information(_ record: Record) -> EntryInformation {
+        reader.information(record, key: String(decoding: record.key, as: UTF8.self))
     }
 
     private func decide(
@@ -258,7 +267,7 @@ extension Reclaimer {
         in plan: inout ReclaimPlan,
         now: Double?
     ) throws(StoreError) {
-        let entry = reader.information(record, key: String(decoding: record.key, as: UTF8.self))
+        let entry = information(record)
         if let now, record.attributes.freshness(at: Date(timeIntervalSinceReferenceDate: now)) == .useless {
             return plan.expire(slot, entry)
         }
