@@ -97,6 +97,39 @@ import Testing
         }
     }
 
+    /// A segment with a hole in place of its last records, and no snapshot: it is searched for records to its end.
+    @Test(arguments: ["last", "middle"]) func holesAreNotRead(where position: String) throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            let directory = try PackedDirectory(.none)
+            let segments = directory.segments
+            let name = position == "last" ? try #require(segments.last) : segments[segments.count / 2]
+            let bytes = try #require(directory.files[name])
+            let values = position == "last" ? directory.values(upTo: bytes.count / 2) : directory.values
+            try directory.write(to: path, changing: name, to: Array(bytes.prefix(bytes.count / 2)))
+            let handle = try #require(FileHandle(forWritingAtPath: path + "/" + name))
+            try handle.truncate(atOffset: 1 << 30)
+            try handle.close()
+            let faulty = FaultyLayer()
+            let calls = try faulty.planning(.nothing) {
+                let settings = PackedDirectory.settings
+                let store = try PackedStore(directory: path, create: true, settings: settings, layer: faulty.layer)
+                {
+                    KeyDigest(hashing: $0)
+                }
+                let answers = try directory.answers(store, "\(position)")
+                #expect(directory.wrong(answers, than: values) == [])
+                // Gives the segment up.
+                try store.save([7], forKey: "new")
+                try store.compact()
+                store.finishUpkeep()
+                #expect(try store.fetch(forKey: "new")?.archive == [7])
+            }
+            let readCount = calls.count { $0.operation == .read && $0.name == name }
+            #expect(readCount < 400, "\(readCount) of 4,096")
+        }
+    }
+
     /// The length of a record is not trusted: the head alone is read of one that no archive within the limit has.
     @Test func aRecordAboveTheLimitIsNotRead() throws {
         try withTemporaryDirectory(inMemory: true) { parent in

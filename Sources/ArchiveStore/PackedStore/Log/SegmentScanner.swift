@@ -71,6 +71,8 @@ struct SegmentScanner {
             guard let candidate else {
                 // The last bytes may be the start of a magic.
                 position = max(position + 1, windowStart + window.count - 3)
+                // No record begins in a hole, and a hole may seem to be endless.
+                position = try segment.file.nextData(from: position) ?? end
                 continue
             }
             position = windowStart + candidate

@@ -116,7 +116,11 @@ final class SpaceManager: Sendable {
         guard let number, let segment = try reader.segments.segment(number) else { return }
         try attempt("making room", reader.segments.path(number)) { () throws(SystemError) in
             var offset = 0
-            while case let count = try segment.file.read(1 << 18, at: offset).count, count > 0 { offset += count }
+            while let data = try segment.file.nextData(from: offset) {
+                let count = try segment.file.read(1 << 18, at: data).count
+                if count == 0 { break }
+                offset = data + count
+            }
         }
     }
 
