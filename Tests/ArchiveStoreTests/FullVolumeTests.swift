@@ -16,6 +16,35 @@ import Testing
         }
     }
 
+    /// A record that would have been the first of its segment, before another process appended one.
+    @Test func aRecordThatFoundNoRoomGetsItsPlaceAnew() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let faulty = FaultyLayer(failing: [.write])
+            let store = try PackedStore(directory: path, create: true, settings: .init(), layer: faulty.layer) {
+                KeyDigest(hashing: $0)
+            }
+            try store.save([1], forKey: "a")
+            let log = try #require(store.current)
+            try log.beginSegment()
+            var draft = RecordDraft.removal(key: Array("b".utf8), hash: store.hashing(Array("b".utf8)).high)
+            func append() throws(StoreError) -> RecordPlace {
+                try log.lock.withExclusiveLog { state throws(StoreError) in try state.log.append(&draft) }
+            }
+            _ = faulty.planning(.from(0, .fail(ENOSPC))) {
+                #expect(throws: StoreError.self) { try append() }
+            }
+            try PackedStore(directory: path, create: true).save([2], forKey: "c")
+            let place = try append()
+            let segment = try #require(try log.reader.segments.segment(place.segment))
+            var scanner = SegmentScanner(segment, to: try segment.file.byteCount())
+            var firsts: [Bool] = []
+            while let step = try scanner.next() {
+                if case .record(let record, _) = step { firsts.append(record.isFirst) }
+            }
+            #expect(firsts == [true, false])
+        }
+    }
+
     /// - Returns: the calls that the save made.
     @discardableResult
     private func check(_ kind: StoreKind, _ isBatch: Bool, _ plan: FaultyLayer.Plan) throws -> [FileLayer.Call] {

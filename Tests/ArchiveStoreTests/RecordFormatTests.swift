@@ -66,6 +66,9 @@ import Testing
         )
         let isFirst = Bool.random(using: &random)
         let expected = draft.byteCount
+        // A record that could not be appended at one place gets another one.
+        let former = RecordPlace(segment: 10, offset: 44)
+        draft.setPlace(former, isFirst: true, previous: PreviousRecord(byteCount: 1 << 24 - 1, hash: 1 << 48 - 1))
         draft.setPlace(place, isFirst: isFirst, previous: previous)
         let bytes = Self.bytes(of: draft)
         #expect(bytes.count == expected)

@@ -201,7 +201,9 @@ struct RecordDraft: Sendable {
     mutating func setPlace(_ place: RecordPlace, isFirst: Bool, previous: PreviousRecord?) {
         content.start.withUnsafeMutableBytes { output in
             let fields = ByteWriter(output)
-            if isFirst { output[RecordHead.kindOffset] |= RecordHead.firstFlag }
+            // The record may have had another place, where it could not be written.
+            let flags = output[RecordHead.kindOffset] & ~RecordHead.firstFlag
+            output[RecordHead.kindOffset] = isFirst ? flags | RecordHead.firstFlag : flags
             let hash = previous?.hash ?? 0
             fields.store(UInt16(truncatingIfNeeded: hash >> 32), at: 7)
             fields.store(UInt32(truncatingIfNeeded: hash), at: 9)
