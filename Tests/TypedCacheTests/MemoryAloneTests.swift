@@ -155,6 +155,64 @@ import Testing
         #expect(Double(hits) > 0.95 * Double(expected), "seed \(seed): \(hits), \(expected)")
     }
 
+    /// A value that tells when it ends.
+    private final class Ending: Sendable {
+        private let tell: @Sendable () -> Void
+
+        init(_ tell: @escaping @Sendable () -> Void) { self.tell = tell }
+
+        deinit { tell() }
+    }
+
+    /// The store asks for uses under its lock, where no value may end: its `deinit` could use the cache.
+    @Test(.timeLimit(.minutes(1))) func noValueEndsWhereUsesAreAsked() throws {
+        let cache: Cache<Int> = try open()
+        let (core, key) = (cache.core, try EntryKey("key"))
+        let isDone = Atomic<Bool>(false)
+        let askCount = Atomic<Int>(0)
+        let endings = Atomic<Int>(0)
+        let remover = ObjectIdentifier(Thread.current)
+        let group = DispatchGroup()
+        for _ in 0..<2 {
+            group.enter()
+            let asker = Thread {
+                while !isDone.load(ordering: .relaxed) {
+                    _ = core.takeUses(of: "key")
+                    askCount.add(1, ordering: .relaxed)
+                }
+                group.leave()
+            }
+            asker.start()
+        }
+        func entry() -> MemoryEntry {
+            let value = Ending {
+                if ObjectIdentifier(Thread.current) != remover { endings.add(1, ordering: .relaxed) }
+            }
+            return ValueEntry(value, key: key, cost: 1, deadline: .infinity, timing: nil)
+        }
+        var rounds = 0
+        while rounds < 100_000 || askCount.load(ordering: .relaxed) < 50_000 {
+            rounds += 1
+            core.memory.table.insert(entry())
+            _ = core.memory.table.remove(forKey: key)
+        }
+        isDone.store(true, ordering: .relaxed)
+        group.wait()
+        #expect(endings.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func usesAreTakenOnce() throws {
+        let cache: Cache<Int> = try open()
+        try cache.save(1, forKey: "key")
+        _ = cache.core.takeUses(of: "key")
+        for uses in [1, 2, 3, 5] {
+            for _ in 0..<uses { #expect(try cache.fetch(forKey: "key") == 1) }
+            #expect(cache.core.takeUses(of: "key") == min(uses, 3))
+            #expect(cache.core.takeUses(of: "key") == 0)
+        }
+        #expect(cache.core.takeUses(of: "none") == 0)
+    }
+
     @Test func memoryShrinksWhenItIsTold() throws {
         let cache: Cache<Int> = try open()
         for number in 0..<100 { try cache.save(number, forKey: number) }

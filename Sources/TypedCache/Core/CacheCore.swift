@@ -242,9 +242,8 @@ extension CacheCore: StoreUser {
     }
 
     func takeUses(of key: String) -> UInt8 {
-        guard let key = try? EntryKey(key), let entry = memory.table.entry(forKey: key) else { return 0 }
-        defer { entry.uses = 0 }
-        return entry.uses
+        guard let key = try? EntryKey(key) else { return 0 }
+        return memory.table.takeUses(key)
     }
 
     func didEvict(_ entry: EntryInformation) { didDrop(entry, as: storeEviction) }

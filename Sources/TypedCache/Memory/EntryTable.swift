@@ -49,6 +49,16 @@ struct EntryTable: @unchecked Sendable {
         stripe(of: key).pointee.slots.withLock { $0.entry(forKey: key) != nil }
     }
 
+    /// How often the entry for a key was used since this was last asked; 0 if there is none. Gives out no reference, as
+    /// ``contains(_:)``.
+    func takeUses(_ key: EntryKey) -> UInt8 {
+        stripe(of: key).pointee.slots.withLock { slots in
+            guard let entry = slots.entry(forKey: key) else { return 0 }
+            defer { entry.uses = 0 }
+            return entry.uses
+        }
+    }
+
     func entry(forKey key: EntryKey) -> MemoryEntry? {
         stripe(of: key).pointee.slots.withLock { $0.entry(forKey: key) }
     }
