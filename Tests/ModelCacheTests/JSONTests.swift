@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -167,6 +168,37 @@ import Testing
         #expect(body.nested.models.count == 1)
     }
 
+    /// Links to links are decoded once by each of the two readers, also if the innermost one is none, and although whole
+    /// models are expected.
+    @Test(arguments: [false, true]) func aChainOfLinksThatIsBrokenIsDecodedOnce(isExpected: Bool) throws {
+        let depth = 60
+        let chain = (1...depth).reversed().reduce(#"{"id": "none"}"#) { #"{"id": \#($1), "parent": \#($0)}"# }
+        let first = isExpected ? #"{"id": -1, "parent": {"id": -2}}, "# : ""
+        let count = Count()
+        let body = ModelBody(ModelResponse(body: Data("[\(first)\(chain)]".utf8))) {
+            let decoder = JSONDecoder()
+            decoder.userInfo[Reply.count] = count
+            return decoder
+        }
+        #expect {
+            try body.models(Reply.self)
+        } throws: { error in
+            guard case DecodingError.typeMismatch(_, let context) = error else { return false }
+            return context.codingPath.count == depth + 2
+        }
+        #expect(count.value <= 2 * (depth + 3))
+        #expect(body.nested.models.isEmpty)
+    }
+
+    /// The form of the last link does not bind the next one.
+    @Test func identitiesAndWholeModelsMayFollowEachOther() throws {
+        let json =
+            #"[{"id": 1, "parent": {"id": 2}}, {"id": 3, "parent": 4}, {"id": 5, "parent": {"id": 6, "parent": 7}}]"#
+        let body = ModelBody(ModelResponse(body: Data(json.utf8))) { JSONDecoder() }
+        #expect(try body.models(Reply.self).map(\.parent?.id) == [2, 4, 6])
+        #expect(body.nested.models.compactMap { ($0 as? Reply)?.id } == [2, 6])
+    }
+
     /// The first of two members with one name counts for `JSONDecoder`, also where they have it by conversion.
     @Test func namesThatComeTwiceAreLeftToJSONDecoder() throws {
         let converting = decoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
@@ -203,5 +235,40 @@ import Testing
             [], [0], [0x22], [0x5C], [0x22, 0x5C], [0x22, 0xFF, 0x22], [0x7B, 0x22], [0xEF, 0xBB, 0xBF, 0x31],
         ]
         for bytes in broken { #expect(check(Anything.self, bytes, decoder()) == nil) }
+    }
+}
+
+/// A model with a link to its like.
+private struct Reply: CachedModel {
+    static let modelName = "reply"
+    // The name is no empty string, so it is a key.
+    static let count = CodingUserInfoKey(rawValue: "count").unsafelyUnwrapped
+    let id: Int
+    var parent: Link<Reply>?
+
+    static func request(for id: Int) -> ModelRequest { .get("/replies/\(id)") }
+
+    private enum CodingKeys: CodingKey { case id, parent }
+
+    init(from decoder: any Decoder) throws {
+        try (decoder.userInfo[Self.count] as? Count)?.add()
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        parent = try container.decodeIfPresent(Link<Reply>.self, forKey: .parent)
+    }
+}
+
+/// A number of decodings; fails from the thousandth on, so that one that would not end does.
+private final class Count: Sendable {
+    struct Many: Error {}
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+
+    func add() throws {
+        let value = count.withLock { count in
+            count += 1
+            return count
+        }
+        if value > 1_000 { throw Many() }
     }
 }

@@ -31,12 +31,18 @@ extension Link: Codable {
 
     // Apart: optionals of types that are not known take longer to make than a link from disk does.
     private static func identity(in decoder: any Decoder, collecting nested: NestedModels) throws -> Target.ID {
-        // Most answers have one form throughout, so the form that was there last time is tried first.
-        if nested.expectsWhole(Target.self), let target = try? Target(from: decoder) {
-            nested.add(target)
-            return target.id
+        // Most answers have one form throughout, so the form that was there last time is tried first. Neither form is
+        // tried twice: the attempts would double with each link of a chain.
+        var failure: (any Error)?
+        if nested.expectsWhole(Target.self) {
+            do { return try whole(in: decoder, collecting: nested) } catch { failure = error }
         }
         if let id = try? decoder.singleValueContainer().decode(Target.ID.self) { return id }
+        if let failure { throw failure }
+        return try whole(in: decoder, collecting: nested)
+    }
+
+    private static func whole(in decoder: any Decoder, collecting nested: NestedModels) throws -> Target.ID {
         let target = try Target(from: decoder)
         nested.add(target)
         return target.id
