@@ -107,6 +107,13 @@ import Testing
         #expect(Variants.of(names, .get("/")) == ["*": ""])
     }
 
+    /// Behind a quote that is never closed no other one looks for its end.
+    @Test(.timeLimit(.minutes(1))) func quotesThatAreNeverClosedTakeTheTimeOfTheHeader() {
+        let control = CacheControl("max-age=1, x=\"" + String(repeating: "\\\"", count: 100_000) + ", no-store")
+        #expect(control.maxAge == 1)
+        #expect(control.isNoStore)
+    }
+
     @Test func aParameterIsNoPartOfAnother() {
         let one = ModelRequest.get("/", query: ["a": "1&b=2"])
         let two = ModelRequest.get("/", query: ["a": "1", "b": "2"])

@@ -3,6 +3,9 @@
 /// Takes time in proportion to the header's length, and allocates nothing.
 struct HeaderMembers: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
+    /// Whether a quote of the rest may be closed. Behind one that is not, every quote is escaped, so none of them is closed
+    /// either.
+    private var hasClosedQuotes = true
 
     init(_ text: String) { rest = text[...].utf8 }
 
@@ -16,11 +19,13 @@ struct HeaderMembers: Sequence, IteratorProtocol {
     }
 
     /// Where the first member ends.
-    private func end() -> Substring.Index {
+    private mutating func end() -> Substring.Index {
         var index = rest.startIndex
         while index < rest.endIndex, rest[index] != Self.comma {
             // A quote that is never closed is a character as any other: it hides no directive behind it.
-            if rest[index] == Self.quote, let closing = closingQuote(behind: index) { index = closing }
+            if hasClosedQuotes, rest[index] == Self.quote {
+                if let closing = closingQuote(behind: index) { index = closing } else { hasClosedQuotes = false }
+            }
             index = rest.index(after: index)
         }
         return index
