@@ -1,8 +1,10 @@
 import Foundation
-import ModelCache
 import ModelCacheTesting
+import Synchronization
 import Testing
 import TypedCache
+
+@testable import ModelCache
 
 /// Accounts, and how they end.
 @Suite struct AccountTests {
@@ -75,6 +77,29 @@ import TypedCache
         let other = try await stage.open(account: "other")
         await other.flush()
         #expect(!FileManager.default.fileExists(atPath: left.path(percentEncoded: false)))
+    }
+
+    /// Both find files gone that the other one has deleted, and each of them returns when none is left.
+    @Test func twoOpeningsThatFinishTheSameErasureLeaveNothing() throws {
+        let stage = try Stage()
+        let root = stage.directory.url
+        let directory = try AccountDirectory(account: "42", in: root)
+        for _ in 0..<20 {
+            let left = root.appending(path: ".erased-\(UUID().uuidString)")
+            for name in 0..<4 {
+                let part = left.appending(path: "\(name)")
+                try FileManager.default.createDirectory(at: part, withIntermediateDirectories: true)
+                for file in 0..<20 { try Data([1]).write(to: part.appending(path: "\(file)")) }
+            }
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                if let failure = directory.deleteErased() { failures.withLock { $0.append("\(failure)") } }
+                if FileManager.default.fileExists(atPath: left.path(percentEncoded: false)) {
+                    failures.withLock { $0.append("files are left") }
+                }
+            }
+            #expect(failures.withLock { $0 } == [])
+        }
     }
 
     @Test func accountsOfAnyNameAreApart() async throws {

@@ -69,18 +69,21 @@ struct AccountDirectory: Sendable {
     }
 
     private func delete(_ directory: URL) -> ModelCacheError? {
-        do {
-            try FileManager.default.removeItem(at: directory)
-            return nil
-        } catch let error where Self.isMissing(error) {
-            return nil
-        } catch {
-            return ModelCacheError(
-                .storage,
-                "files of an erased account cannot be deleted; the next opening tries again",
-                cause: error
-            )
-        }
+        // Another opening may delete the same directory. Foundation stops at a file that is gone already, with others left.
+        repeat {
+            do {
+                try FileManager.default.removeItem(at: directory)
+            } catch let error where Self.isMissing(error) {
+                continue
+            } catch {
+                return ModelCacheError(
+                    .storage,
+                    "files of an erased account cannot be deleted; the next opening tries again",
+                    cause: error
+                )
+            }
+        } while FileManager.default.fileExists(atPath: directory.path(percentEncoded: false))
+        return nil
     }
 
     /// Whether there is no such file: Foundation tells by two codes.
