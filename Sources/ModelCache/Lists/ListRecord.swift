@@ -83,25 +83,32 @@ struct ListRecord: Codable, Equatable, Sendable {
 extension ListRecord {
     /// Puts a new first page in the place of the former one.
     ///
-    /// Where the page runs into elements that were there, the ones behind them stay, so that a list that was
-    /// scrolled down loses nothing. Where it does not, a gap of unknown length is between them, and the former elements go.
+    /// Where the page ends with a former element, and has all former elements before that one, the others stay behind it:
+    /// a list that was scrolled down loses nothing. Otherwise unknown elements may be in between, so the former elements
+    /// go, and the list continues with the page's cursor. They go as well where the list has no cursor, because the server
+    /// refused it or the list was read to its end: its end may be elsewhere now.
     mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
         if page == ids {
             self.next = next
             return
         }
         let page = Self.distinct(page)
-        let fresh = Set(page)
-        guard let last = ids.lastIndex(where: fresh.contains), last < ids.count - 1, next != nil else {
-            ids = page
-            self.next = next
-            return
-        }
-        let tail = ids[(last + 1)...].filter { !fresh.contains($0) }
-        // Behind the page the server has at least `tail`; the cursor behind it is still the list's own, but for one that
-        // counts elements.
-        if let cursor = self.next, cursor.offset == ids.count { self.next = .offset(page.count + tail.count) }
+        let count = ids.count
+        let tail = next == nil || self.next == nil ? [] : tail(behind: page)
         ids = page + tail
+        if tail.isEmpty {
+            self.next = next
+        } else {
+            moveOffset(from: count)
+        }
+    }
+
+    /// The former elements that stay behind a new first page.
+    private func tail(behind page: [String]) -> [String] {
+        let fresh = Set(page)
+        let known = ids.prefix(while: fresh.contains)
+        guard let last = page.last, known.contains(last) else { return [] }
+        return ids[known.endIndex...].filter { !fresh.contains($0) }
     }
 
     /// Adds a page behind the last one. Elements that are there already stay where they are.
@@ -109,6 +116,8 @@ extension ListRecord {
         var known = Set(ids)
         ids += page.filter { known.insert($0).inserted }
         self.next = next
+        // The next answer is to have the first page, even if that is unchanged: the list may have grown at its end.
+        if next == nil { state.validators = nil }
     }
 
     /// Puts an element at a place, and takes it from the one that it had.

@@ -1,0 +1,175 @@
+import Foundation
+import ModelCache
+import Synchronization
+import TestSupport
+import Testing
+import TypedCache
+import TypedCacheTesting
+
+/// A server that has one list of articles, and gives it in pages behind an element.
+///
+/// Behind an element that the list has no longer there is no page: status 410. After 1,000 requests it fails, so that a
+/// fetch that would go on for ever ends.
+private final class PageServer: ModelTransport {
+    static let pageSize = 3
+    private let ids: Mutex<[Int]>
+    private let count = Mutex(0)
+
+    init(_ ids: some Sequence<Int>) { self.ids = Mutex(Array(ids)) }
+
+    var list: [Int] { ids.withLock { $0 } }
+    var requests: Int { count.withLock { $0 } }
+
+    func change(_ change: (inout [Int]) -> Void) { ids.withLock { change(&$0) } }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        let count = count.withLock { count in
+            count += 1
+            return count
+        }
+        if count > 1_000 { throw URLError(.networkConnectionLost) }
+        let ids = list
+        var rest = ids[...]
+        if let number = request.query.first?.value.flatMap(Int.init) {
+            guard let place = ids.firstIndex(of: number) else { return ModelResponse(status: 410) }
+            rest = ids[(place + 1)...]
+        }
+        let page = rest.prefix(Self.pageSize)
+        var body: [String: Any] = ["items": page.map { ["id": $0, "title": "t", "author": 7] as [String: Any] }]
+        if rest.count > page.count { body["next"] = page.last }
+        return ModelResponse(body: try JSONSerialization.data(withJSONObject: body))
+    }
+}
+
+/// The server's list, by cursors of the server's own.
+private struct Cursors: ModelList {
+    typealias Element = Article
+    var listKey: String { "cursors" }
+    func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["after": cursor?.text]) }
+    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+}
+
+/// How pages become one list.
+@Suite struct PagingTests {
+    private func open(_ server: PageServer) async throws -> ModelCache {
+        try await ModelCache.inMemory(types: [Article.self], transport: server)
+    }
+
+    private func article(_ id: Int) -> Article { Article(id: id, title: "t", author: Link(7)) }
+
+    /// Asks for pages until there are no more; once more from the start where the server does not take a cursor.
+    private func readToTheEnd<List: ModelList>(_ list: List, _ models: ModelCache) async throws -> [Int]
+    where List.Element == Article {
+        for _ in 0..<100 {
+            do {
+                let shown = try await models.fetchMore(of: list)
+                if !shown.hasMore, shown.freshness.isFresh { return shown.elements.map(\.id) }
+                if !shown.hasMore { _ = try await models.fetch(list) }
+            } catch let error as ModelCacheError where error.code == .cursorRefused {
+                _ = try await models.fetch(list)
+            }
+        }
+        Issue.record("the list has no end")
+        return []
+    }
+
+    // MARK: A new first page
+
+    @Test func anElementThatComesToTheFrontTakesNoOtherWithIt() async throws {
+        let server = PageServer(0..<12)
+        let models = try await open(server)
+        _ = try await models.fetch(Cursors())
+        for _ in 0..<2 { _ = try await models.fetchMore(of: Cursors()) }
+        server.change { $0 = [7, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11] }
+        let shown = try await models.fetch(Cursors(), .reload)
+        #expect(shown.elements.map(\.id) == [7, 0, 1, 2, 3, 4, 5, 6, 8])
+        #expect(try await models.fetchMore(of: Cursors()).elements.map(\.id) == server.list)
+    }
+
+    /// Where elements are missing that stood before those of the page, it is not known where the others stand.
+    @Test(arguments: [
+        [5, 6, 7, 0, 1, 2, 3, 4, 8, 9, 10, 11], [0, 1, 7, 2, 3, 4, 5, 6, 8, 9, 10, 11],
+        [0, 2, 3, 4, 5, 6, 7, 8, 1, 9, 10, 11], [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+        [7, 8, 20, 21, 0, 1, 2, 3, 4, 5, 6, 9, 10, 11],
+    ]) func aFirstPageThatLacksElementsBeforeItsOwnTakesThePlaceOfAll(order: [Int]) async throws {
+        let server = PageServer(0..<12)
+        let models = try await open(server)
+        _ = try await models.fetch(Cursors())
+        for _ in 0..<2 { _ = try await models.fetchMore(of: Cursors()) }
+        server.change { $0 = order }
+        #expect(try await models.fetch(Cursors(), .reload).elements.map(\.id) == Array(order.prefix(3)))
+        #expect(try await readToTheEnd(Cursors(), models) == order)
+    }
+
+    /// The elements behind an own one are news that the list has not seen yet, and there are more of them than the page has.
+    @Test func aFirstPageThatEndsInNewsTakesThePlaceOfAll() async throws {
+        let server = PageServer(0..<9)
+        let models = try await open(server)
+        _ = try await models.fetch(Cursors())
+        _ = try await models.fetchMore(of: Cursors())
+        server.change { $0 = [20, 14, 13, 12] + $0 }
+        try await models.change { $0.insert(article(20), into: Cursors(), at: .start) }
+        #expect(try await models.fetch(Cursors(), .reload).elements.map(\.id) == [20, 14, 13])
+        #expect(try await readToTheEnd(Cursors(), models) == server.list)
+    }
+
+    @Test func aListWhoseCursorWasRefusedIsReadToItsEndFromTheStart() async throws {
+        let server = PageServer([9, 8, 7, 6, 5, 4, 3, 2, 1])
+        let models = try await open(server)
+        _ = try await models.fetch(Cursors())
+        _ = try await models.fetchMore(of: Cursors())
+        server.change { $0.removeAll { $0 == 4 } }
+        await expect(.cursorRefused) { _ = try await models.fetchMore(of: Cursors()) }
+        let again = try await models.fetch(Cursors())
+        #expect(again.elements.map(\.id) == [9, 8, 7])
+        #expect(again.hasMore)
+        #expect(try await readToTheEnd(Cursors(), models) == [9, 8, 7, 6, 5, 3, 2, 1])
+    }
+
+    @Test(arguments: [2, 3, 5]) func aListThatWasReadToItsEndGrowsThere(count: Int) async throws {
+        let server = PageServer(0..<count)
+        let models = try await open(server)
+        _ = try await models.fetch(Cursors())
+        #expect(try await models.fetchMore(of: Cursors()).hasMore == false)
+        server.change { $0 += [count, count + 1] }
+        #expect(try await models.fetch(Cursors(), .reload).hasMore)
+        #expect(try await readToTheEnd(Cursors(), models) == Array(0..<count + 2))
+    }
+
+    // MARK: Law
+
+    /// The server's list changes where it is sorted by the last activity: all that it has is found.
+    @Test(arguments: seeds(0..<300)) func nothingIsLostOrDoubledBySorting(seed: Int) async throws {
+        var random = SeededGenerator(seed: seed)
+        let server = PageServer(0..<Int.random(in: 0...20, using: &random))
+        let models = try await open(server)
+        var shown = try await models.fetch(Cursors()).elements.map(\.id)
+        for step in 0..<25 {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: server.change { $0.insert(100 + step, at: 0) }
+            case 1:
+                // The first ones stay behind all that is new.
+                guard
+                    let id = server.list.filter({ !shown.prefix(PageServer.pageSize).contains($0) })
+                        .randomElement(using: &random)
+                else { continue }
+                server.change { ids in
+                    ids.removeAll { $0 == id }
+                    ids.insert(id, at: 0)
+                }
+            case 2:
+                guard let id = server.list.randomElement(using: &random) else { continue }
+                server.change { $0.removeAll { $0 == id } }
+            case 3: shown = try await models.fetch(Cursors(), .reload).elements.map(\.id)
+            default:
+                do {
+                    shown = try await models.fetchMore(of: Cursors()).elements.map(\.id)
+                } catch let error as ModelCacheError where error.code == .cursorRefused {}
+            }
+        }
+        _ = try await models.fetch(Cursors(), .reload)
+        let read = try await readToTheEnd(Cursors(), models)
+        #expect(Set(read).isSuperset(of: server.list), "seed \(seed): \(read), \(server.list)")
+        #expect(Set(read).count == read.count, "seed \(seed): \(read)")
+    }
+}
