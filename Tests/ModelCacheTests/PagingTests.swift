@@ -6,7 +6,7 @@ import Testing
 import TypedCache
 import TypedCacheTesting
 
-/// A server that has one list of articles, and gives it in pages behind an element.
+/// A server that has one list of articles, and gives it in pages behind an element or an offset.
 ///
 /// Behind an element that the list has no longer there is no page: status 410. After 1,000 requests it fails, so that a
 /// fetch that would go on for ever ends.
@@ -30,9 +30,13 @@ private final class PageServer: ModelTransport {
         if count > 1_000 { throw URLError(.networkConnectionLost) }
         let ids = list
         var rest = ids[...]
-        if let number = request.query.first?.value.flatMap(Int.init) {
-            guard let place = ids.firstIndex(of: number) else { return ModelResponse(status: 410) }
-            rest = ids[(place + 1)...]
+        if let parameter = request.query.first, let number = parameter.value.flatMap(Int.init) {
+            if parameter.name == "offset" {
+                rest = ids.dropFirst(number)
+            } else {
+                guard let place = ids.firstIndex(of: number) else { return ModelResponse(status: 410) }
+                rest = ids[(place + 1)...]
+            }
         }
         let page = rest.prefix(Self.pageSize)
         var body: [String: Any] = ["items": page.map { ["id": $0, "title": "t", "author": 7] as [String: Any] }]
@@ -47,6 +51,18 @@ private struct Cursors: ModelList {
     var listKey: String { "cursors" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["after": cursor?.text]) }
     func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+}
+
+/// The server's list, by offsets.
+private struct Offsets: ModelList {
+    typealias Element = Article
+    var listKey: String { "offsets" }
+    func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["offset": cursor?.text]) }
+    func page(in body: ModelBody) throws -> Page<Article> {
+        let page: Page<Article> = try body.page(items: "items", next: "next")
+        guard page.next != nil else { return page }
+        return Page(page.elements, next: .offset((body.cursor?.offset ?? 0) + page.elements.count))
+    }
 }
 
 /// How pages become one list.
@@ -136,7 +152,70 @@ private struct Cursors: ModelList {
         #expect(try await readToTheEnd(Cursors(), models) == Array(0..<count + 2))
     }
 
-    // MARK: Law
+    // MARK: Offsets
+
+    @Test func anOffsetMovesAlsoWherePagesHaveOverlapped() async throws {
+        let server = PageServer(1...9)
+        let models = try await open(server)
+        _ = try await models.fetch(Offsets())
+        server.change { $0.insert(0, at: 0) }
+        #expect(try await models.fetchMore(of: Offsets()).elements.map(\.id) == [1, 2, 3, 4, 5])
+        server.change { $0.removeAll { $0 == 2 } }
+        try await models.change { $0.remove(id: 2, from: Offsets()) }
+        #expect(try await models.fetchMore(of: Offsets()).elements.map(\.id) == [1, 3, 4, 5, 6, 7, 8])
+    }
+
+    @Test(arguments: [Int.min, -1, Int.max]) func noOffsetOfAServerOverflows(offset: Int) async throws {
+        struct Strange: ModelList {
+            typealias Element = Article
+            var offset: Int
+            var listKey: String { "strange" }
+            func request(after cursor: PageCursor?) -> ModelRequest { .get("/") }
+            func page(in body: ModelBody) throws -> Page<Article> {
+                Page(try body.decode([Article].self, at: "items"), next: .offset(offset))
+            }
+        }
+        let models = try await open(PageServer(1...3))
+        let list = Strange(offset: offset)
+        _ = try await models.fetch(list)
+        try await models.change { $0.insert(article(9), into: list, at: .start) }
+        for id in [9, 1, 2, 3] { try await models.change { $0.remove(id: id, from: list) } }
+        #expect(try await models.fetch(list, .reload).elements.map(\.id) == [1, 2, 3])
+    }
+
+    @Test(arguments: [false, true]) func aPageIsAskedForOnceWhileAChangeIsNotConfirmed(isDone: Bool) async throws {
+        let server = PageServer(1...9)
+        let models = try await open(server)
+        _ = try await models.fetch(Offsets())
+        try await models.change {
+            $0.insert(article(20), into: Offsets(), at: .start)
+        } sending: {
+            if isDone { server.change { $0.insert(20, at: 0) } }
+            let more = try await models.fetchMore(of: Offsets())
+            // An element that comes twice is left out.
+            #expect(more.elements.map(\.id) == [20, 1, 2, 3, 4, 5] + (isDone ? [] : [6]))
+            #expect(server.requests == 2)
+            if !isDone { server.change { $0.insert(20, at: 0) } }
+        }
+        #expect(try await readToTheEnd(Offsets(), models) == server.list)
+    }
+
+    /// The server may have removed the element already, and counts without it then.
+    @Test(arguments: [false, true]) func noElementIsLostWhileARemovalIsNotConfirmed(isDone: Bool) async throws {
+        let server = PageServer(1...9)
+        let models = try await open(server)
+        _ = try await models.fetch(Offsets())
+        try await models.change {
+            $0.remove(id: 2, from: Offsets())
+        } sending: {
+            if isDone { server.change { $0.removeAll { $0 == 2 } } }
+            _ = try await models.fetchMore(of: Offsets())
+            if !isDone { server.change { $0.removeAll { $0 == 2 } } }
+        }
+        #expect(try await readToTheEnd(Offsets(), models) == server.list)
+    }
+
+    // MARK: Laws
 
     /// The server's list changes where it is sorted by the last activity: all that it has is found.
     @Test(arguments: seeds(0..<300)) func nothingIsLostOrDoubledBySorting(seed: Int) async throws {
@@ -171,5 +250,74 @@ private struct Cursors: ModelList {
         let read = try await readToTheEnd(Cursors(), models)
         #expect(Set(read).isSuperset(of: server.list), "seed \(seed): \(read), \(server.list)")
         #expect(Set(read).count == read.count, "seed \(seed): \(read)")
+    }
+
+    /// The program changes a list that the server counts, while pages are loaded, and others add to it, or the first page is
+    /// loaded anew: all is found.
+    @Test(arguments: seeds(0..<300)) func offsetsLoseNothing(seed: Int) async throws {
+        var random = SeededGenerator(seed: seed)
+        let first = 0..<Int.random(in: 3...30, using: &random)
+        let server = PageServer(first)
+        let models = try await open(server)
+        _ = try await models.fetch(Offsets())
+        var trial = Trial(server: server, models: models, areOthers: seed % 2 == 0, random: random)
+        for _ in 0..<20 { try await trial.step() }
+        let read = try await readToTheEnd(Offsets(), models)
+        let own = server.list.filter { !trial.others.contains($0) }
+        #expect(Set(read).isSuperset(of: own), "seed \(seed): \(read), \(server.list)")
+        #expect(Set(read).count == read.count, "seed \(seed): \(read)")
+        #expect(read.filter(first.contains) == own.filter(first.contains), "seed \(seed): \(read), \(server.list)")
+    }
+}
+
+/// Random steps of a program and a server with a list by offsets.
+private struct Trial {
+    struct Refused: Error {}
+
+    let server: PageServer
+    let models: ModelCache
+    /// Whether others add elements at the front, which the list does not hear of; otherwise its first page is loaded anew.
+    let areOthers: Bool
+    var random: SeededGenerator
+    /// The elements of others.
+    var others: Set<Int> = []
+    var last = 1_000
+
+    /// - Parameter depth: how many changes are under way.
+    mutating func step(depth: Int = 0) async throws {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0 where areOthers:
+            last += 1
+            others.insert(last)
+            server.change { $0.insert(last, at: 0) }
+        case 0: _ = try await models.fetch(Offsets(), .reload)
+        case 1, 2: _ = try await models.fetchMore(of: Offsets())
+        default: if depth < 3 { try await change(depth: depth) }
+        }
+    }
+
+    /// Inserts or removes an element, with other steps before and behind the moment when the server does the same, or refuses.
+    private mutating func change(depth: Int) async throws {
+        last += 1
+        let new = last
+        let shown = try await models.stored(Offsets())?.elements.map(\.id).filter { $0 < 1_000 } ?? []
+        let removed = Bool.random(using: &random) ? shown.randomElement(using: &random) : nil
+        let isRefused = Int.random(in: 0..<5, using: &random) == 0
+        do {
+            try await models.change { draft in
+                if let removed {
+                    draft.remove(id: removed, from: Offsets())
+                } else {
+                    draft.insert(Article(id: new, title: "t", author: Link(7)), into: Offsets(), at: .start)
+                }
+            } sending: {
+                try await step(depth: depth + 1)
+                if isRefused { throw Refused() }
+                server.change { ids in
+                    if let removed { ids.removeAll { $0 == removed } } else { ids.insert(new, at: 0) }
+                }
+                try await step(depth: depth + 1)
+            }
+        } catch is Refused {}
     }
 }

@@ -225,10 +225,10 @@ extension ModelEngine {
 
     /// Loads the page behind the last element that is known.
     nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
-        guard let record = try await shown(list)?.entry.record else {
-            return try await fetch(list, mode: .automatic)
-        }
-        guard let cursor = record.next else {
+        guard let shown = try await shown(list)?.entry.record,
+            let record = try await record(lists().records, list.listKey)?.record
+        else { return try await fetch(list, mode: .automatic) }
+        guard let end = record.next, let cursor = record.cursor(under: shown) else {
             guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
             return snapshot
         }
@@ -237,7 +237,7 @@ extension ModelEngine {
         }
         try checkUsable()
         let outcome = try await loads.join("more/\(List.Element.modelName)/\(list.listKey)") { [self] in
-            try await loadMore(list, cursor)
+            try await loadMore(list, cursor, at: end)
         }
         // The list was changed below the request: its end is elsewhere now.
         if case .elsewhere = outcome { return try await fetchMore(of: list) }
@@ -246,14 +246,18 @@ extension ModelEngine {
         return snapshot
     }
 
+    /// - Parameters:
+    ///   - cursor: where the page begins.
+    ///   - end: the stored list's own cursor, which it has as long as it ends where it did.
     private nonisolated(nonsending) func loadMore<List: ModelList>(
         _ list: List,
-        _ cursor: PageCursor
+        _ cursor: PageCursor,
+        at end: PageCursor
     ) async throws -> NextPage<List.Element> {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(list.request(after: cursor), bookkeeping)
         if [400, 404, 410, 422].contains(answer.response.status) {
-            try await refuse(cursor, of: list, answer)
+            try await refuse(end, of: list, answer)
         }
         let page = try page(list, answer, after: cursor)
         guard answer.lifetime.isStored else { return .notKept(page.page) }
@@ -263,10 +267,10 @@ extension ModelEngine {
         arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let before = try await record(lists().records, list.listKey)?.record
-        guard before?.next == cursor else { return .elsewhere }
+        guard before?.next == end else { return .elsewhere }
         let isAppended = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard record?.next == cursor else { return }
+            guard record?.next == end else { return }
             record?.append(ids, next: next)
             isAppended.set()
         }

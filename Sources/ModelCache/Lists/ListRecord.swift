@@ -140,9 +140,28 @@ extension ListRecord {
         moveOffset(from: count)
     }
 
-    /// A cursor that counts elements moves with their number: the server is told of the change as well.
+    /// Moves a cursor that counts elements with their number: the server is told of the change as well.
+    ///
+    /// An offset that is too small gives elements twice, which are left out; one that is too large loses elements. So an
+    /// offset above the number of known elements does not move up: it may count the new ones already.
     private mutating func moveOffset(from count: Int) {
-        if let next, next.offset == count { self.next = .offset(ids.count) }
+        guard let offset = next?.offset else { return }
+        let added = ids.count - count
+        if added < 0 {
+            next = .offset(max(0, max(0, offset) + added))
+        } else if offset < ids.count {
+            next = .offset(min(offset + added, ids.count))
+        }
+    }
+
+    /// The cursor of the page behind the last element. An offset leaves out elements that unconfirmed changes remove: the
+    /// server may have removed them already.
+    ///
+    /// - Parameter shown: the list with these changes.
+    func cursor(under shown: ListRecord) -> PageCursor? {
+        guard let offset = next?.offset, shown.ids != ids else { return next }
+        let left = Set(shown.ids)
+        return .offset(max(0, max(0, offset) - ids.count { !left.contains($0) }))
     }
 
     private static func distinct(_ ids: [String]) -> [String] {

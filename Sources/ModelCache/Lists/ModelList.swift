@@ -75,7 +75,8 @@ public struct PageCursor: Sendable, Hashable, Decodable {
         self.offset = offset
     }
 
-    /// The number of elements before the page. Elements that are put into the list, or taken out of it, move it.
+    /// The number of elements before the page. It moves with elements that the program inserts and removes, never so far up
+    /// that the next page would lose one.
     public static func offset(_ count: Int) -> PageCursor { PageCursor(offset: count) }
 
     /// Reads a server's own cursor: a string or a whole number.
