@@ -20,14 +20,17 @@ children_of() {
 clean_up() {
     trap '' INT TERM HUP
     trap - EXIT
-    # By the shell's own list: a signal may come between a start and the next command.
-    for process in $(jobs -p); do
-        # Stopped, it starts no more.
-        kill -STOP "$process" 2>/dev/null || true
-        # shellcheck disable=SC2046
-        kill -9 $(children_of "$process") "$process" 2>/dev/null || true
-    done
-    wait 2>/dev/null || true
+    # The shell tells of each job that was killed, as it would of a crash.
+    {
+        # By the shell's own list: a signal may come between a start and the next command.
+        for process in $(jobs -p); do
+            # Stopped, it starts no more.
+            kill -STOP "$process" || true
+            # shellcheck disable=SC2046
+            kill -9 $(children_of "$process") "$process" || true
+        done
+        wait || true
+    } 2>/dev/null
     if [[ -n $work ]]; then rm -rf "$work"; fi
 }
 trap clean_up EXIT
@@ -160,7 +163,11 @@ wait_until "the replica of the server at port $port" has_replica
 process=$(redis-cli -p "$port" info server | sed -n 's/^process_id:\([0-9]*\).*/\1/p')
 say "The server that has Tokyo, at port $port, is killed:"
 echo "\$ kill -9 $process"
-kill -9 "$process"
+# Waited for here, the shell does not tell of its end.
+{
+    kill -9 "$process"
+    wait "$process" || true
+} 2>/dev/null
 echo >&7
 wait "$fleet"
 exec 7>&-
