@@ -133,6 +133,12 @@ struct Warm: Subcommand {
         let interruption = environment.trapSignals()
         var (source, size) = try openSource(environment, interruption)
         let content = try RecordContent(typeName: typeName, timeToLive: timeToLive, tag: tag)
+        if let typeName, !SwiftTypeName.isComplete(typeName) {
+            environment.errors.report(
+                "'\(EscapedText(typeName, limit: 80))' is no Swift type with its module, as atlas.City is; a fetch of "
+                    + "another type throws .typeMismatch"
+            )
+        }
         let sink =
             isDryRun
             ? environment.backend.checkingSink(for: content)
@@ -166,6 +172,9 @@ struct Warm: Subcommand {
         do throws(SourceError) {
             let input = try environment.openInput(location, interruption)
             let source = try RecordSources.open(input, at: location, format: format)
+            if let columns = source.columns, !columns.contains(keyField) {
+                throw SourceError.missingKeyColumn(name: keyField)
+            }
             return (source, input.size)
         } catch .interrupted {
             return (EmptySource(), nil)

@@ -22,7 +22,7 @@ extension LiveRow {
             "hitRatio": hitRatio.map(RecordValue.double) ?? .null,
             "loads": .count(counts.loads),
             "loadFailures": .count(counts.loadFailures),
-            "loadSeconds": .double(counts.loadTime.inSeconds),
+            "loadSeconds": .seconds(counts.loadTime),
             "saves": .count(counts.saves),
             "memoryEvictions": .count(counts.memoryEvictions),
             "diskEvictions": .count(counts.diskEvictions),

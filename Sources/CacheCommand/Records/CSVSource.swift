@@ -15,6 +15,7 @@ struct CSVSource: RecordSource {
 
     var valuesAreText: Bool { true }
     var bytesConsumed: Int { reader.bytesConsumed }
+    var columns: [String]? { names }
 
     mutating func next(reads: Bool) throws(SourceError) -> RecordOutcome? {
         guard let frame = try nextFilledFrame(reads: reads) else { return nil }

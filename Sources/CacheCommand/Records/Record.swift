@@ -58,6 +58,9 @@ extension RecordValue {
     /// A number of things.
     static func count(_ count: Int) -> RecordValue { .int(Int64(count)) }
 
+    /// A time in seconds, to the microsecond: the digits behind it are those of the conversion.
+    static func seconds(_ time: Duration) -> RecordValue { .double((time.inSeconds * 1e6).rounded() / 1e6) }
+
     /// A value of an archive that holds no others; null for all else.
     init(_ scalar: ArchiveTree.Value) {
         self =
@@ -79,7 +82,9 @@ extension RecordValue {
 enum RecordKind: Sendable, Equatable {
     case null
     case bool
-    case number
+    case integer
+    /// A number with a fraction or an exponent.
+    case real
     case string
     case array
     case object
@@ -90,7 +95,8 @@ enum RecordKind: Sendable, Equatable {
             switch value {
             case .null: .null
             case .bool: .bool
-            case .int, .uint, .double: .number
+            case .int, .uint: .integer
+            case .double: .real
             case .string: .string
             case .array: .array
             case .object: .object
@@ -103,7 +109,8 @@ enum RecordKind: Sendable, Equatable {
             switch item.kind {
             case .null: .null
             case .bool: .bool
-            case .integer, .unsigned, .real: .number
+            case .integer, .unsigned: .integer
+            case .real: .real
             case .string: .string
             case .array: .array
             case .object: .object
@@ -115,7 +122,8 @@ enum RecordKind: Sendable, Equatable {
         switch self {
         case .null: "null"
         case .bool: "a truth value"
-        case .number: "a number"
+        case .integer: "a whole number"
+        case .real: "a number with a fraction or an exponent"
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"

@@ -11,9 +11,14 @@ protocol RecordSource {
 
     /// How many bytes the records given so far took.
     var bytesConsumed: Int { get }
+
+    /// The names of the fields that every record has; `nil` where each record has names of its own.
+    var columns: [String]? { get }
 }
 
 extension RecordSource {
+    var columns: [String]? { nil }
+
     mutating func next() throws(SourceError) -> RecordOutcome? { try next(reads: true) }
 }
 

@@ -22,6 +22,8 @@ enum SourceError: Error, Sendable, Equatable {
     case duplicateColumn(line: Int, name: String)
     /// A column, counted from 1, has no name.
     case unnamedColumn(line: Int, column: Int)
+    /// No column has the name of the field that holds the key.
+    case missingKeyColumn(name: String)
 }
 
 /// Where records come from.
@@ -71,6 +73,8 @@ struct SourceErrorMessage: CustomStringConvertible {
             "header, line \(line): two columns are named \"\(EscapedText(name, limit: 80))\"; rename one"
         case .unnamedColumn(let line, let column):
             "header, line \(line): column \(column) has no name"
+        case .missingKeyColumn(let name):
+            "the header names no column \"\(EscapedText(name, limit: 80))\", which is the key field"
         }
     }
 }

@@ -202,7 +202,7 @@ struct WarmSummary: Sendable, Equatable {
             "saved": .count(saved),
             "present": .count(present),
             "invalid": .count(invalid),
-            "seconds": .double(elapsed.inSeconds),
+            "seconds": .seconds(elapsed),
             "recordsPerSecond": .double(rate.rounded()),
             "interrupted": .bool(signal != nil),
         ]

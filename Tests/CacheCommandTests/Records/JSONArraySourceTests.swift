@@ -20,7 +20,7 @@ struct JSONArraySourceTests {
         #expect(
             reading.badRecords == [
                 BadRecord(line: 2, reason: .json(JSONError(code: .badLiteral, offset: 5))),
-                BadRecord(line: 3, reason: .notAnObject(found: .number)),
+                BadRecord(line: 3, reason: .notAnObject(found: .integer)),
                 BadRecord(line: 4, reason: .json(JSONError(code: .expectedCommaOrEnd, offset: 6))),
                 BadRecord(line: 5, reason: .missingElement),
                 BadRecord(line: 6, reason: .json(JSONError(code: .expectedColon, offset: 5))),

@@ -36,13 +36,53 @@ struct WarmTests {
             run.errors.lines.dropLast() == [
                 #"typed-cache: line 5: the key field "id" is empty"#,
                 #"typed-cache: line 6: the key field "id" holds 1025 bytes, a key has at most 1024"#,
-                #"typed-cache: line 7: the key field "id" must hold a string or a whole number, not a number"#,
+                #"typed-cache: line 7: the key field "id" must hold a string or a whole number, not a number with a fraction or an exponent"#,
                 #"typed-cache: line 8: the key field "id" must hold a string or a whole number, not null"#,
                 #"typed-cache: line 9: the key field "id" must hold a string or a whole number, not a truth value"#,
                 #"typed-cache: line 10: the key field "id" must hold a string or a whole number, not an array"#,
                 #"typed-cache: line 11: the key field "id" is missing"#,
             ]
         )
+    }
+
+    @Test("Columns without the key are refused at once", arguments: ["a,b\n1,2\n", "a,b\n", "\0\0\0"])
+    func missingKeyColumn(text: String) {
+        for words in [[], ["--skip-invalid"], ["--dry-run"]] {
+            let run = ToolRun(warm + words, on: backend, input: text)
+            #expect(run.status == .failure && backend.saved.isEmpty)
+            #expect(
+                run.errors.text
+                    == #"typed-cache: standard input: the header names no column "id", which is the key field"#
+                    + "\n"
+            )
+        }
+        #expect(ToolRun(warm, on: backend, input: "a,id\n").status == .success)
+    }
+
+    @Test("A type's name without a module is told, and taken")
+    func typeNames() {
+        for name in ["City", "atlas.City; rm", ".City", "atlas.", "atlas.4", "atlas.Box<Swift.Int"] {
+            let run = ToolRun(warm + ["--type", name], on: backend, input: lines(1...1))
+            #expect(run.status == .success)
+            #expect(
+                run.errors.text.hasPrefix("typed-cache: '\(name)' is no Swift type with its module, "),
+                "\(name)"
+            )
+        }
+        for name in ["atlas.City", "atlas.Map.Place", "a_1.Ort", "atlas.Größe", "atlas.Box<Swift.Int>.Part"] {
+            let run = ToolRun(warm + ["--type", name], on: backend, input: lines(1...1))
+            #expect(run.errors.text.hasPrefix("1 record read, 1 saved"), "\(name)")
+        }
+    }
+
+    @Test(
+        "Times are told to the microsecond",
+        arguments: [31_898_051, 999_999_499, 1_031_898_051, 7_200_000_001_000]
+    )
+    func times(nanoseconds: Int64) {
+        let text = JSONWriter.text(.seconds(.nanoseconds(nanoseconds)), isIndented: false)
+        #expect(text.split(separator: ".").last.map { $0.count <= 6 } ?? false, "\(text)")
+        #expect(Double(text).map { abs($0 * 1e9 - Double(nanoseconds)) <= 501 } ?? false, "\(text)")
     }
 
     @Test(
