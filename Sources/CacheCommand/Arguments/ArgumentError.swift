@@ -20,7 +20,12 @@ struct ArgumentError: Error, Sendable, Equatable {
         case needsServer(option: String)
         /// The URL of a server cannot be used; the reason, without its password.
         case unusableServer(String)
-        case unexpectedOperand(String)
+        /// - Parameter suggestion: the option that the operand may be meant for.
+        case unexpectedOperand(String, suggestion: String? = nil)
+        /// An option that is for one operand alone.
+        ///
+        /// - Parameter alternative: the option that is for several.
+        case tooManyOperands(option: String, placeholder: String, alternative: String? = nil)
     }
 
     let fact: Fact
@@ -66,15 +71,20 @@ struct ArgumentErrorMessage: CustomStringConvertible {
             "\(option) is for caches on a server, and none is given by --shared or \(PlaceOptions.variable)"
         case .unusableServer(let reason):
             reason.hasSuffix(".") ? String(reason.dropLast()) : reason
-        case .unexpectedOperand(let text):
+        case .unexpectedOperand(let text, _):
             "unexpected argument \(quoted(text))"
+        case .tooManyOperands(let option, let placeholder, _):
+            "\(option) takes one \(placeholder)"
         }
     }
 
     private var advice: String {
         switch error.fact {
-        case .unknownSubcommand(_, let suggestion?), .unknownOption(_, let suggestion?):
+        case .unknownSubcommand(_, let suggestion?), .unknownOption(_, let suggestion?),
+            .unexpectedOperand(_, let suggestion?):
             "did you mean \(suggestion)?"
+        case .tooManyOperands(_, _, let alternative?):
+            "for several see \(alternative)"
         case .localOnly(let word) where word == PlaceOptions.variable:
             "give --root or --app, or unset it"
         case .unusableServer: "write redis://user:password@host:6379/?prefix=NAME"

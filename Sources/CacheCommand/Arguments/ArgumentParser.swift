@@ -37,9 +37,6 @@ struct ArgumentParser {
     /// Refuses to work on a cache of this machine where the environment names a server, and the user may mean a cache
     /// there.
     private func checkVariable() throws(ArgumentError) {
-        func option(_ name: String) -> (any DeclaredOption)? {
-            declared.options.first { $0.declaration.name == name }
-        }
         let namesCache = option("cache")?.text != nil || declared.operand?.declaration.placeholder == "CACHE"
         guard namesCache, option("root") != nil, option("shared") == nil, PlaceOptions.urlOfVariable != nil else {
             return
@@ -47,6 +44,10 @@ struct ArgumentParser {
         if option("root")?.text == nil, option("app")?.text == nil {
             throw failure(.localOnly(PlaceOptions.variable))
         }
+    }
+
+    private func option(_ name: String) -> (any DeclaredOption)? {
+        declared.options.first { $0.declaration.name == name }
     }
 
     private func failure(_ fact: ArgumentError.Fact) -> ArgumentError {
@@ -107,7 +108,9 @@ struct ArgumentParser {
     private func check(_ operands: [String]) throws(ArgumentError) {
         let operand = declared.operand?.declaration
         let most = operand?.most ?? 0
-        if operands.count > most { throw failure(.unexpectedOperand(operands[most])) }
+        if operands.count > most {
+            throw failure(.unexpectedOperand(operands[most], suggestion: suggestion(for: operands[most])))
+        }
         if let operand, operands.count < operand.least {
             throw failure(.missingOperand(operand.placeholder))
         }
@@ -116,6 +119,14 @@ struct ArgumentParser {
         }
         let excluding = declared.exclusive.filter { $0.text != nil }.map(\.declaration.spelling)
         if excluding.count > 1 { throw failure(.conflictingOptions(excluding[0], excluding[1])) }
+    }
+
+    /// The option for an operand too many, which may be the name of the cache.
+    private func suggestion(for operand: String) -> String? {
+        guard let option = option("cache"), option.text == nil, operand.count <= 80, !operand.contains("/") else {
+            return nil
+        }
+        return "\(option.declaration.spelling) \(ShellText(operand))"
     }
 
     private func parseValues() throws(ArgumentError) {

@@ -33,9 +33,13 @@ struct SelectionOptions: OptionGroup {
     @Flag("expired", help: "Only entries that have expired and are not removed yet, instead of all others")
     var isExpired: Bool
 
-    var isGiven: Bool {
-        prefix != nil || pattern != nil || tag != nil || age != nil || size != nil || isExpired
+    /// The first of these options that is given, as it is written.
+    var firstGiven: String? {
+        let options: [any DeclaredOption] = [_prefix, _pattern, _tag, _age, _size, _isExpired]
+        return options.first { $0.text != nil }?.declaration.spelling
     }
+
+    var isGiven: Bool { firstGiven != nil }
 
     var filter: EntryFilter {
         EntryFilter(

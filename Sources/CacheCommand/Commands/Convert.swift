@@ -35,9 +35,15 @@ struct Convert: Subcommand {
     let destination = DestinationOptions()
 
     func validate() throws(ArgumentError) {
-        if destination.output != nil, paths.count > 1 { throw Self.failure(.unexpectedOperand(paths[1])) }
-        if destination.fileExtension != nil, paths.contains("-") { throw Self.failure(.unexpectedOperand("-")) }
-        if paths.count(where: { $0 == "-" }) > 1 { throw Self.failure(.unexpectedOperand("-")) }
+        if destination.output != nil, paths.count > 1 {
+            throw Self.failure(
+                .tooManyOperands(option: "--output", placeholder: "FILE", alternative: "--extension")
+            )
+        }
+        if destination.fileExtension != nil, paths.contains("-") {
+            throw Self.failure(.conflictingOptions("-", "--extension"))
+        }
+        if paths.count(where: { $0 == "-" }) > 1 { throw Self.failure(.repeatedOption("-")) }
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {

@@ -35,7 +35,7 @@ struct Dump: Subcommand {
 
     func validate() throws(ArgumentError) {
         if cache == nil, location.isGiven { throw Self.failure(.missingOption("--cache NAME")) }
-        if cache == nil, filesOrKeys.count(where: { $0 == "-" }) > 1 { throw Self.failure(.unexpectedOperand("-")) }
+        if cache == nil, filesOrKeys.count(where: { $0 == "-" }) > 1 { throw Self.failure(.repeatedOption("-")) }
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {

@@ -50,8 +50,9 @@ struct Get: Subcommand {
         if writesJSON, (form ?? .json) != .json { throw Self.failure(.conflictingOptions("--as", "--json")) }
         // Several of these behind each other are none.
         if writesArchive || (form ?? .json) != .json {
-            if keys.count > 1 { throw Self.failure(.unexpectedOperand(keys[1])) }
-            if keys == ["-"] { throw Self.failure(.unexpectedOperand("-")) }
+            let option = writesArchive ? "--raw" : "--as \(_form.text ?? "")"
+            if keys == ["-"] { throw Self.failure(.conflictingOptions("-", option)) }
+            if keys.count > 1 { throw Self.failure(.tooManyOperands(option: option, placeholder: "KEY")) }
         }
     }
 

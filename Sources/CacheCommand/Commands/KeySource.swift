@@ -13,7 +13,7 @@ struct KeySource {
         ///   - isRaw: whether the keys on standard input are said to be raw.
         init(_ operands: [String], isRaw: Bool, of command: any Subcommand.Type) throws(ArgumentError) {
             if operands.contains("-") {
-                guard operands.count == 1 else { throw command.failure(.unexpectedOperand("-")) }
+                guard operands.count == 1 else { throw command.failure(.conflictingOptions("-", "other keys")) }
                 self = .standardInput(isRaw: isRaw)
             } else {
                 // Arguments hold no NUL.
@@ -79,8 +79,10 @@ struct KeySource {
         func fail(_ reason: BadRecordReason) -> Result<String, BadRecord> {
             .failure(BadRecord(line: frame.line, reason: reason))
         }
-        if frame.isTooLong { return fail(.tooLong(limit: longestLine)) }
-        guard let text = String(validating: bytes[frame.range], as: UTF8.self) else { return fail(.invalidUTF8) }
+        if frame.isTooLong { return fail(.rejected("the key is longer than \(ByteText(longestLine))")) }
+        guard let text = String(validating: bytes[frame.range], as: UTF8.self) else {
+            return fail(.rejected("the key is not UTF-8 text"))
+        }
         if isRaw { return .success(text) }
         guard let key = EscapedText.unescaped(text) else {
             return fail(.rejected("a backslash must be escaped, as list does; raw keys are read with --null"))

@@ -25,7 +25,7 @@ struct Manual: Subcommand {
 
     func validate() throws(ArgumentError) {
         if let topic {
-            if directory != nil { throw Self.failure(.unexpectedOperand(topic)) }
+            if directory != nil { throw Self.failure(.conflictingOptions("SUBCOMMAND", "--output")) }
             _ = try Command.subcommand(named: topic)
         }
     }
@@ -38,11 +38,7 @@ struct Manual: Subcommand {
         }
         for page in ManualPage.all {
             let file = URL(fileURLWithPath: directory, isDirectory: true).appending(path: page.fileName)
-            do {
-                try Data(page.description.utf8).write(to: file, options: .atomic)
-            } catch {
-                throw CommandFailure.unwritable(path: file.path, errno: DocumentFile.systemNumber(of: error))
-            }
+            try DocumentFile.replace(file.path, with: Array(page.description.utf8))
         }
         return .success
     }

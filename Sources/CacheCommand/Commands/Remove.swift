@@ -48,7 +48,9 @@ struct Remove: Subcommand {
                 throw Self.failure(.missingOperand("KEY, or an option that selects entries,"))
             }
         } else {
-            if let key = keys.first, selection.isGiven { throw Self.failure(.unexpectedOperand(key)) }
+            if !keys.isEmpty, let option = selection.firstGiven {
+                throw Self.failure(.conflictingOptions("KEY", option))
+            }
             _ = try keyOrigin()
         }
     }

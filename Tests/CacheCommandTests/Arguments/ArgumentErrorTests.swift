@@ -27,6 +27,20 @@ struct ArgumentErrorTests {
             ("list --cache c --long=1", "--long takes no value; see typed-cache help list"),
             ("list --cache c --cache d", "--cache is given twice; see typed-cache help list"),
             ("list --cache c x", "unexpected argument 'x'; see typed-cache help list"),
+            ("stats cities", "unexpected argument 'cities'; did you mean --cache cities?"),
+            ("export a it's", "unexpected argument 'it's'; did you mean --cache 'it'\\''s'?"),
+            ("trim --max-size 1M x y", "unexpected argument 'x'; did you mean --cache x?"),
+            ("remove 12 --cache c --prefix 2", "KEY and --prefix exclude each other; see typed-cache help remove"),
+            ("remove - --cache c --expired", "KEY and --expired exclude each other; see typed-cache help remove"),
+            ("remove 12 - --cache c", "- and other keys exclude each other; see typed-cache help remove"),
+            ("convert a b --to xml -o out", "--output takes one FILE; for several see --extension"),
+            ("convert - --to xml -e x", "- and --extension exclude each other; see typed-cache help convert"),
+            ("convert - - --to xml", "- is given twice; see typed-cache help convert"),
+            ("dump - -", "- is given twice; see typed-cache help dump"),
+            ("get a b --cache c --as xml", "--as xml takes one KEY; see typed-cache help get"),
+            ("get a b --cache c --raw", "--raw takes one KEY; see typed-cache help get"),
+            ("get - --cache c --as plist", "- and --as plist exclude each other; see typed-cache help get"),
+            ("manual list -o d", "SUBCOMMAND and --output exclude each other; see typed-cache help manual"),
             ("get --cache c", "KEY is missing; see typed-cache help get"),
             ("export a b --cache c", "unexpected argument 'b'; see typed-cache help export"),
             (
@@ -70,6 +84,7 @@ struct ArgumentErrorTests {
         let hostile = "\u{1B}[31m\n" + String(repeating: "x", count: 10_000)
         for arguments in [
             [hostile], ["--" + hostile], ["list", "--cache", "c", hostile], ["list", "--\(hostile)"],
+            ["list", hostile],
         ] {
             let error = #expect(throws: ArgumentError.self) { try Command(arguments) }
             let sentence = error.map { ArgumentErrorMessage($0).description } ?? ""
