@@ -15,8 +15,7 @@ struct SharedCacheAccess: CacheAccess {
     /// Connects, so that a server that cannot be used is known before anything is done.
     ///
     /// - Parameter creates: whether a cache that is not there is no error.
-    /// - Throws: `ArgumentError` for a URL that cannot be used; `.server`, `.noSharedCache`; `CacheError` with code
-    ///   `.invalidName`.
+    /// - Throws: `ArgumentError` for a URL that cannot be used; `.server`, `.noSharedCache`, `.unusableName`.
     init(_ name: String, at place: SharedPlace, creates: Bool) throws {
         self.place = place
         do throws(CacheError) {
@@ -25,7 +24,13 @@ struct SharedCacheAccess: CacheAccess {
             throw error.code == .invalidServer
                 ? ArgumentError(fact: .unusableServer(error.message)) : CommandFailure.server(place, error)
         }
-        inspector = try tier.inspector(cache: name, schema: place.schema)
+        do throws(CacheError) {
+            inspector = try tier.inspector(cache: name, schema: place.schema)
+        } catch {
+            guard error.code == .invalidName else { throw error }
+            let selection = CacheSelection(name: name, location: .shared(place))
+            throw CommandFailure.unusableName(selection, rule: error.message)
+        }
         do throws(CacheError) {
             try readClock()
             if creates { return }

@@ -46,7 +46,12 @@ package struct TypedCacheBackend: CacheBackend {
 
     package func names(at location: CacheLocation) throws -> [String] {
         if location.isShared { return [] }
-        return CacheListing.names(in: try Self.directory(of: location))
+        do throws(CommandFailure) {
+            return CacheListing.names(in: try Self.directory(of: location))
+        } catch .unreadable(_, errno: ENOENT) where location == .standard {
+            // Nobody has named that place: it is there once a cache is.
+            return []
+        }
     }
 
     package func apps() -> [String] {
@@ -68,10 +73,8 @@ package struct TypedCacheBackend: CacheBackend {
             case .shared: throw .notOnServers
             }
         let path = directory.path(percentEncoded: false)
-        let names = Result { try FileManager.default.contentsOfDirectory(atPath: path) }
-        if case .failure(let error) = names {
-            throw .unreadable(path: path, errno: DocumentFile.systemNumber(of: error))
-        }
+        guard let stream = opendir(path) else { throw .unreadable(path: path, errno: errno) }
+        closedir(stream)
         return directory
     }
 
@@ -102,6 +105,9 @@ package struct TypedCacheBackend: CacheBackend {
                 disk: disk ?? DiskSettings()
             )
         } catch {
+            if error.code == .invalidName {
+                throw CommandFailure.unusableName(selection, rule: error.message)
+            }
             if disk == nil, error.errorNumber == ENOENT, let path = error.path {
                 let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
                 throw CommandFailure.noCache(
@@ -109,7 +115,8 @@ package struct TypedCacheBackend: CacheBackend {
                         selection: selection,
                         directory: directory.path,
                         others: CacheListing.names(in: directory),
-                        app: Self.appAlike(selection, directory)
+                        app: Self.appAlike(selection, directory),
+                        lacksDirectory: access(directory.path, F_OK) != 0
                     )
                 )
             }

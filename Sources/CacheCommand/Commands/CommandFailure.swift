@@ -11,6 +11,8 @@ enum CommandFailure: Error, Sendable {
     /// Clearing the cache needs a confirmation, and there is no person to ask.
     case unconfirmed
     case noCache(MissingCache)
+    /// No cache, or no app, can have the name; the rule that it breaks, in the library's words.
+    case unusableName(CacheSelection, rule: String)
     /// There is no such cache on a server.
     case noSharedCache(name: String, SharedPlace)
     /// A server cannot be reached, or refuses.
@@ -52,6 +54,14 @@ enum CommandFailure: Error, Sendable {
 extension CommandFailure {
     var isInterruption: Bool { if case .interrupted = self { true } else { false } }
 
+    /// Whether another command line is the remedy, as where one cannot be understood.
+    var isUsage: Bool {
+        switch self {
+        case .unconfirmed, .unusableName: true
+        default: false
+        }
+    }
+
     /// A fault of standard input, or the signal that ended its reading.
     init(standardInput error: SourceError, _ interruption: any Interruption) {
         if error == .interrupted, let signal = interruption.signal {
@@ -83,6 +93,10 @@ struct CommandFailureMessage: CustomStringConvertible {
                 "clear asks first, and standard input is no terminal; give --yes to clear without asking"
         case CommandFailure.noCache(let missing):
             description = missing.description
+        case CommandFailure.unusableName(let cache, let rule):
+            var name = "'\(EscapedText(cache.name, limit: 80))'"
+            if case .app(let app) = cache.location { name += " of the app '\(EscapedText(app, limit: 80))'" }
+            description = "there can be no cache \(name); \(rule)"
         case CommandFailure.noSharedCache(let name, let place):
             description =
                 "no cache '\(EscapedText(name, limit: 200))' on \(EscapedText(place.shownURL)); caches are found by the "
@@ -170,6 +184,8 @@ struct MissingCache: Sendable, CustomStringConvertible {
     let others: [String]
     /// The name of an app that differs in case only, and has caches.
     let app: String?
+    /// Whether the directory is not there either.
+    let lacksDirectory: Bool
 
     /// How many names are told.
     private static let mostNames = 10
@@ -191,6 +207,6 @@ struct MissingCache: Sendable, CustomStringConvertible {
             return "there are \(names.joined(separator: ", "))\(more)"
         }
         if case .standard = selection.location { return "say where it is with --root or --app" }
-        return "there are no caches"
+        return lacksDirectory ? "there is no such directory" : "there are no caches"
     }
 }

@@ -15,7 +15,7 @@ enum DocumentFile {
         do {
             return try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw CommandFailure.unreadable(path: path, errno: systemNumber(of: error))
+            throw CommandFailure.unreadable(path: path, errno: systemNumber(of: error, at: path))
         }
     }
 
@@ -94,8 +94,8 @@ enum DocumentFile {
         }
     }
 
-    /// The system's error number behind an error of Foundation's.
-    static func systemNumber(of error: any Error) -> Int32 {
+    /// The system's error number behind Foundation's error of reading a file.
+    private static func systemNumber(of error: any Error, at path: String) -> Int32 {
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
         for error in [underlying, error].compactMap({ $0 }) where error.domain == NSPOSIXErrorDomain {
@@ -104,7 +104,11 @@ enum DocumentFile {
         switch (error as? CocoaError)?.code {
         case .fileReadNoSuchFile, .fileNoSuchFile: return ENOENT
         case .fileReadNoPermission: return EACCES
-        default: return EIO
+        default:
+            // Foundation has no code for a directory, nor for a path through a file.
+            var status = stat()
+            guard stat(path, &status) == 0 else { return errno }
+            return status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EIO
         }
     }
 }

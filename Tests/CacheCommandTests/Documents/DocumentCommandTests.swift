@@ -113,6 +113,23 @@ struct DocumentCommandTests {
         )
     }
 
+    @Test("A directory, and a path through a file, are told as what they are")
+    func directories() {
+        let directory = workspace.url.path
+        for words in [["dump"], ["lint"], ["convert", "--to", "xml"]] {
+            let result = ToolRun(words + [directory, archive + "/x"], on: MemoryBackend())
+            #expect(result.status == .failure)
+            #expect(
+                result.errors.lines == [
+                    "typed-cache: \(directory) cannot be read: is a directory",
+                    "typed-cache: \(archive)/x cannot be read: not a directory",
+                ]
+            )
+        }
+        let manual = run("manual", "--output", archive)
+        #expect(manual.errors.text == "typed-cache: \(archive)/typed-cache.1 cannot be written: not a directory\n")
+    }
+
     @Test("A file that cannot be read does not stop the others")
     func severalFiles() throws {
         let good = try plist("a.plist", ["x"], .xml)
