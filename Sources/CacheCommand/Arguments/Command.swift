@@ -1,8 +1,8 @@
 /// A command line that has been understood; nothing has been done yet.
 enum Command {
     case run(any Subcommand)
-    /// The text to show.
-    case help(HelpText)
+    /// Help of a subcommand; `nil` is the command as a whole.
+    case help((any Subcommand.Type)?)
     case version
 
     /// In the order in which help lists them.
@@ -36,14 +36,14 @@ enum Command {
         guard let first = arguments.first else { throw ArgumentError(fact: .missingSubcommand) }
         switch first {
         case "--help", "-h":
-            self = .help(HelpText(nil))
+            self = .help(nil)
         case "--version":
             self = .version
         default:
             let type = try Self.subcommand(named: first)
             let subcommand = type.init()
             if try ArgumentParser(subcommand).asksForHelp(afterParsing: arguments.dropFirst()) {
-                self = .help(HelpText(type))
+                self = .help(type)
             } else {
                 try subcommand.validate()
                 self = .run(subcommand)
@@ -62,13 +62,18 @@ enum Command {
         throw ArgumentError(fact: .unknownSubcommand(name, suggestion: nearest))
     }
 
+    /// How the process ends where the work cannot be done.
+    var failureStatus: ExitStatus {
+        if case .run(let subcommand) = self { type(of: subcommand).failureStatus } else { .failure }
+    }
+
     /// Does the work.
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         switch self {
         case .run(let subcommand):
             return try subcommand.run(in: environment)
-        case .help(let text):
-            try environment.output.write(text.description)
+        case .help(let subcommand):
+            try environment.output.write(HelpText(subcommand, columns: environment.columns).description)
         case .version:
             try environment.output.write("typed-cache \(CommandLineTool.version)\n")
         }

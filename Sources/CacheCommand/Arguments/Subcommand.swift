@@ -10,6 +10,10 @@ protocol Subcommand {
     /// More about it, if one sentence is not enough.
     static var discussion: String? { get }
     static var examples: [CommandExample] { get }
+    /// How the process ends where the work cannot be done.
+    static var failureStatus: ExitStatus { get }
+    /// The meanings of exit codes, for the manual.
+    static var exitMeanings: KeyValuePairs<Int, String> { get }
     /// Whether it is for programs alone, and not listed anywhere.
     static var isHidden: Bool { get }
 
@@ -24,6 +28,8 @@ protocol Subcommand {
 extension Subcommand {
     static var discussion: String? { nil }
     static var isHidden: Bool { false }
+    static var failureStatus: ExitStatus { .failure }
+    static var exitMeanings: KeyValuePairs<Int, String> { ExitStatus.meanings }
 
     func validate() throws(ArgumentError) {}
 

@@ -13,6 +13,8 @@ package struct CommandEnvironment {
     var date: () -> Date = { .now }
     /// Takes hold of the terminal, to draw on all of it; `nil` if there is none. Watches for signals from then on.
     var openTerminal: () -> (any ScreenTerminal)? = { nil }
+    /// The columns of the terminal that standard output is; `nil` if it is none.
+    var columns: Int?
     /// Begins to watch for signals.
     let trapSignals: () -> any Interruption
     /// Opens the input from which records are read.
@@ -31,6 +33,7 @@ package struct CommandEnvironment {
             confirm: isatty(STDIN_FILENO) == 1 ? { ask($0, on: errors) } : nil,
             now: { clock.now - start },
             openTerminal: { ProcessTerminal(variables: ProcessInfo.processInfo.environment) },
+            columns: columns(ProcessInfo.processInfo.environment),
             trapSignals: { SignalTrap() },
             openInput: { location, interruption throws(SourceError) in
                 try FileInput(location, interruption: interruption)
@@ -76,6 +79,14 @@ package struct CommandEnvironment {
     /// Writes one line of JSON.
     func write(_ json: Record) throws(OutputError) {
         try JSONWriter.write(.object(json), isIndented: false, to: output)
+    }
+
+    /// Those of the variable COLUMNS, which a user may set, before those of the terminal.
+    private static func columns(_ variables: [String: String]) -> Int? {
+        if let columns = variables["COLUMNS"].flatMap(Int.init), columns > 0 { return columns }
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     private static func ask(_ question: String, on errors: StandardError) -> Bool {

@@ -13,21 +13,28 @@ package struct CommandLineTool {
 
     /// Runs `arguments`, the command's own name left out.
     package func run(_ arguments: [String]) -> ExitStatus {
-        let status = perform(arguments)
+        let command: Command
+        do throws(ArgumentError) {
+            command = try Command(arguments)
+        } catch {
+            environment.errors.report(ArgumentErrorMessage(error))
+            return .usage
+        }
+        let status = perform(command)
         do throws(OutputError) {
             // After a failure, too: results before it are whole.
             try environment.output.flush()
         } catch {
             guard error != .closed, status == .success else { return status }
             environment.errors.report(CommandFailureMessage(error))
-            return .failure
+            return command.failureStatus
         }
         return status
     }
 
-    private func perform(_ arguments: [String]) -> ExitStatus {
+    private func perform(_ command: Command) -> ExitStatus {
         do {
-            return try Command(arguments).run(in: environment)
+            return try command.run(in: environment)
         } catch OutputError.closed {
             return .success
         } catch CommandFailure.interrupted(let signal) {
@@ -35,12 +42,12 @@ package struct CommandLineTool {
         } catch let error as ArgumentError {
             environment.errors.report(ArgumentErrorMessage(error))
             return .usage
-        } catch CommandFailure.unconfirmed {
-            environment.errors.report(CommandFailureMessage(CommandFailure.unconfirmed))
+        } catch let failure as CommandFailure where failure.isUsage {
+            environment.errors.report(CommandFailureMessage(failure))
             return .usage
         } catch {
             environment.errors.report(CommandFailureMessage(error))
-            return .failure
+            return command.failureStatus
         }
     }
 }
@@ -50,15 +57,22 @@ package enum ExitStatus: Sendable, Equatable {
     case success
     case failure
     case usage
+    /// A comparison could not be made, where a difference is a ``failure``.
+    case trouble
     /// By the signal that interrupted it, so that the process that started it sees why.
     case signal(Int32)
+
+    /// The meanings of exit codes, unless a subcommand has others.
+    static let meanings: KeyValuePairs = [
+        0: "Done.", 1: "Failed. Standard error tells why.", 2: "The command line was not understood.",
+    ]
 
     /// Ends the process.
     package func endProcess() -> Never {
         switch self {
         case .success: exit(0)
         case .failure: exit(1)
-        case .usage: exit(2)
+        case .usage, .trouble: exit(2)
         case .signal(let number):
             Foundation.signal(number, SIG_DFL)
             raise(number)

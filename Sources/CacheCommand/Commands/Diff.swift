@@ -9,12 +9,19 @@ struct Diff: Subcommand {
     static let discussion: String? =
         "Prints a line for each key: - one that only the first cache has, + one that only the second has, ~ one with "
         + "another record or other tags. Dates, and the way in which a record is archived, make no difference. "
-        + "Entries that have expired count as missing. The exit code is 1 if the caches differ."
+        + "Entries that have expired count as missing. The exit code is 0 if the caches have the same, 1 if they "
+        + "differ, and 2 if one of them, or one of their entries, cannot be read."
     static let examples = [
         CommandExample(
             arguments: ["diff", "cities", "/backup/cities", "--app", "atlas", "--long"],
             meaning: "Compare a cache with a copy of its directory, field by field"
         )
+    ]
+
+    static let failureStatus = ExitStatus.trouble
+    static let exitMeanings: KeyValuePairs = [
+        0: "The caches have the same.", 1: "They differ.",
+        2: "They could not be compared, or the command line was not understood. Standard error tells why.",
     ]
 
     @Operand("CACHE", help: "Two caches: a name, or the path of a cache's directory, with a / in it")
@@ -50,7 +57,8 @@ struct Diff: Subcommand {
             environment.errors.report(CommandFailureMessage(failure))
         }
         if let signal = interruption.signal { return .signal(signal) }
-        return comparison.count == 0 && comparison.unreadableCount == 0 ? .success : .failure
+        if comparison.unreadableCount > 0 { return Self.failureStatus }
+        return comparison.count == 0 ? .success : .failure
     }
 }
 

@@ -9,7 +9,7 @@ struct Help: Subcommand {
     func validate() throws(ArgumentError) { _ = try subcommand() }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        try environment.output.write(HelpText(subcommand()).description)
+        try environment.output.write(HelpText(subcommand(), columns: environment.columns).description)
         return .success
     }
 
@@ -21,20 +21,27 @@ struct Help: Subcommand {
 
 /// The help of the command, or of one of its subcommands; written from the declarations.
 struct HelpText: CustomStringConvertible {
-    let description: String
+    private let subcommand: (any Subcommand.Type)?
+    private let width: Int
 
-    private static let width = 80
-
-    /// - Parameter subcommand: `nil` is the command as a whole.
-    init(_ subcommand: (any Subcommand.Type)?) {
-        description = subcommand.map { Self.text(of: $0) } ?? Self.overview
+    /// - Parameters:
+    ///   - subcommand: `nil` is the command as a whole.
+    ///   - columns: the terminal's; `nil` if there is none. Lines have no more than 80.
+    init(_ subcommand: (any Subcommand.Type)?, columns: Int? = nil) {
+        self.subcommand = subcommand
+        width = min(80, columns ?? 80)
     }
 
-    private static var overview: String {
+    var description: String { subcommand.map { text(of: $0) } ?? overview }
+
+    private var overview: String {
         let subcommands = Command.listedSubcommands.map { ($0.name, $0.summary) }
         let options = [Command.helpOption, Command.versionOption].map { ($0.form, $0.help) }
+        let codes =
+            "Exit codes: 0 done, 1 failed, 2 not understood; of diff: 0 no difference, 1 a difference, 2 failed or "
+            + "not understood."
         return """
-            Fills, shows, checks, moves and trims typed caches.
+            \(wrapped("Fills, shows, checks, moves and trims typed caches.", indent: 0))
 
             usage: typed-cache SUBCOMMAND …
 
@@ -44,13 +51,13 @@ struct HelpText: CustomStringConvertible {
             options:
             \(columns(options))
 
-            Exit codes: 0 done, 1 failed, 2 not understood.
-            typed-cache help SUBCOMMAND tells more about each.
+            \(wrapped(codes, indent: 0))
+            \(wrapped("typed-cache help SUBCOMMAND tells more about each.", indent: 0))
 
             """
     }
 
-    private static func text(of subcommand: any Subcommand.Type) -> String {
+    private func text(of subcommand: any Subcommand.Type) -> String {
         let declared = DeclaredArguments(of: subcommand.init())
         var parts = [wrapped(subcommand.summary + ".", indent: 0)]
         if let discussion = subcommand.discussion { parts[0] += "\n" + wrapped(discussion, indent: 0) }
@@ -66,7 +73,7 @@ struct HelpText: CustomStringConvertible {
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    private static func usage(of name: String, _ declared: DeclaredArguments) -> String {
+    private func usage(of name: String, _ declared: DeclaredArguments) -> String {
         var words = ["typed-cache", name]
         if let operand = declared.operand?.declaration { words.append(operand.form) }
         let options = declared.options.map(\.declaration)
@@ -79,27 +86,32 @@ struct HelpText: CustomStringConvertible {
         return wrapped(pieces: ["usage:"] + words, indent: 7)
     }
 
-    private static func row(of option: OptionDeclaration) -> (form: String, meaning: String) {
+    private func row(of option: OptionDeclaration) -> (form: String, meaning: String) {
         let form = option.form + (option.letter.map { ", -\($0)" } ?? "")
         if option.isRequired { return (form, option.help + " (required)") }
         return (form, option.help + (option.standard.map { " (default: \($0))" } ?? ""))
     }
 
-    private static func columns(_ rows: [(String, String)]) -> String {
+    private func columns(_ rows: [(String, String)]) -> String {
         let widest = rows.map(\.0.count).max() ?? 0
+        // A narrow terminal has no room for a second column.
+        let isNarrow = widest + 4 > width / 2
+        let indent = isNarrow ? 6 : widest + 4
         return rows.map { name, meaning in
-            let gap = String(repeating: " ", count: widest - name.count + 2)
-            let text = wrapped(meaning, indent: widest + 4)
-            return "  " + name + gap + text
+            let gap =
+                isNarrow
+                ? "\n" + String(repeating: " ", count: indent)
+                : String(repeating: " ", count: widest - name.count + 2)
+            return "  " + name + gap + wrapped(meaning, indent: indent)
         }.joined(separator: "\n")
     }
 
     /// Breaks `text` into lines, all but the first indented; the first is taken to begin at the indent.
-    private static func wrapped(_ text: String, indent: Int) -> String {
+    private func wrapped(_ text: String, indent: Int) -> String {
         wrapped(pieces: text.split(separator: " ").map(String.init), indent: indent, column: indent)
     }
 
-    private static func wrapped(pieces: [String], indent: Int, column start: Int = 0) -> String {
+    private func wrapped(pieces: [String], indent: Int, column start: Int = 0) -> String {
         var text = ""
         var column = start
         for (index, piece) in pieces.enumerated() {

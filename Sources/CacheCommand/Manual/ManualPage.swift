@@ -36,7 +36,7 @@ struct ManualPage: CustomStringConvertible {
         }
         page.heading("OPTIONS")
         for option in [Command.helpOption, Command.versionOption] { page.option(option) }
-        page.exitStatus()
+        page.exitStatus(ExitStatus.meanings)
         page.heading("ENVIRONMENT")
         page.item(
             "\\fBTYPED_CACHE_ROOT\\fR",
@@ -50,7 +50,8 @@ struct ManualPage: CustomStringConvertible {
             "\\fBTYPED_CACHE_SHARED\\fR",
             "The URL of the server that the caches are on, where none of --shared, --root and --app is given; it comes "
                 + "before the other variables. Other users of the machine do not see a password in it. Subcommands that "
-                + "work on this machine's caches alone refuse to run while it is set, unless --root or --app is given."
+                + "work on this machine's caches alone refuse to run while it is set, unless --root or --app is given; caches "
+                + "and top show those of this machine, and say so."
         )
         page.item(
             "\\fBXDG_CACHE_HOME\\fR",
@@ -88,7 +89,7 @@ struct ManualPage: CustomStringConvertible {
             page.item("\\fI\(RoffText.escaped(operand.placeholder))\\fR", operand.help + ".")
         }
         for option in declared.allOptions { page.option(option.declaration) }
-        page.exitStatus()
+        page.exitStatus(subcommand.exitMeanings)
         page.heading("EXAMPLES")
         for (index, example) in subcommand.examples.enumerated() {
             if index > 0 { page.line(".PP") }
@@ -182,11 +183,9 @@ struct RoffText: CustomStringConvertible {
         item(term, meaning)
     }
 
-    mutating func exitStatus() {
+    mutating func exitStatus(_ meanings: KeyValuePairs<Int, String>) {
         heading("EXIT STATUS")
-        item("0", "Done.")
-        item("1", "Failed. Standard error tells why.")
-        item("2", "The command line was not understood.")
+        for (code, meaning) in meanings { item("\(code)", meaning) }
     }
 
     mutating func synopsis(of name: String, _ declared: DeclaredArguments) {

@@ -8,8 +8,8 @@ struct CommandTests {
     private static let names = Command.subcommands.map { $0.name }
 
     private func help(_ arguments: [String]) throws -> String? {
-        guard case .help(let text) = try Command(arguments) else { return nil }
-        return text.description
+        guard case .help(let subcommand) = try Command(arguments) else { return nil }
+        return HelpText(subcommand).description
     }
 
     private func subcommand<Wanted: Subcommand>(_ type: Wanted.Type, _ arguments: String...) throws -> Wanted {
@@ -45,6 +45,25 @@ struct CommandTests {
         let examples = subcommand.examples.map { "  typed-cache " + $0.arguments.joined(separator: " ") }
         for line in text.split(separator: "\n") where !examples.contains(String(line)) {
             #expect(line.count <= 80, "\(line)")
+        }
+    }
+
+    @Test("Help fits into the terminal, and is never wider than 80 columns", arguments: [40, 61, 80, 200])
+    func width(columns: Int) {
+        let types: [(any Subcommand.Type)?] = [nil] + Command.listedSubcommands.map { $0 }
+        for type in types {
+            let examples = (type?.examples ?? []).flatMap { example in
+                ["  # " + example.meaning, "  typed-cache " + example.arguments.joined(separator: " ")]
+            }
+            let wide = HelpText(type).description.split(whereSeparator: \.isWhitespace)
+            let text = HelpText(type, columns: columns).description
+            #expect(text.split(whereSeparator: \.isWhitespace) == wide)
+            for line in text.split(separator: "\n") where !examples.contains(String(line)) {
+                // A word, or an option with its placeholder, is not divided.
+                let isOneWord = !line.trimmingPrefix { $0 == " " }.contains(" ")
+                let isOption = line.hasPrefix("  --") || line.hasPrefix("       [--")
+                #expect(line.count <= min(80, columns) || isOneWord || isOption, "\(line)")
+            }
         }
     }
 

@@ -73,11 +73,19 @@ struct EntryCommandTests {
         #expect(
             removed.errors.lines == [
                 "typed-cache: line 2: a backslash must be escaped, as list does; raw keys are read with --null",
-                "typed-cache: line 3: the record is longer than 16.0 KiB",
+                "typed-cache: line 3: the key is longer than 16.0 KiB",
                 "typed-cache: no entry for 'missing'; see typed-cache list",
             ]
         )
         #expect(try keys().isEmpty)
+    }
+
+    @Test("Bytes that are no text are no key", arguments: ["get", "remove"])
+    func noText(name: String) throws {
+        try save(["a"])
+        let ran = ToolRun([name, "-"] + cache.options, on: DiskCache.backend, bytes: [0xFF, 0x0A])
+        #expect(ran.status == .failure)
+        #expect(ran.errors.lines == ["typed-cache: line 1: the key is not UTF-8 text"])
     }
 
     @Test("A key that was copied from list is told from one that is missing")
@@ -188,6 +196,22 @@ struct EntryCommandTests {
 
     // MARK: Caches that are not there
 
+    @Test("A name that no cache can have is refused with the rule")
+    func unusableNames() {
+        let root = cache.workspace.root
+        let rule = "a cache's name contains no / \\ or :"
+        for (words, name) in [
+            (["list", "--cache", "a/b", "--root", root], "'a/b'"),
+            (["list", "--cache", "c", "--app", "a/b"], "'c' of the app 'a/b'"),
+            (["warm", "-", "--key", "k", "--cache", "a\\b", "--root", root], "'a\\\\b'"),
+            (["diff", "a:b", "c", "--root", root], "'a:b'"),
+        ] {
+            let ran = ToolRun(words, on: DiskCache.backend)
+            #expect(ran.status == .usage, "\(words)")
+            #expect(ran.errors.text == "typed-cache: there can be no cache \(name); \(rule)\n")
+        }
+    }
+
     private func message(_ location: [String]) -> String {
         ToolRun(["list"] + location, on: DiskCache.backend).errors.text
     }
@@ -195,6 +219,8 @@ struct EntryCommandTests {
     @Test("Who looks for a cache that is not there is told which are")
     func otherCaches() throws {
         let root = cache.workspace.root
+        #expect(message(["--cache", "c", "--root", root]).hasSuffix("; there is no such directory\n"))
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         #expect(message(["--cache", "c", "--root", root]).hasSuffix("; there are no caches\n"))
         for name in ["Prices", "two words"] {
             try DiskCache(cache.workspace, name).save(DiskCache.archive("x"), "x")

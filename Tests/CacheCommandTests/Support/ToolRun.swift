@@ -8,11 +8,13 @@ struct ToolRun {
 
     /// - Parameters:
     ///   - input: what standard input holds; no other source can be opened.
+    ///   - bytes: the same, where it is no text.
     ///   - answer: what a person would answer; `nil` is nobody to ask.
     init(
         _ arguments: [String],
         on backend: any CacheBackend,
         input: String = "",
+        bytes: [UInt8]? = nil,
         answer: Bool? = nil,
         interruption: TestInterruption = TestInterruption(),
         columns: Int? = nil,
@@ -38,7 +40,7 @@ struct ToolRun {
             trapSignals: { interruption },
             openInput: { location, _ throws(SourceError) in
                 guard location == .standardInput else { throw .cannotOpen(errno: 2) }
-                return MemoryInput(Array(input.utf8))
+                return MemoryInput(bytes ?? Array(input.utf8))
             }
         )
         status = CommandLineTool(environment).run(arguments)

@@ -226,7 +226,7 @@ import Testing
             (cache("compact"), 0, "now", ""),
             (["lst"], 2, "", "did you mean list?"),
             (["list", "--cache", "none", "--root", workspace.root], 1, "", "no cache 'none'"),
-            (["list", "--cache", "../x", "--root", workspace.root], 1, "", "name"),
+            (["list", "--cache", "../x", "--root", workspace.root], 2, "", "name"),
             (["dump", "/nonexistent"], 1, "", "no such file"),
             (["dump", good], 0, "root", ""),
             (["dump", "/etc/passwd"], 1, "", "neither a property list, an archive nor a cache's entry"),
