@@ -21,6 +21,12 @@ struct LocationOptions: OptionGroup {
 
     var location: CacheLocation { Self.location(root: root, app: app) }
 
+    /// Tells that caches of this machine are meant, where the environment names a server and no option a place.
+    func reportIgnoredServer(on errors: any ErrorOutput) {
+        guard !isGiven, PlaceOptions.urlOfVariable != nil else { return }
+        errors.report("\(PlaceOptions.variable) names a server; these caches are on this machine")
+    }
+
     /// The place that these values of the options stand for, or without them the environment.
     static func location(root: String?, app: String?) -> CacheLocation {
         if let root { return .root(root) }

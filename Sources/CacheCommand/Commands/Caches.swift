@@ -8,8 +8,8 @@ struct Caches: Subcommand {
     static let summary = "List the caches of an app, or of all apps"
     static let discussion: String? =
         "Shows each cache's layout, its number of entries, its size on disk and when it last changed. With --check, "
-        + "the head of every entry is read, and expired and damaged entries are counted. A cache that cannot be "
-        + "opened is reported, and the exit code is then 1."
+        + "the head of every entry is read, and expired and damaged entries are counted apart from the others. A "
+        + "cache that cannot be opened is reported, and the exit code is then 1."
     static let examples = [
         CommandExample(
             arguments: ["caches", "--all"],
@@ -20,7 +20,7 @@ struct Caches: Subcommand {
 
     let location = LocationOptions()
     @Flag("all", help: "List the caches of all apps of this user") var listsAllApps: Bool
-    @Flag("check", help: "Count expired and damaged entries, too") var checks: Bool
+    @Flag("check", help: "Count expired and damaged entries apart") var checks: Bool
     @Flag(.json) var writesJSON: Bool
 
     func validate() throws(ArgumentError) {
@@ -29,6 +29,7 @@ struct Caches: Subcommand {
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        if !listsAllApps { location.reportIgnoredServer(on: environment.errors) }
         var places: [(app: String?, location: CacheLocation)] = [(nil, location.location)]
         if listsAllApps { places = environment.backend.apps().map { ($0, .app($0)) } }
         var rows: [CacheRow] = []
@@ -87,9 +88,12 @@ struct CacheRow {
 
     private var layoutName: String { overview.layout == .files ? "files" : "packed" }
 
+    /// As `stats` counts them, where they were read: without those that are counted as expired or damaged.
+    private var entryCount: Int { statistics?.entryCount ?? overview.entryCount }
+
     private var cells: [String] {
         var cells = [overview.lastChange.map(InstantText.text) ?? "unknown", layoutName]
-        cells.append(CountText(overview.entryCount).description)
+        cells.append(CountText(entryCount).description)
         if let statistics {
             cells.append(CountText(statistics.expiredCount).description)
             cells.append(CountText(statistics.damagedCount).description)
@@ -121,7 +125,7 @@ struct CacheRow {
         var record: Record = [
             "cache": .string(name),
             "layout": .string(layoutName),
-            "entries": .count(overview.entryCount),
+            "entries": .count(entryCount),
             "size": .count(overview.byteCount),
             "changedAt": overview.lastChange.map(RecordValue.date) ?? .null,
         ]

@@ -42,6 +42,7 @@ struct Top: Subcommand {
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
+        if !showsAllApps { location.reportIgnoredServer(on: environment.errors) }
         if !isOnce, !writesJSON, let terminal = environment.openTerminal() {
             return try watch(on: terminal, environment)
         }

@@ -186,13 +186,37 @@ struct SelectionCommandTests {
         #expect(ToolRun(["diff", "c"], on: DiskCache.backend).status == .usage)
     }
 
+    @Test("A comparison that cannot be made is told from a difference")
+    func noComparison() throws {
+        try save("a")
+        func diff(_ name: String) -> ToolRun {
+            ToolRun(["diff", "c", name, "--root", workspace.root], on: DiskCache.backend)
+        }
+        let missing = diff("nope")
+        #expect(missing.status == .trouble && missing.errors.text.contains("no cache 'nope'"))
+        try DiskCache(workspace, "empty").save(DiskCache.archive("x"), "b")
+        #expect(diff("empty").status == .failure)
+        let full = ToolRun(
+            ["diff", "c", "empty", "--root", workspace.root],
+            on: DiskCache.backend,
+            output: MemoryOutput(room: 1, error: .failed(errno: 28))
+        )
+        #expect(full.status == .trouble)
+        // An entry that is no archive.
+        try DiskCache(workspace, "empty").save([1, 2, 3], "a")
+        let unsound = diff("empty")
+        #expect(unsound.status == .trouble && unsound.output.lines == ["+ b"], "\(unsound.output.text)")
+    }
+
     @Test("Caches are listed with their numbers, and one that cannot be opened is told")
     func listing() throws {
         try saveSamples()
         try DiskCache(workspace, "small").save(DiskCache.archive("x"), "k")
         let list = ToolRun(["caches", "--root", workspace.root, "--json", "--check"], on: DiskCache.backend)
         #expect(list.status == .success, "\(list.errors.text)")
-        #expect(list.output.text.contains("\"entries\": 5") && list.output.text.contains("\"expired\": 1"))
+        #expect(list.output.text.contains("\"entries\": 4") && list.output.text.contains("\"expired\": 1"))
+        let counted = cache.run("stats", "--json").output.text
+        #expect(counted.contains(#""entries":4"#) && counted.contains(#""expired":1"#), "\(counted)")
         #expect(ToolRun(["caches", "--root", workspace.root], on: DiskCache.backend).output.lines.count == 3)
         let marker = workspace.root + "/small/format"
         try Data("typed-cache packed store, format 99\n".utf8).write(to: URL(fileURLWithPath: marker))
@@ -200,6 +224,8 @@ struct SelectionCommandTests {
         #expect(mixed.status == .failure && mixed.output.lines.count == 2)
         #expect(mixed.errors.text.contains("small"))
         #expect(ToolRun(["caches", "--root", workspace.root + "/none"], on: DiskCache.backend).status == .failure)
+        let file = ToolRun(["caches", "--root", marker], on: DiskCache.backend)
+        #expect(file.errors.text == "typed-cache: \(marker)/ cannot be read: not a directory\n")
     }
 
     @Test("A record comes as JSON, as a property list, or as it was saved")

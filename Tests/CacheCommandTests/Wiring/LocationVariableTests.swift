@@ -78,6 +78,29 @@ import Testing
         #endif
     }
 
+    @Test("Where nobody has named a place and there is none yet, there are no caches")
+    func firstUse() throws {
+        let fresh = ["XDG_CACHE_HOME": workspace.url.path + "/fresh"]
+        for words in [["caches"], ["top", "--once"], ["caches", "--all"]] {
+            let result = try run(words, fresh)
+            #expect(result[0] == "0" && result[2].contains("there are no caches"), "\(result)")
+        }
+        let named = try run(["caches", "--app", "nobody"], fresh)
+        #expect(named[0] == "1" && named[2].contains("no such file or directory"), "\(named)")
+    }
+
+    @Test("Where the environment names a server, lists of this machine's caches say so")
+    func ignoredServer() throws {
+        let variables = [PlaceOptions.variable: "redis://h", "TYPED_CACHE_ROOT": workspace.root]
+        let note = "typed-cache: TYPED_CACHE_SHARED names a server; these caches are on this machine\n"
+        for words in [["caches"], ["top", "--once"]] {
+            let result = try RealTool.run(words, variables: variables)
+            #expect(result.status == 0 && result.errors.hasPrefix(note), "\(result.errors)")
+            let meant = try RealTool.run(words + ["--root", workspace.root], variables: variables)
+            #expect(meant.status == 0 && !meant.errors.contains("server") && meant.output == result.output)
+        }
+    }
+
     @Test("Completions are those of the place that the variables name, or the line")
     func completions() throws {
         func names(_ line: String..., variables: [String: String]) throws -> String {
