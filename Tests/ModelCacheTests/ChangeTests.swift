@@ -149,4 +149,22 @@ private struct Refused: Error {}
         gate.open()
         try await change.value
     }
+
+    @Test func aModelThatCannotBeWrittenKeepsNoOtherOffTheDisk() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        // Its tag is too long.
+        let refused = Article(id: 1, title: "t", author: Link(7), topic: String(repeating: "t", count: 257))
+        await expect(.storage) {
+            try await models.change {
+                $0.save(refused)
+                $0.save(User(id: 7, name: "a", bio: "b"))
+            }
+        }
+        #expect(try await models.stored(Article.self, id: 1)?.value == refused)
+        try await models.close()
+        let later = try await stage.open()
+        #expect(try await later.stored(Article.self, id: 1) == nil)
+        #expect(try await later.stored(User.self, id: 7)?.value.name == "a")
+    }
 }

@@ -108,15 +108,12 @@ extension ModelEngine {
         }
     }
 
-    /// Writes groups, one after another, and throws the first failure.
+    /// Writes groups, one after another, also behind one that fails, and throws the first failure.
     nonisolated(nonsending) func written(_ groups: [MergedGroup]) async throws(ModelCacheError) {
-        let failure = await account.writer.run { [self] () -> ModelCacheError? in
-            var failure: CacheError?
-            for group in groups {
-                guard !isErased else { return ModelCacheError.ended }
-                failure = failure ?? group.write()
+        let failure = await account.writer.run { [self] in
+            firstFailure(of: groups) { group -> ModelCacheError? in
+                isErased ? .ended : group.write().map { ModelCacheError($0) }
             }
-            return failure.map { ModelCacheError($0) }
         }
         if let failure { throw failure }
     }

@@ -26,7 +26,8 @@ public protocol ModelList: Sendable, Hashable {
     /// their own.
     var fresh: Duration { get }
 
-    /// Groups that the list belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default.
+    /// Groups that the list belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default. At most 10 of 1 to
+    /// 256 UTF-8 bytes: a list with others is not written to disk.
     var tags: Set<String> { get }
 
     /// The request for a page.

@@ -59,7 +59,8 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     ///   - version: the version that it was saved with, older or newer than the present one.
     static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree?
 
-    /// Groups that the model belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default.
+    /// Groups that the model belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default. At most 10 of 1 to
+    /// 256 UTF-8 bytes: a model with others is not written to disk.
     var tags: Set<String> { get }
 }
 

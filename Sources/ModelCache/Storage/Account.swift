@@ -29,6 +29,9 @@ final class Account: Sendable {
         var lists: ListTable?
         var bookkeeping: (Bookkeeping, Cache<BookkeepingRecord>)?
         var isEnded = false
+
+        /// Those of the models and of the lists.
+        var all: [any Closable] { Array(models.values) + (lists.map { [$0] } ?? []) }
     }
 
     /// - Throws: `.invalidModel`.
@@ -187,24 +190,21 @@ final class Account: Sendable {
     ///
     /// - Returns: the first failure.
     func close() -> ModelCacheError? {
-        let (models, lists, bookkeeping) = tables.withLock { tables in
+        let (tables, bookkeeping) = tables.withLock { tables in
             tables.isEnded = true
-            return (Array(tables.models.values), tables.lists, tables.bookkeeping?.1)
+            return (tables.all, tables.bookkeeping?.1)
         }
-        var failure: ModelCacheError?
-        for table in models { failure = failure ?? table.close() }
-        failure = failure ?? lists?.close()
-        failure = failure ?? bookkeeping.flatMap(closing)
-        return failure
+        let failure = firstFailure(of: tables) { $0.close() }
+        // Also behind a failure: a cache that stays open keeps its files.
+        let last = bookkeeping.flatMap(closing)
+        return failure ?? last
     }
 
     /// Gives up entries in memory, of each table, until no more than so many are left. Nothing for an account in memory
     /// alone.
     func trimMemory(toCount count: Int) {
         guard directory != nil else { return }
-        let (models, lists) = opened.withLock { (Array($0.models.values), $0.lists) }
-        for table in models { table.trimMemory(toCount: count) }
-        lists?.records.cache.trimMemory(toCount: count)
+        for table in opened.withLock({ $0.all }) { table.trimMemory(toCount: count) }
     }
 
     /// Closes all caches and deletes their files. Blocks on disk I/O.
@@ -217,10 +217,22 @@ final class Account: Sendable {
     }
 }
 
-/// A table of models of any type.
+/// A table of models of any type, or of lists.
 protocol Closable: Sendable {
     func close() -> ModelCacheError?
     func trimMemory(toCount count: Int)
+}
+
+/// Calls `body` with each element, also behind one that fails.
+///
+/// - Returns: the first failure.
+func firstFailure<Element, Failure>(of elements: [Element], _ body: (Element) -> Failure?) -> Failure? {
+    var first: Failure?
+    for element in elements {
+        let failure = body(element)
+        first = first ?? failure
+    }
+    return first
 }
 
 func closing<Value: Encoded>(_ cache: Cache<Value>) -> ModelCacheError? {
@@ -240,13 +252,14 @@ struct AnyClock: CacheClock {
 }
 
 /// All lists of an account.
-final class ListTable: Sendable {
+final class ListTable: Closable {
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
 
     init(_ cache: Cache<ListEntry>) { records = RecordTable(cache) }
 
     func close() -> ModelCacheError? { closing(records.cache) }
+    func trimMemory(toCount count: Int) { records.cache.trimMemory(toCount: count) }
 
     static func name(_ key: String) -> EntryName { EntryName(model: nil, key: key) }
 }
