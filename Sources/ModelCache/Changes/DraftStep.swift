@@ -92,13 +92,9 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             )
             return ModelRecord(model: model, state: state)
         }
-        // The changed fields are the program's own; the others are as old as they were.
-        var state = old.state
-        state.generation = bookkeeping.generation
-        state.revision = revision
-        // The new revision is behind the invalidation.
+        // The changed fields are the program's own.
         let scopes = ModelEngine.scopes(of: old.model, key)
-        if bookkeeping.isInvalidated(old.state, in: scopes) { state.freshUntil = now }
+        var state = bookkeeping.changed(old.state, to: revision, at: now, in: scopes)
         if model != old.model { state.validators = nil }
         return ModelRecord(model: model, state: state)
     }
@@ -144,11 +140,9 @@ struct ListStep: DraftStep {
         var record = old
         change(&record)
         // An answer that was asked for before does not take the change back.
-        guard record != old else { return record }
+        guard let old, record != old else { return record }
         let scopes = [InvalidationScope.list(key: key)] + tags.map(InvalidationScope.tag)
-        if let old, bookkeeping.isInvalidated(old.state, in: scopes) { record?.state.freshUntil = now }
-        record?.state.generation = bookkeeping.generation
-        record?.state.revision = revision
+        record?.state = bookkeeping.changed(old.state, to: revision, at: now, in: scopes)
         record?.state.validators = nil
         return record
     }

@@ -153,24 +153,28 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         arriving: EntryState,
         in bookkeeping: Bookkeeping
     ) -> ModelRecord<Model>? {
-        var state = arriving
         guard let old else {
+            var state = arriving
             if source != .detail { state.validators = nil }
             return ModelRecord(model: model, state: state)
         }
         let isKnown = old.state.generation == arriving.generation
         if isKnown, old.state.revision > arriving.revision { return nil }
         let merged = Model.merge(model, over: old.model, from: source)
-        guard source != .detail else { return ModelRecord(model: merged, state: state) }
+        guard source != .detail else { return ModelRecord(model: merged, state: arriving) }
+        // Fields that did not come are as old as they were, and those of the answer that brought them.
+        let isPart = source != .pushed && !Model.isComplete(model)
+        var state = arriving
+        if isPart {
+            state = bookkeeping.changed(
+                old.state,
+                to: arriving.revision,
+                at: arriving.fetchedAt,
+                in: ModelEngine.scopes(of: old.model, key)
+            )
+        }
         // A validator belongs to the model's own answer: it holds as long as the model is as that answer had it.
         state.validators = old.state.validators == nil || merged != old.model ? nil : old.state.validators
-        if source != .pushed, !Model.isComplete(model) {
-            // Fields that did not come are as old as they were.
-            let scopes = ModelEngine.scopes(of: old.model, key)
-            state.fetchedAt = old.state.fetchedAt
-            state.freshUntil =
-                bookkeeping.isInvalidated(old.state, in: scopes) ? arriving.fetchedAt : old.state.freshUntil
-        }
         return ModelRecord(model: merged, state: state)
     }
 }

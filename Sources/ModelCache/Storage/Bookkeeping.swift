@@ -140,6 +140,24 @@ final class Bookkeeping: Sendable {
         return entry.generation != record.generation || record.invalidations.covers(entry.revision, in: scopes())
     }
 
+    /// The state of an entry when some of its fields are changed: the others are as old as they were.
+    func changed(
+        _ entry: EntryState,
+        to revision: Revision,
+        at now: Date,
+        in scopes: @autoclosure () -> [InvalidationScope]
+    ) -> EntryState {
+        var changed = entry
+        if isInvalidated(entry, in: scopes()) {
+            // The new revision is behind the invalidation, and the server's window is for expired entries.
+            changed.freshUntil = min(entry.freshUntil ?? now, now)
+            changed.staleWhileRevalidate = .zero
+        }
+        changed.generation = generation
+        changed.revision = revision
+        return changed
+    }
+
     /// The revision of an entry as it counts against an answer's.
     func comparable(_ entry: EntryState) -> Revision {
         entry.generation == generation ? entry.revision : .none
