@@ -20,7 +20,8 @@ struct Invalidations: Codable, Hashable, Sendable {
             scopes = scopes.filter { $0.value > floor }
             return
         }
-        scopes[scope.key] = revision
+        // Of two at once, the later one may be added first.
+        scopes[scope.key] = max(scopes[scope.key] ?? .none, revision)
         guard scopes.count > Self.countLimit, let oldest = scopes.min(by: { $0.value < $1.value }) else { return }
         scopes[oldest.key] = nil
         floor = max(floor, oldest.value)
