@@ -63,7 +63,7 @@ extension SharedStore {
         stride(from: 0, to: keys.count, by: Self.fetchedAtOnce).flatMap { start in
             let part = keys[start..<min(start + Self.fetchedAtOnce, keys.count)]
             do throws(StoreError) {
-                var reading = try PartReading(part, in: view, offset.clock)
+                var reading = PartReading(part, in: view, offset.clock)
                 if reading.isOwed { return reading.results }
                 reading.take(try ask(Insisting(ReadEntries(reading.keys))), view)
                 for (entry, bytes) in reading.damaged {
@@ -85,7 +85,7 @@ extension SharedStore {
         _ clock: EngineClock
     ) async -> [Result<StoredArchive?, StoreError>] {
         do throws(StoreError) {
-            var reading = try PartReading(keys, in: view, clock)
+            var reading = PartReading(keys, in: view, clock)
             if reading.isOwed { return reading.results }
             reading.take(try await request(Insisting(ReadEntries(reading.keys)), isUrgent: isUrgent), view)
             for (entry, bytes) in reading.damaged { await takeAway(entry, bytes) }
@@ -107,11 +107,14 @@ extension SharedStore {
 
     /// A request for some keys, and the results of its answers.
     private struct PartReading {
-        let keys: [StoreKey]
+        /// The keys that can be asked for; a text that is no key has its failure among the results.
+        private(set) var keys: [StoreKey] = []
+        /// The place of each key's result.
+        private var places: [Int] = []
         private let wasOwed: [Bool]
         private let clock: EngineClock
-        /// For each key; no entry until its answer was taken.
-        private(set) var results: [Result<StoredArchive?, StoreError>]
+        /// For each text; no entry until its answer was taken.
+        private(set) var results: [Result<StoredArchive?, StoreError>] = []
         private(set) var hits = 0
         private(set) var misses = 0
         private(set) var damaged: [(entry: EngineEntry, bytes: [UInt8])] = []
@@ -119,10 +122,17 @@ extension SharedStore {
         /// Whether the server is not to be asked: a removal of every key is owed.
         var isOwed: Bool { wasOwed.allSatisfy(\.self) }
 
-        init(_ texts: ArraySlice<String>, in view: SharedView, _ clock: EngineClock) throws(StoreError) {
-            keys = try texts.map { text throws(StoreError) in try StoreKey(text) }
+        init(_ texts: ArraySlice<String>, in view: SharedView, _ clock: EngineClock) {
+            for (place, text) in texts.enumerated() {
+                do throws(StoreError) {
+                    keys.append(try StoreKey(text))
+                    places.append(place)
+                    results.append(.success(nil))
+                } catch {
+                    results.append(.failure(error))
+                }
+            }
             wasOwed = view.areOwed(keys)
-            results = keys.map { _ in .success(nil) }
             self.clock = clock
         }
 
@@ -135,12 +145,12 @@ extension SharedStore {
                     let bytes =
                         wasOwed[index] || isOwed[index] ? nil : try EngineEntry.bytes(value, EngineEntry.reading)
                     if bytes == nil { misses += 1 } else { hits += 1 }
-                    results[index] = .success(
+                    results[places[index]] = .success(
                         try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) }
                     )
                 } catch {
                     if error.code == .corrupted, let bytes = value.bytes { damaged.append((entry, bytes)) }
-                    results[index] = .failure(error)
+                    results[places[index]] = .failure(error)
                 }
             }
         }
