@@ -11,10 +11,9 @@ extension Cache {
     /// ```
     ///
     /// As a save of each value, in their order, but the work that a save does once is done once for a batch of them:
-    /// with ``DiskSettings/Durability/power``, the call waits for the device after each batch. A batch is about 1,000
+    /// with ``DiskSettings/Durability/power``, the call waits for the device after each batch. A batch is 1,000
     /// entries, or fewer if their archives are 4 MiB together; so of a lazy sequence, however long, no more than that
-    /// is in memory at a time, and of Sendable values up to 256 that wait to be archived: many of them are archived on
-    /// all processors at once.
+    /// is in memory at a time.
     ///
     /// All entries are tried, even if others fail; a program that is killed may have saved any of them. Of two entries
     /// for one key, the later one counts. Blocks on disk I/O.
@@ -38,22 +37,18 @@ extension Cache {
     ) throws(CacheError) {
         try check(expiration, tags)
         var batch = Batch<BatchMember>()
-        var values = ValuesTogether<Value>(isAlone: !valuesAreSendable)
         for (key, value) in entries {
-            values.add(value, result(of: key))
-            guard values.isFull else { continue }
-            archive(&values, expiration: expiration, tags: tags, into: &batch)
+            batch.add(member(value, forKey: key, expiration: expiration, tags: tags)) { $0.byteCount }
             if batch.isFull { batch.failures.add(try core.write(batch.take())) }
         }
-        archive(&values, expiration: expiration, tags: tags, into: &batch)
         batch.failures.add(try core.write(batch.take()))
         try batch.failures.check()
     }
 
     /// Saves many values, each in place of the entry that its key had.
     ///
-    /// Suspends while a batch is saved. Not ordered with other asynchronous calls that are under way, even for the same
-    /// keys. All else is as for the synchronous twin.
+    /// Archives values on the caller's thread, and suspends while a batch of them is saved. Not ordered with other
+    /// asynchronous calls that are under way, even for the same keys. All else is as for the synchronous twin.
     public nonisolated(nonsending) func save<Key: CacheKey>(
         contentsOf entries: some Sequence<(Key, Value)>,
         expiration: Expiration? = nil,
@@ -61,14 +56,10 @@ extension Cache {
     ) async throws(CacheError) {
         try check(expiration, tags)
         var batch = Batch<BatchMember>()
-        var values = ValuesTogether<Value>(isAlone: !valuesAreSendable)
         for (key, value) in entries {
-            values.add(value, result(of: key))
-            guard values.isFull else { continue }
-            archive(&values, expiration: expiration, tags: tags, into: &batch)
+            batch.add(member(value, forKey: key, expiration: expiration, tags: tags)) { $0.byteCount }
             if batch.isFull { batch.failures.add(try await write(batch.take())) }
         }
-        archive(&values, expiration: expiration, tags: tags, into: &batch)
         batch.failures.add(try await write(batch.take()))
         try batch.failures.check()
     }
@@ -138,34 +129,20 @@ extension Cache {
         }
     }
 
-    func result(of key: some CacheKey) -> Result<EntryKey, CacheError> {
+    private func result(of key: some CacheKey) -> Result<EntryKey, CacheError> {
         Result { () throws(CacheError) in try entryKey(key) }
-    }
-
-    /// Archives the values that wait, and adds them to a batch.
-    private func archive(
-        _ values: inout ValuesTogether<Value>,
-        expiration: Expiration?,
-        tags: Set<String>,
-        into batch: inout Batch<BatchMember>
-    ) {
-        let (keys, taken) = values.take()
-        let members = inParts(keys.indices) { places in
-            places.map { member(taken[$0], forKey: keys[$0], expiration: expiration, tags: tags) }
-        }
-        values.end(byteCount: batch.add(members), of: members.count)
     }
 
     /// An entry that is to be saved, or why it cannot be archived.
     ///
-    /// - Parameter key: a failure if it is invalid, which is returned.
+    /// - Returns: a failure for an invalid key.
     func member(
         _ value: Value,
-        forKey key: Result<EntryKey, CacheError>,
+        forKey key: some CacheKey,
         expiration: Expiration?,
         tags: Set<String>
     ) -> Result<BatchMember, CacheError> {
-        key.map { key in
+        result(of: key).map { key in
             do throws(CacheError) {
                 let attributes = try attributes(expiration, tags: tags, of: key)
                 return .new(try Self.newEntry(value, forKey: key, attributes, as: form))
@@ -206,49 +183,6 @@ struct Batch<Element> {
     mutating func end(_ outcome: (count: Int, failures: [CacheError])) -> Int {
         failures.add(outcome.failures)
         return outcome.count
-    }
-}
-
-extension Batch<BatchMember> {
-    /// - Returns: the bytes of the archives that were added.
-    @discardableResult
-    mutating func add(_ members: [Result<BatchMember, CacheError>]) -> Int {
-        let former = byteCount
-        for member in members { add(member) { $0.byteCount } }
-        return byteCount - former
-    }
-}
-
-/// Values that are archived together, with their keys.
-struct ValuesTogether<Value> {
-    private static var mostValues: Int { 256 }
-    private static var mostBytes: Int { 1 << 20 }
-
-    private let isAlone: Bool
-    private var keys: [Result<EntryKey, CacheError>] = []
-    private var values: [Value] = []
-    /// How many there may be: one until the size of the first archive is known.
-    private var limit = 1
-
-    /// - Parameter isAlone: whether each value is archived before the next one is asked for.
-    init(isAlone: Bool) { self.isAlone = isAlone }
-
-    var isFull: Bool { keys.count >= limit }
-
-    mutating func add(_ value: Value, _ key: Result<EntryKey, CacheError>) {
-        keys.append(key)
-        values.append(value)
-    }
-
-    mutating func take() -> (keys: [Result<EntryKey, CacheError>], values: [Value]) {
-        defer { (keys, values) = ([], []) }
-        return (keys, values)
-    }
-
-    /// Chooses how many values come next: as many as have archives of 1 MiB together, if they are as large as the last.
-    mutating func end(byteCount: Int, of count: Int) {
-        if isAlone || count == 0 { return }
-        limit = min(Self.mostValues, max(1, Self.mostBytes / max(1, byteCount / count)))
     }
 }
 

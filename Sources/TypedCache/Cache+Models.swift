@@ -143,18 +143,19 @@ extension Cache where Value: AnyObject & Sendable {
         try checkUsable()
         var batch = Batch<BatchMember>()
         for first in stride(from: 0, to: count, by: mostArchivedAtOnce) {
-            batch.add(
-                inParts(first..<min(count, first + mostArchivedAtOnce)) { places in
-                    var members: [Result<BatchMember, CacheError>] = []
-                    members.reserveCapacity(places.count)
-                    for index in places {
-                        guard let (key, value, tags) = entry(index) else { continue }
-                        members.append(member(value, forKey: result(of: key), expiration: nil, tags: tags))
-                    }
-                    return members
+            let members = inParts(first..<min(count, first + mostArchivedAtOnce)) { places in
+                var members: [Result<BatchMember, CacheError>] = []
+                members.reserveCapacity(places.count)
+                for index in places {
+                    guard let (key, value, tags) = entry(index) else { continue }
+                    members.append(member(value, forKey: key, expiration: nil, tags: tags))
                 }
-            )
-            if batch.isFull { batch.failures.add(try core.write(batch.take())) }
+                return members
+            }
+            for member in members {
+                batch.add(member) { $0.byteCount }
+                if batch.isFull { batch.failures.add(try core.write(batch.take())) }
+            }
         }
         batch.failures.add(try core.write(batch.take()))
         try batch.failures.check()

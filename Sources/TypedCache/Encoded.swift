@@ -18,8 +18,7 @@ import KeyedArchive
 public protocol Encoded: SendableMetatype {
     /// The class that is archived in the value's place.
     associatedtype Wrapper: WrapperEncoder
-    /// The value, wrapped. Called once per save: on the caller's thread, or on any if many Sendable values are saved
-    /// by one call.
+    /// The value, wrapped. Called once per save, on the caller's thread.
     var encoder: Wrapper { get }
     /// The names that a Codable type had before, with their modules: `Player.Album`. None by default.
     ///
