@@ -1,23 +1,17 @@
-/// The record of an entry that was given up lately.
+/// The record of an entry that was given up lately, in 16 bytes.
 struct Ghost {
-    enum Origin: UInt8 {
-        case small
-        case main
-    }
-
     /// A part of its key's hash: two keys that share it lead to a wrong guess at most.
     fileprivate let tag: UInt32
     /// When it was last known to be used, in insertions.
     let usedAt: UInt32
-    /// When it was given up, in insertions.
-    let leftAt: UInt32
-    let origin: Origin
+    let state: EntryState
+    /// The place of the next one in its bucket.
+    fileprivate var next: Int32 = -1
 
-    init(hash: UInt64, usedAt: UInt32, leftAt: UInt32, origin: Origin) {
+    init(hash: UInt64, usedAt: UInt32, state: EntryState) {
         tag = Self.tag(hash)
         self.usedAt = usedAt
-        self.leftAt = leftAt
-        self.origin = origin
+        self.state = state
     }
 
     fileprivate static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 20) }
@@ -25,95 +19,112 @@ struct Ghost {
 
 /// The ghosts of entries that were given up lately, in that order, found by hash.
 ///
-/// A ring of 16 bytes for each, and an index of twice as many places of 4 bytes: see ``LinearProbing``.
+/// A ring, in which the ghosts of each bucket of hashes are a list, and the places of the lists' first ones. A ghost that
+/// was taken leaves its place unused until it would be the oldest. With its bucket, and the places by which the ring
+/// grows, a ghost takes 19 to 24 bytes.
 struct Ghosts {
-    private var ring: [Ghost?] = []
-    /// One more than the place in `ring`, or zero for none.
-    private var index: [UInt32] = []
-    /// How many were ever forgotten, and ever added. `ring` has a power of two of places, so that the remainders are
-    /// places in it.
+    private static var none: Int32 { -1 }
+    private static var unused: Ghost { Ghost(hash: 0, usedAt: 0, state: EntryState(.small, UseHistory())) }
+
+    private var ring: [Ghost] = []
+    /// The places of the first ones; a power of two of them, three quarters to one and a half of the ring's places.
+    private var buckets: [Int32] = []
+    /// The place of the oldest one.
     private var start = 0
-    private var end = 0
+    /// The places from `start` on that hold a ghost, or held one that was taken.
+    private var count = 0
 
     /// Adds one, and forgets the oldest ones, so that at most `limit` are left.
     ///
     /// - Parameter limit: at least one.
+    /// - Precondition: there is no ghost of its key.
     mutating func add(_ ghost: Ghost, limit: Int) {
-        _ = take(tag: ghost.tag)
-        while end - start >= limit { forgetOldest() }
-        if end - start == ring.count { grow() }
-        let place = end & (ring.count - 1)
+        while count >= limit { forgetOldest() }
+        if count == ring.count { grow() }
+        let place = start + count < ring.count ? start + count : start + count - ring.count
         ring[place] = ghost
-        end += 1
-        put(place, ghost.tag)
+        count += 1
+        link(place)
     }
 
     /// Removes and returns the ghost of a key with this hash; `nil` if there is none.
-    mutating func take(_ hash: UInt64) -> Ghost? { take(tag: Ghost.tag(hash)) }
-
-    private mutating func take(tag: UInt32) -> Ghost? {
-        guard let found = find(tag) else { return nil }
-        let place = Int(index[found]) - 1
-        vacate(found)
-        return ring[place].take()
+    ///
+    /// - Returns: `age` is the number of ghosts that were added since, and one.
+    mutating func take(_ hash: UInt64) -> (ghost: Ghost, age: Int)? {
+        let tag = Ghost.tag(hash)
+        guard let place = unlink(tag, where: { ghost, _ in ghost.tag == tag }) else { return nil }
+        return (ring[place], count - order(place))
     }
 
     private mutating func forgetOldest() {
-        if let ghost = ring[start & (ring.count - 1)] { _ = take(tag: ghost.tag) }
-        start += 1
+        let oldest = start
+        _ = unlink(ring[oldest].tag) { _, place in place == oldest }
+        start = oldest + 1 < ring.count ? oldest + 1 : 0
+        count -= 1
     }
 
-    // MARK: Index
+    // MARK: Buckets
 
-    private func find(_ tag: UInt32) -> Int? {
-        guard !index.isEmpty else { return nil }
-        var position = Int(tag) & (index.count - 1)
-        while index[position] != 0 {
-            if ring[Int(index[position]) - 1]?.tag == tag { return position }
-            position = (position + 1) & (index.count - 1)
+    private func bucket(_ tag: UInt32) -> Int { Int(tag) & (buckets.count - 1) }
+
+    private mutating func link(_ place: Int) {
+        let bucket = bucket(ring[place].tag)
+        ring[place].next = buckets[bucket]
+        buckets[bucket] = Int32(place)
+    }
+
+    /// Takes the first one for which `isWanted` holds out of its bucket.
+    ///
+    /// - Returns: its place.
+    private mutating func unlink(_ tag: UInt32, where isWanted: (Ghost, Int) -> Bool) -> Int? {
+        guard !buckets.isEmpty else { return nil }
+        var former: Int?
+        var place = buckets[bucket(tag)]
+        while place != Self.none {
+            let ghost = ring[Int(place)]
+            if isWanted(ghost, Int(place)) {
+                if let former { ring[former].next = ghost.next } else { buckets[bucket(tag)] = ghost.next }
+                return Int(place)
+            }
+            former = Int(place)
+            place = ghost.next
         }
         return nil
     }
 
-    private mutating func put(_ place: Int, _ tag: UInt32) {
-        var position = Int(tag) & (index.count - 1)
-        while index[position] != 0 { position = (position + 1) & (index.count - 1) }
-        index[position] = UInt32(place + 1)
-    }
-
-    /// Frees a slot of the index, and moves up the ghosts that lie further back because it was taken.
-    private mutating func vacate(_ position: Int) {
-        let mask = index.count - 1
-        var hole = position
-        var next = (hole + 1) & mask
-        while index[next] != 0 {
-            if let ghost = ring[Int(index[next]) - 1] {
-                let home = Int(ghost.tag) & mask
-                if (next - home) & mask >= (next - hole) & mask {
-                    index[hole] = index[next]
-                    hole = next
-                }
-            }
-            next = (next + 1) & mask
-        }
-        index[hole] = 0
-    }
-
-    /// Whether the index leads to each ghost, and to nothing else: for tests.
-    var isSound: Bool {
-        let mask = index.count - 1
-        let homes = index.map { $0 == 0 ? nil : ring[Int($0) - 1].map { Int($0.tag) & mask } }
-        let places = index.filter { $0 != 0 }.map { Int($0) - 1 }.sorted()
-        return LinearProbing.isKept(by: homes) && places == ring.indices.filter { ring[$0] != nil }
-    }
-
     private mutating func grow() {
-        let ghosts = (start..<end).map { ring[$0 & (ring.count - 1)] }
-        ring = ghosts + Array(repeating: nil, count: max(16, ghosts.count))
-        index = Array(repeating: 0, count: ring.count * 2)
-        (start, end) = (0, ghosts.count)
-        for (place, ghost) in ghosts.enumerated() {
-            if let ghost { put(place, ghost.tag) }
+        let size = ring.count + max(16, ring.count / 8)
+        let bucketCount = 1 << (Int.bitWidth - (size * 3 / 4 - 1).leadingZeroBitCount)
+        let isRelinked = start > 0 || bucketCount > buckets.count
+        let linked = isRelinked ? places.map(order) : []
+        var grown: [Ghost] = []
+        grown.reserveCapacity(size)
+        grown += ring[start...]
+        grown += ring[..<start]
+        grown += repeatElement(Self.unused, count: size - count)
+        (ring, start) = (grown, 0)
+        guard isRelinked else { return }
+        buckets = Array(repeating: Self.none, count: bucketCount)
+        for place in linked { link(place) }
+    }
+
+    /// How many places a place lies behind the oldest ghost's.
+    private func order(_ place: Int) -> Int { place < start ? place + ring.count - start : place - start }
+
+    /// The places of the ghosts that are there, by buckets.
+    private var places: [Int] {
+        buckets.flatMap { first in
+            sequence(first: first) { ring[Int($0)].next }.prefix { $0 != Self.none }.map(Int.init)
         }
+    }
+
+    /// Whether each ghost is in its bucket, once, and in the part of the ring that is in use: for tests.
+    var isSound: Bool {
+        let places = places
+        return Set(places).count == places.count && places.allSatisfy { order($0) < count }
+            && buckets.indices.allSatisfy { bucket in
+                sequence(first: buckets[bucket]) { ring[Int($0)].next }.prefix { $0 != Self.none }
+                    .allSatisfy { self.bucket(ring[Int($0)].tag) == bucket }
+            }
     }
 }

@@ -7,31 +7,27 @@
 ///
 /// The main queue is in the order in which its entries were last looked at. Its oldest one is looked at where
 /// room is needed: if it was used, half of its uses are forgotten and it goes round once more. If not, it has
-/// been idle since it was last looked at, and an entry with a reuse distance of less than two thirds of that takes
-/// its place. All others have been idle for less time, so the oldest one decides, and nothing is searched. A loop
-/// that is longer than memory thus leaves the main queue as it is, and hits there in each round. An entry that has
-/// come back before is likely to come back again, so only half of its idle time counts then. An entry that was idle
-/// for 24 insertions for each entry in memory gives way to any other.
+/// been idle since it was last looked at, and gives way to an entry with a reuse distance of less than two thirds of
+/// that, if more uses are to be expected of that one, by a quarter, from what is known of both: see ``UseHistory``. All
+/// others have been idle for less time, so the oldest one decides, and nothing is searched. A loop that is longer than
+/// memory thus leaves the main queue as it is, and hits there in each round. An entry that was idle for 24 insertions for
+/// each entry in memory gives way to any other.
 ///
 /// The ghosts decide which share of memory the small queue has. A key that comes back soon after it was given up
 /// would have been a hit, had the small queue been a little longer: each place more gives one divided by the
 /// length that was missing. One that comes back after a longer distance would be a hit once in each such distance,
 /// had it a place in the main queue. The share moves by the difference of the two, so that it comes to rest where
-/// one more place is worth as much in either.
+/// one more place is worth as much in either. A key that was used two dozen times belongs in the main queue, however soon
+/// it comes back, and makes the small one no longer: else a loop that is a little longer than memory would let the small
+/// queue grow until nothing in it is a hit.
 ///
 /// A hit changes one byte of its own entry. Every operation is O(1), choosing a victim on average: each extra
-/// step was paid for by a hit. An entry takes 36 bytes here, and its three ghosts 72, or twice that right after
-/// their ring has grown.
+/// step was paid for by a hit. An entry takes 36 bytes here, and its four ghosts 76 to 96.
 ///
 /// Sources: the queues are those of S3-FIFO (Yang and others: FIFO queues are all you need for cache eviction,
 /// SOSP 2023), the comparison of distances is that of LIRS (Jiang, Zhang: LIRS, SIGMETRICS 2002), the balance by
-/// ghosts that of ARC (Megiddo, Modha: ARC, FAST 2003).
+/// ghosts that of ARC (Megiddo, Modha: ARC, FAST 2003); the uses to expect are those of BG/NBD.
 package struct ShortestReuse: EvictionPolicy {
-    private enum Queue {
-        case small
-        case main
-    }
-
     private struct Node {
         var entry: EvictionEntry?
         var cost: Int
@@ -39,9 +35,15 @@ package struct ShortestReuse: EvictionPolicy {
         var usedAt: UInt32
         var newer: Int32
         var older: Int32
-        var queue: Queue
-        /// Whether it came in while there was a ghost of its key.
-        let cameBack: Bool
+        var state: EntryState
+
+        /// Counts the entry's uses, which begin anew, as it comes to another place in a queue.
+        mutating func turn(to queue: Queue, at time: UInt32) {
+            guard let entry else { return }
+            state = EntryState(queue, state.history.adding(uses: entry.uses, after: time &- usedAt))
+            usedAt = time
+            entry.uses = 0
+        }
     }
 
     private struct Ends {
@@ -56,13 +58,15 @@ package struct ShortestReuse: EvictionPolicy {
     private static var patience: Double { 1.5 }
     /// An entry that was idle for this many insertions for each entry in memory gives way to any other.
     private static var mostIdle: Int { 24 }
-    /// The share of its idle time that counts for an entry that has come back before.
-    private static var idleShareAfterReturn: Double { 0.5 }
+    /// How many times more uses must be expected of an entry than of the one that gives way to it.
+    private static var advantage: Double { 1.25 }
     /// How many ghosts there are for each entry.
-    private static var ghostsPerEntry: Int { 3 }
-    private static var shares: ClosedRange<Double> { 0.01...0.9 }
+    private static var ghostsPerEntry: Int { 4 }
+    private static var shares: ClosedRange<Double> { 0.005...0.9 }
     /// The largest share of memory that may have been missing for an entry to count as given up too soon.
     private static var nearShare: Double { 0.2 }
+    /// A key that was used so often does not make the small queue longer.
+    private static var usesOfMain: UInt8 { 24 }
     /// With fewer entries than this, the share moves by smaller steps, since chance has more weight.
     private static var fewEntries: Double { 500 }
 
@@ -98,27 +102,30 @@ package struct ShortestReuse: EvictionPolicy {
 
     package mutating func insert(_ entry: EvictionEntry, cost: Int, removed: inout [EvictionEntry]) {
         now &+= 1
-        let ghost = ghosts.take(entry.hash)
+        let found = ghosts.take(entry.hash)
         guard countLimit > 0, cost <= costLimit else {
             removed.append(entry)
             return
         }
         var queue = Queue.small
+        var history = UseHistory()
+        let distance = found.map { now &- $0.ghost.usedAt }
+        if let found, let distance { history = found.ghost.state.history.adding(uses: 1, after: distance) }
         if hasRoom(for: cost) {
             // Until memory is full, the main queue takes the entries for which the small one has no room. So an entry
             // that is saved over goes back to the main queue, since it left room there.
             if small.count > 0, !smallHasRoom(for: cost), mainHasRoom(for: cost) { queue = .main }
-        } else if let ghost {
-            adjustShare(to: ghost)
+        } else if let found, let distance {
+            adjustShare(to: found.ghost, age: found.age)
             if mainHasRoom(for: cost) {
                 queue = .main
-            } else if mainGivesWay(toDistance: Double(now &- ghost.usedAt)) {
-                removed.append(giveUp(main.oldest, .main))
+            } else if mainGivesWay(to: history, distance: distance) {
+                removed.append(giveUp(main.oldest))
                 queue = .main
             }
         }
         while !hasRoom(for: cost) { removed.append(evict()) }
-        add(entry, cost, to: queue, cameBack: ghost != nil)
+        add(entry, cost, to: queue, history: history)
     }
 
     package mutating func remove(_ entry: EvictionEntry) {
@@ -180,13 +187,14 @@ package struct ShortestReuse: EvictionPolicy {
         main.count > countLimit - smallCount || main.cost > costLimit - smallCost
     }
 
-    private mutating func adjustShare(to ghost: Ghost) {
-        let missing = Double(now &- ghost.leftAt)
+    /// - Parameter age: the number of entries that were given up since, and one.
+    private mutating func adjustShare(to ghost: Ghost, age: Int) {
         let near = max(1, Double(count) * Self.nearShare)
         let pace = 0.5 * min(1, Double(count) / fewEntries)
-        switch ghost.origin {
-        case .small where missing <= near: smallShare += pace / near
-        case .small, .main: smallShare -= pace / max(1, Double(now &- ghost.usedAt))
+        if ghost.state.queue == .small, Double(age) <= near, ghost.state.history.uses < Self.usesOfMain {
+            smallShare += pace / near
+        } else {
+            smallShare -= pace / max(1, Double(now &- ghost.usedAt))
         }
         smallShare = min(max(smallShare, Self.shares.lowerBound), Self.shares.upperBound)
     }
@@ -200,14 +208,14 @@ package struct ShortestReuse: EvictionPolicy {
         while true {
             if small.count == 0 || mainIsOverfull && main.count > 0 {
                 _ = findUnusedInMain()
-                return giveUp(main.oldest, .main)
+                return giveUp(main.oldest)
             }
             let place = small.oldest
             let cost = nodes[Int(place)].cost
             let uses = uses(place)
             if uses > 1, mainHasRoom(for: cost) {
                 move(place, to: .main)
-            } else if uses > 1, mainGivesWay(toDistance: Double(age(place))) {
+            } else if uses > 1, mainGivesWayToSmall(uses) {
                 return replaceMain(by: place)
             } else if uses > 0, turns > 0 {
                 turns -= 1
@@ -215,21 +223,31 @@ package struct ShortestReuse: EvictionPolicy {
             } else if !mainHasRoom(for: cost), mainGivesWay(toAnyAfter: Self.mostIdle * count) {
                 return replaceMain(by: place)
             } else {
-                return giveUp(place, .small)
+                return giveUp(place)
             }
         }
     }
 
-    /// Whether the oldest entry of the main queue gives way to one with this reuse distance, in insertions.
-    private mutating func mainGivesWay(toDistance distance: Double) -> Bool {
+    /// Whether the oldest entry of the main queue gives way to one that was used like this, the last time after so many
+    /// insertions.
+    private mutating func mainGivesWay(to history: UseHistory, distance: UInt32) -> Bool {
         guard findUnusedInMain() else { return false }
-        let counted = nodes[Int(main.oldest)].cameBack ? Self.idleShareAfterReturn : 1
-        return Double(age(main.oldest)) * counted > distance * Self.patience
+        let idle = age(main.oldest)
+        guard Double(idle) > Double(distance) * Self.patience else { return false }
+        let expected = nodes[Int(main.oldest)].state.history.expectedUses(idle: idle, count: count)
+        return history.expectedUses(idle: 0, count: count) > expected * Self.advantage
+    }
+
+    /// Whether the oldest entry of the main queue gives way to that of the small one, which was used so often.
+    private mutating func mainGivesWayToSmall(_ uses: UInt8) -> Bool {
+        let distance = age(small.oldest)
+        let history = nodes[Int(small.oldest)].state.history.adding(uses: uses, after: distance)
+        return mainGivesWay(to: history, distance: distance)
     }
 
     /// Whether the oldest entry of the main queue has been idle for more than `idle` insertions.
     private mutating func mainGivesWay(toAnyAfter idle: Int) -> Bool {
-        findUnusedInMain() && age(main.oldest) > idle
+        findUnusedInMain() && Int(age(main.oldest)) > idle
     }
 
     /// Has the entries of the main queue that were used go round, until the oldest one is unused.
@@ -250,12 +268,12 @@ package struct ShortestReuse: EvictionPolicy {
     }
 
     private mutating func replaceMain(by place: Int32) -> EvictionEntry {
-        let victim = giveUp(main.oldest, .main)
+        let victim = giveUp(main.oldest)
         move(place, to: .main)
         return victim
     }
 
-    private func age(_ place: Int32) -> Int { Int(now &- nodes[Int(place)].usedAt) }
+    private func age(_ place: Int32) -> UInt32 { now &- nodes[Int(place)].usedAt }
 
     private func uses(_ place: Int32) -> UInt8 {
         guard let entry = nodes[Int(place)].entry else { return 0 }
@@ -263,25 +281,24 @@ package struct ShortestReuse: EvictionPolicy {
         return entry.uses
     }
 
-    private mutating func giveUp(_ place: Int32, _ origin: Ghost.Origin) -> EvictionEntry {
-        let usedAt = nodes[Int(place)].usedAt
+    private mutating func giveUp(_ place: Int32) -> EvictionEntry {
+        let (usedAt, state) = (nodes[Int(place)].usedAt, nodes[Int(place)].state)
         let limit = Self.ghostsPerEntry * count
         let entry = take(place)
-        ghosts.add(Ghost(hash: entry.hash, usedAt: usedAt, leftAt: now, origin: origin), limit: limit)
+        ghosts.add(Ghost(hash: entry.hash, usedAt: usedAt, state: state), limit: limit)
         return entry
     }
 
     // MARK: Places
 
-    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue, cameBack: Bool) {
+    private mutating func add(_ entry: EvictionEntry, _ cost: Int, to queue: Queue, history: UseHistory) {
         let node = Node(
             entry: entry,
             cost: cost,
             usedAt: now,
             newer: Self.none,
             older: Self.none,
-            queue: queue,
-            cameBack: cameBack
+            state: EntryState(queue, history)
         )
         if let place = free.popLast() {
             nodes[Int(place)] = node
@@ -290,7 +307,7 @@ package struct ShortestReuse: EvictionPolicy {
             entry.place = Int32(nodes.count)
             nodes.append(node)
         }
-        entry.uses = cameBack && queue == .small ? 1 : 0
+        entry.uses = history.uses > 0 && queue == .small ? 1 : 0
         link(entry.place)
     }
 
@@ -304,17 +321,15 @@ package struct ShortestReuse: EvictionPolicy {
         return entry
     }
 
-    /// Puts an entry at the new end of a queue, and clears its uses, which the policy has seen.
+    /// Puts an entry at the new end of a queue, and counts its uses.
     private mutating func move(_ place: Int32, to queue: Queue) {
         unlink(place)
-        nodes[Int(place)].queue = queue
-        nodes[Int(place)].usedAt = now
-        nodes[Int(place)].entry?.uses = 0
+        nodes[Int(place)].turn(to: queue, at: now)
         link(place)
     }
 
     private mutating func link(_ place: Int32) {
-        let isSmall = nodes[Int(place)].queue == .small
+        let isSmall = nodes[Int(place)].state.queue == .small
         var ends = isSmall ? small : main
         nodes[Int(place)].newer = Self.none
         nodes[Int(place)].older = ends.newest
@@ -326,12 +341,13 @@ package struct ShortestReuse: EvictionPolicy {
     }
 
     private mutating func unlink(_ place: Int32) {
-        let node = nodes[Int(place)]
-        var ends = node.queue == .small ? small : main
-        if node.newer == Self.none { ends.newest = node.older } else { nodes[Int(node.newer)].older = node.older }
-        if node.older == Self.none { ends.oldest = node.newer } else { nodes[Int(node.older)].newer = node.newer }
+        let isSmall = nodes[Int(place)].state.queue == .small
+        let (newer, older) = (nodes[Int(place)].newer, nodes[Int(place)].older)
+        var ends = isSmall ? small : main
+        if newer == Self.none { ends.newest = older } else { nodes[Int(newer)].older = older }
+        if older == Self.none { ends.oldest = newer } else { nodes[Int(older)].newer = newer }
         ends.count -= 1
-        ends.cost -= node.cost
-        if node.queue == .small { small = ends } else { main = ends }
+        ends.cost -= nodes[Int(place)].cost
+        if isSmall { small = ends } else { main = ends }
     }
 }

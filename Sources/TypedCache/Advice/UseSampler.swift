@@ -38,7 +38,7 @@ final class UseSampler: Sendable {
 
     /// The most keys whose order is kept, at 56 bytes each with the spare room of tables.
     static let mostOrderedKeys = 3_000
-    /// The most entries of each miniature cache, at 0.2 KiB each: with three ghosts for each, a ring of 1,024 is full.
+    /// The most entries of each miniature cache, at 0.2 KiB each, with four ghosts for each.
     static let mostSimulatedEntries = 340
     private static let interval = Duration.seconds(60)
 
