@@ -50,7 +50,8 @@ extension Cache {
 
     /// Lists the entries that have not expired, without decoding their values.
     ///
-    /// Does no I/O itself: the cursor blocks or suspends as it is asked for entries.
+    /// Does no I/O itself: the cursor blocks or suspends as it is asked for entries. It is no `Sequence`: in blocking
+    /// code, ask for ``CacheCursor/all()`` or ``CacheCursor/next()``; in asynchronous code, `for try await` reads it.
     ///
     /// ```swift
     /// var entries = try cache.entries()
@@ -64,6 +65,10 @@ extension Cache {
     }
 
     /// Lists the keys of the entries that have not expired.
+    ///
+    /// ```swift
+    /// let keys = try cache.keys().all()    // an array
+    /// ```
     ///
     /// All else is as for ``entries()``.
     public func keys() throws(CacheError) -> CacheCursor<String> {
