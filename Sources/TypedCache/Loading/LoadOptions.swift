@@ -13,11 +13,11 @@ public struct LoadOptions: Sendable, Hashable {
         /// The fetches of all processes on this machine, and of all cache objects, that use the cache's directory and
         /// choose this option, too.
         ///
-        /// Takes a lock for each key that is loaded, in the file `.loads` of that directory. The system gives the lock
-        /// back when the process has ended, however it did, and so have its children that were forked meanwhile and
-        /// run no other program. A load waits as long as another process has the lock, also if that process is stopped
-        /// or its producer does not end: a caller that cannot wait cancels its task. A value that another process has
-        /// saved meanwhile is returned. Where there can be no lock, in a directory that is read-only say, producers
+        /// Takes a lock for each key that is loaded, in the file `.loads` of that directory. The system releases
+        /// the lock when the process, and every child that it forked meanwhile and that runs no other program, has
+        /// ended, however it ended. A load waits as long as another process has the lock, also if that process is
+        /// stopped or its producer does not end: a caller that cannot wait cancels its task. A value that another
+        /// process has saved meanwhile is returned. Where there can be no lock, in a directory that is read-only say, producers
         /// are joined within the process, and one event of kind ``CacheEvent/Kind/failed`` says so. Waiting can be
         /// cancelled, and blocks no thread.
         public static let processes = Joining(base: .processes)
@@ -46,8 +46,8 @@ public struct LoadOptions: Sendable, Hashable {
     public var replacesOtherTypes: Bool
     /// Whether memory keeps a loaded value that the disk refuses, a full one say; `true` by default.
     ///
-    /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So a full
-    /// disk costs one producer for each lifetime of a value, not one for each fetch. Listings, counts,
+    /// It stays there within the limits of memory until it expires, or until its key is saved or removed. So with a
+    /// full disk a producer runs once per lifetime of its value, not at every fetch. Listings, counts,
     /// `entry(forKey:)`, `stored(forKey:)` and `modify` see the disk only. Without memory, see
     /// ``MemorySettings/none``, nothing is kept; nor does a cache without a disk keep a value that costs more than its
     /// limit.
