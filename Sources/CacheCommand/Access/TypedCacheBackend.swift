@@ -116,7 +116,7 @@ package struct TypedCacheBackend: CacheBackend {
                         directory: directory.path,
                         others: CacheListing.names(in: directory),
                         app: Self.appAlike(selection, directory),
-                        lacksDirectory: access(directory.path, F_OK) != 0
+                        lacksDirectory: !FileManager.default.fileExists(atPath: directory.path)
                     )
                 )
             }

@@ -157,6 +157,7 @@ struct dirent {
     uint8_t d_type;
     char d_name[1024];
 };
+DIR *opendir(const char *path);
 DIR *fdopendir(int descriptor);
 struct dirent *readdir(DIR *directory);
 int closedir(DIR *directory);
