@@ -54,6 +54,25 @@ struct ManyEntriesTests {
         }
     }
 
+    @Test(
+        "Lengths that no value can have are those of something foreign",
+        arguments: [Int.min, -1, 0, 1 << 40, .max]
+    )
+    func impossibleLengths(byteCount: Int) async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine()
+        try await tier.cache().save("value", forKey: "key")
+        let name = try #require(try await tier.names().first)
+        let answer = try await tier.ask(["GETRANGE", .text(name), -200, -1])
+        let tail = try #require(answer.bytes)
+        let entry = EngineEntry(key: try StoreKey("key"), name: name, clock: EngineClock())
+        #expect(try entry.information(ofTail: tail, byteCount: tail.count).key == "key")
+        let error = #expect(throws: StoreError.self) {
+            try entry.information(ofTail: tail, byteCount: byteCount)
+        }
+        #expect(error?.code == .foreign)
+    }
+
     private func blocking(_ cache: Cache<String>, _ keys: [String]) throws -> [String: String] {
         try cache.fetch(forKeys: keys)
     }

@@ -27,8 +27,17 @@ struct EngineEntry {
         return StoredArchive(archive: archive, information: information)
     }
 
+    /// The most bytes that a server's value may have.
+    private static let largestValueByteCount = 512 << 20
+
     /// The information of an entry, of which only the last bytes are known.
+    ///
+    /// - Parameter byteCount: the value's length, as the server says it.
     func information(ofTail tail: [UInt8], byteCount: Int) throws(StoreError) -> EntryInformation {
+        guard tail.count <= byteCount, byteCount <= Self.largestValueByteCount else {
+            let reason = "the server says that a value has \(byteCount) bytes"
+            throw StoreError(.foreign, path: name, action: Self.reading, reason: reason)
+        }
         let file = try checked(tail) { () throws(EntryFault) in
             try EntryFile(tail: tail, fileByteCount: byteCount, checksum: nil)
         }

@@ -104,7 +104,13 @@ package final class SharedStore: RemoteStore {
     // MARK: News
 
     func take(_ event: TrackingEvent) {
-        let heard = view.withView { $0.hear(event) { digest(of: $0) } }
+        let listener = listener.withLock { $0 }
+        let heard = view.withView { view in
+            let heard = view.hear(event) { digest(of: $0) }
+            // Before memory can see the change: a fetch that it makes read again must not find the former copy.
+            if case .changed = event { listener?(heard) }
+            return heard
+        }
         switch event {
         case .verified(let start): lastHeartbeat.withLock { $0 = start }
         case .changed:
@@ -112,14 +118,13 @@ package final class SharedStore: RemoteStore {
                 statistics.invalidations += heard.changed.count
                 statistics.ownEchoes += heard.echoed.count
             }
-            listener.withLock { $0 }?(heard)
             for key in heard.changed + heard.echoed { waiters.wake(key) }
         case .changedAll, .unheard, .lost: break
         }
     }
 
-    /// Sets the function that is told of changed keys after this store has taken them, and before it takes the next
-    /// news. It must not block.
+    /// Sets the function that is told of changed keys before memory can see that they changed. It must not block, and runs
+    /// under the lock of the view.
     func setListener(_ new: @escaping @Sendable (EngineView.Heard) -> Void) { listener.withLock { $0 = new } }
 
     /// Another store of the process began a new generation.
