@@ -75,4 +75,23 @@ import Testing
         #expect(throws: StoreError.self) { try store.remove(entry) }
         #expect(try store.fetch(forKey: "key") == nil && !store.isSettled)
     }
+
+    /// The near disk forgets the former copy before memory can see the change: memory would read that copy again, and
+    /// keep it.
+    @Test func theNearDiskHearsOfAChangeBeforeMemoryDoes() throws {
+        let client = SilentClient()
+        let store = SharedStore(client, prefix: "tc:test:", cache: "cache", schema: 1)
+        _ = try store.save([1, 2, 3], forKey: "key", attributes: EntryAttributes(storedAt: .now), if: nil)
+        store.take(.verified(since: .now))
+        let mark = try #require(store.changeMark)
+        let name = try #require(client.items.withLock { items in items.keys.first { $0.contains("key") } })
+        let seen = Mutex<[UInt64?]>([])
+        store.setListener { [weak store] heard in
+            #expect(heard.changed == ["key"])
+            seen.withLock { $0.append(store?.changeMark) }
+        }
+        store.take(.changed([Array(name.utf8)]))
+        #expect(seen.withLock(\.self) == [mark])
+        #expect(store.changeMark != mark)
+    }
 }
