@@ -22,7 +22,7 @@ extension Cache {
 ///
 /// Unchecked: used only by a cache whose values are Sendable, which the generic code above cannot see, for closures that
 /// capture the cache, its values and Sendable ones, and for results made of values and Sendable errors. The caller waits
-/// for all threads, and none of the closures changes what it captures.
+/// for all threads, and no closure changes its captured variables.
 private struct Crossing<Value>: @unchecked Sendable {
     let value: Value
 }

@@ -49,7 +49,7 @@ package struct TypedCacheBackend: CacheBackend {
         do throws(CommandFailure) {
             return CacheListing.names(in: try Self.directory(of: location))
         } catch .unreadable(_, errno: ENOENT) where location == .standard {
-            // Nobody has named that place: it is there once a cache is.
+            // No option names that place: it is there once a cache is.
             return []
         }
     }
