@@ -53,7 +53,8 @@ extension Cache {
         inParts(keys.indices) { finish(reads, keys, at: $0) }
     }
 
-    private func finish(
+    /// As ``finish(_:_:)``, of the keys at some places, on the caller's thread.
+    func finish(
         _ reads: [Result<DiskRead?, CacheError>],
         _ keys: [EntryKey],
         at places: Range<Int>

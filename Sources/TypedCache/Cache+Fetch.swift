@@ -162,8 +162,8 @@ extension Cache {
 
     /// Returns the values saved for some keys, by key; keys without an entry, or with an expired one, are left out.
     ///
-    /// May block on disk I/O; entries that lie close to each other on disk are read together. Many entries are read on all
-    /// processors at once, and Sendable values decoded there; a server is asked for 32 keys at a time.
+    /// May block on disk I/O; entries that lie close to each other on disk are read together. Many entries of Sendable values
+    /// are read and decoded on all processors at once; a server is asked for 32 keys at a time.
     ///
     /// - Throws: as ``fetch(forKey:)``, for the first key that fails; `.invalidKey` as well if two keys are the same
     ///   text to Swift in different bytes, which the result could not tell apart.
@@ -207,10 +207,20 @@ extension Cache {
             }
             (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] })
         }
-        let read = finish(core.readTogether(unknown), unknown.map { $0.key })
+        let read = readTogether(unknown)
         // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
         for index in places.indices { results[places[index]] = read[index] }
         return results
+    }
+
+    /// Reads entries and decodes them: a part of them each processor, from the disk to the value, or all by one call where a
+    /// server is asked.
+    private func readTogether(_ wanted: [(key: EntryKey, expired: Bool)]) -> [Result<Value?, CacheError>] {
+        if core.remote != nil { return finish(core.readTogether(wanted), wanted.map { $0.key }) }
+        return inParts(wanted.indices) { places in
+            let part = Array(wanted[places])
+            return finish(core.readTogether(part), part.map { $0.key }, at: part.indices)
+        }
     }
 
     /// Returns the values saved for some keys, by key; keys without an entry, or with an expired one, are left out.

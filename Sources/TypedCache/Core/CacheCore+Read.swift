@@ -58,20 +58,13 @@ extension CacheCore {
     ) -> [Result<DiskRead?, CacheError>] {
         var batch = beginReads(keys)
         if batch.reads.isEmpty { return batch.results }
-        let stored = listeners.observing(.read) { fetch(batch.reads.map { $0.begun.key.text }) }
+        let stored = listeners.observing(.read) { store.fetch(forKeys: batch.reads.map { $0.begun.key.text }) }
         for (read, stored) in zip(batch.reads, stored) {
             batch.results[read.place] = Result { () throws(CacheError) in
                 try finish(read.begun, stored, allowsStale: allowsStale)
             }
         }
         return batch.results
-    }
-
-    /// Asks the store for some keys: once, or once by each processor for a part of them, which is inflated there. A server
-    /// is asked once in any case.
-    private func fetch(_ keys: [String]) -> [Result<StoredArchive?, StoreError>] {
-        if keys.count < Processors.fewEntries || remote != nil { return store.fetch(forKeys: keys) }
-        return Processors.map(keys.indices) { store.fetch(forKeys: Array(keys[$0])) }.flatMap(\.self)
     }
 
     /// A reading of one of several keys, and the key's place among them.
