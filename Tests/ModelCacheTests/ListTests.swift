@@ -88,23 +88,26 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         #expect(try await models.stored(feed)?.freshness.isFresh == true)
     }
 
-    /// A server that calls the first page unchanged says nothing of the end.
-    @Test func aListThatWasReadToItsEndIsAskedForAsAWhole() async throws {
+    /// A server that calls the first page unchanged, or gives a new one, says nothing of the end.
+    @Test func theLastPageOfAListThatWasReadToItsEndIsAskedForAgain() async throws {
         let stage = try Stage()
         stage.server.answer("/articles?topic=swift", page([1, 2], next: "2"), headers: ["ETag": "\"l\""])
         stage.server.answer("/articles?topic=swift&after=2", page([3, 4], next: "4"))
         stage.server.answer("/articles?topic=swift&after=4", page([5]))
         let models = try await stage.open()
         _ = try await models.fetch(feed)
-        _ = try await models.fetchMore(of: feed)
-        _ = try await models.fetch(feed, .reload)
-        #expect(stage.server.responses.last?.status == 304)
-        _ = try await models.fetchMore(of: feed)
-        #expect(try await ids(models) == [1, 2, 3, 4, 5])
+        for _ in 0..<2 { _ = try await models.fetchMore(of: feed) }
+        #expect(try await models.stored(feed)?.hasMore == false)
         stage.server.answer("/articles?topic=swift&after=4", page([5, 6]))
         #expect(try await models.fetch(feed, .reload).hasMore)
-        _ = try await models.fetchMore(of: feed)
+        #expect(stage.server.responses.last?.status == 304)
         #expect(try await models.fetchMore(of: feed).elements.map(\.id) == [1, 2, 3, 4, 5, 6])
+        stage.server.answer("/articles?topic=swift", page([0, 1, 2], next: "2"))
+        stage.server.answer("/articles?topic=swift&after=4", page([5, 6, 7]))
+        let reloaded = try await models.fetch(feed, .reload)
+        #expect(reloaded.elements.map(\.id) == [0, 1, 2, 3, 4, 5, 6] && reloaded.hasMore)
+        let whole = try await models.fetchMore(of: feed)
+        #expect(whole.elements.map(\.id) == [0, 1, 2, 3, 4, 5, 6, 7] && !whole.hasMore)
     }
 
     @Test func elementsThatAreGoneAreHolesAndAFetchLoadsThem() async throws {

@@ -216,6 +216,7 @@ extension ModelEngine {
                 fresh: fresh
             )
             record?.state = state
+            record?.reopenEnd()
         }
         try await merge(Arrivals(), lists: [change], answer.state)
         return isThere.isSet
@@ -271,7 +272,7 @@ extension ModelEngine {
         let isAppended = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
             guard record?.next == end else { return }
-            record?.append(ids, next: next)
+            record?.append(ids, from: cursor, next: next)
             isAppended.set()
         }
         try await merge(arrivals, lists: [change], answer.state)
@@ -289,6 +290,7 @@ extension ModelEngine {
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
             guard record?.next == cursor else { return }
             record?.next = nil
+            record?.last = nil
             record?.state.isRefused = true
         }
         try await merge(Arrivals(), lists: [change], answer.state)

@@ -33,6 +33,8 @@ struct ListRecord: Codable, Equatable, Sendable {
     var ids: [String]
     /// Where the page behind the last element begins; `nil`: there is none.
     var next: PageCursor?
+    /// Where the last page began; `nil` if that was the first one.
+    var last: PageCursor?
     /// The type of the elements.
     var modelName: String
     /// The groups that the list belongs to.
@@ -41,7 +43,7 @@ struct ListRecord: Codable, Equatable, Sendable {
     var state: EntryState
 
     private enum CodingKeys: String, CodingKey {
-        case ids, next, offset
+        case ids, next, offset, last, lastOffset
         case modelName = "model"
         case tags
     }
@@ -57,8 +59,8 @@ struct ListRecord: Codable, Equatable, Sendable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         ids = try container.decode([String].self, forKey: .ids)
-        let offset = try container.decodeIfPresent(Int.self, forKey: .offset).map(PageCursor.offset)
-        next = try offset ?? container.decodeIfPresent(String.self, forKey: .next).map { PageCursor($0) }
+        next = try Self.cursor(offset: .offset, text: .next, in: container)
+        last = try Self.cursor(offset: .lastOffset, text: .last, in: container)
         modelName = try container.decode(String.self, forKey: .modelName)
         tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
         state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
@@ -67,15 +69,34 @@ struct ListRecord: Codable, Equatable, Sendable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ids, forKey: .ids)
-        if let offset = next?.offset {
-            try container.encode(offset, forKey: .offset)
-        } else {
-            try container.encodeIfPresent(next?.text, forKey: .next)
-        }
+        try Self.encode(next, offset: .offset, text: .next, in: &container)
+        try Self.encode(last, offset: .lastOffset, text: .last, in: &container)
         try container.encode(modelName, forKey: .modelName)
         if !tags.isEmpty { try container.encode(tags, forKey: .tags) }
         var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
         try state.encode(to: &states)
+    }
+
+    private static func cursor(
+        offset: CodingKeys,
+        text: CodingKeys,
+        in container: KeyedDecodingContainer<CodingKeys>
+    ) throws -> PageCursor? {
+        if let offset = try container.decodeIfPresent(Int.self, forKey: offset) { return .offset(offset) }
+        return try container.decodeIfPresent(String.self, forKey: text).map { PageCursor($0) }
+    }
+
+    private static func encode(
+        _ cursor: PageCursor?,
+        offset: CodingKeys,
+        text: CodingKeys,
+        in container: inout KeyedEncodingContainer<CodingKeys>
+    ) throws {
+        if let number = cursor?.offset {
+            try container.encode(number, forKey: offset)
+        } else {
+            try container.encodeIfPresent(cursor?.text, forKey: text)
+        }
     }
 }
 
@@ -85,22 +106,25 @@ extension ListRecord {
     ///
     /// Where the page ends with a former element, and has all former elements before that one, the others stay behind it:
     /// a list that was scrolled down loses nothing. Otherwise unknown elements may be in between, so the former elements
-    /// go, and the list continues with the page's cursor. They go as well where the list has no cursor, because the server
-    /// refused it or the list was read to its end: its end may be elsewhere now.
+    /// go, and the list continues with the page's cursor. They go as well where the server refused the list's cursor.
     mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
-        if page == ids {
-            self.next = next
-            return
-        }
         let page = Self.distinct(page)
         let count = ids.count
-        let tail = next == nil || self.next == nil ? [] : tail(behind: page)
+        let tail = next == nil || self.next == nil && last == nil ? [] : tail(behind: page)
         ids = page + tail
         if tail.isEmpty {
-            self.next = next
+            (self.next, last) = (next, nil)
         } else {
             moveOffset(from: count)
+            reopenEnd()
         }
+    }
+
+    /// Has the last page be asked for once more, where the list was read to its end: it may have grown there, of which its
+    /// first page tells nothing.
+    mutating func reopenEnd() {
+        guard next == nil, let last else { return }
+        next = last.offset.map { .offset(min($0, ids.count)) } ?? last
     }
 
     /// The former elements that stay behind a new first page.
@@ -112,12 +136,12 @@ extension ListRecord {
     }
 
     /// Adds a page behind the last one. Elements that are there already stay where they are.
-    mutating func append(_ page: [String], next: PageCursor?) {
+    ///
+    /// - Parameter cursor: where the page began.
+    mutating func append(_ page: [String], from cursor: PageCursor, next: PageCursor?) {
         var known = Set(ids)
         ids += page.filter { known.insert($0).inserted }
-        self.next = next
-        // The next answer is to have the first page, even if that is unchanged: the list may have grown at its end.
-        if next == nil { state.validators = nil }
+        (self.next, last) = (next, cursor)
     }
 
     /// Puts an element at a place, and takes it from the one that it had.
