@@ -161,6 +161,38 @@ struct ClusterBatchTests {
         .success([.error(RedisReplyError(message: message))])
     }
 
+    @Test("Each node that has a change is waited for, behind it, and the fewest replicas count")
+    func waiting() throws {
+        let topology = try Answers.topology(masters: 3)
+        let names = ["a", "b", "c", "d", "e", "f"]
+        let sets = names.map { RedisCommand(["SET", .text($0), "value"]) }
+        /// The node that a change is sent on to.
+        let moved = Answers.node(1)
+        var waits: [RedisEndpoint: Int] = [:]
+        var isMoved = false
+        let (result, _) = Self.run(sets + [["WAIT", 1, 100], ["ECHO", "x"]], topology: topology) { node, commands in
+            #expect(commands.filter { $0.name == "WAIT" }.count == 1 || commands.allSatisfy { $0.name == "ECHO" })
+            if let wait = commands.firstIndex(where: { $0.name == "WAIT" }) {
+                #expect(commands[..<wait].contains { $0.name == "SET" })
+                #expect(!commands[wait...].contains { $0.name == "SET" })
+            }
+            waits[node, default: 0] += 1
+            let values = commands.map { command -> RedisValue in
+                if command.name == "WAIT" { return .integer(node == moved && waits[moved] == 2 ? 1 : 2) }
+                if command.name == "SET", node == Answers.node(0), !isMoved {
+                    isMoved = true
+                    return .error(RedisReplyError(message: "MOVED 7 node1:7000"))
+                }
+                return .simple("OK")
+            }
+            return .success(values)
+        }
+        #expect(isMoved && waits[moved] == 2)
+        #expect(try result.get().map(\.integer) == names.map { _ in nil } + [1, nil])
+        let (alone, _) = Self.run([["WAIT", 1, 100]], topology: topology) { _, _ in .success([.integer(0)]) }
+        #expect(alone == .success([.integer(0)]))
+    }
+
     @Test("Nodes that send a command in a circle are followed a few times")
     func circle() throws {
         var count = 0

@@ -151,6 +151,29 @@ struct ClusterClientTests {
         #expect(client.statistics.moved <= 8, "\(client.statistics)")
     }
 
+    /// Entries near of a slot that has moved are doubtful, also if a refusal told of it before the topology did.
+    @Test func aMovedSlotIsToldAsALoss() async throws {
+        let cluster = try await RedisCluster()
+        let losses = Mutex<[String]>([])
+        let tracked = try TrackedCluster(
+            settings: ClusterClient.settings(cluster),
+            prefixes: ["key"],
+            heartbeat: "heartbeat",
+            interval: .milliseconds(20),
+            window: .seconds(3_600)
+        ) { event in
+            if case .lost(let error) = event { losses.withLock { $0.append(error.message) } }
+        }
+        defer { tracked.close() }
+        while !tracked.isWhole { await pause() }
+        let slot = HashSlot(ofKey: "tag".utf8)
+        let source = cluster.firstMaster(of: slot)
+        try await cluster.beginMoving(slot, from: source, to: (source + 1) % 3)
+        try await cluster.endMoving(slot, to: (source + 1) % 3)
+        while tracked.statistics.moved == 0 { _ = try await tracked.send([["GET", "{tag}"]]) }
+        while !losses.withLock({ $0.contains("Slots of the cluster have moved.") }) { await pause() }
+    }
+
     /// Nothing is kept of the answers of a master that does not tell of changes.
     @Test(arguments: [true, false]) func answersOfUnheardMastersAreMarked(areHeard: Bool) async throws {
         let cluster = try await RedisCluster()

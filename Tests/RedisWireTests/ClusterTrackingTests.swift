@@ -58,6 +58,35 @@ struct ClusterTrackingTests {
         #expect(tracking.hearing(of: Self.b, at: Self.time(7)) == .unheard(since: Self.time(6)))
     }
 
+    @Test("A server that does not begin to tell is asked less and less often")
+    func pauses() {
+        var pauses = HeartPauses(interval: .seconds(1))
+        #expect(pauses.next(after: .notConnected) == .milliseconds(20))
+        for milliseconds in [20, 40, 80, 160, 320, 640, 1_000, 1_000] {
+            #expect(pauses.next(after: .notTracking) == .milliseconds(milliseconds))
+        }
+        #expect(pauses.next(after: .notConnected) == .milliseconds(20))
+        #expect(pauses.next(after: .notTracking) == .milliseconds(20))
+        #expect(pauses.next(after: .tracking) == .seconds(1))
+        var short = HeartPauses(interval: .milliseconds(10))
+        #expect(short.next(after: .notTracking) == .milliseconds(10))
+        for _ in 0..<10_000 { _ = short.next(after: .notTracking) }
+    }
+
+    @Test("A heartbeat asks for a key of its node, or for none of any")
+    func tags() throws {
+        let trackers = ClusterTrackers(window: .seconds(1)) { _ in }
+        #expect(trackers.tag(of: Self.a) == "")
+        let topology = try Answers.topology(masters: 2, others: [2])
+        trackers.take(topology)
+        for node in [Self.a, Self.b] {
+            let tags = (0..<20).map { _ in trackers.tag(of: node) }
+            #expect(tags.allSatisfy { topology.master(of: HashSlot(ofKey: $0.utf8)) == node })
+            #expect(Set(tags).count > 1)
+        }
+        #expect(trackers.tag(of: Answers.node(2)) == "")
+    }
+
     @Test("The earliest proof counts, of masters that give any")
     func earliest() {
         var tracking = ClusterTracking(window: .seconds(10))

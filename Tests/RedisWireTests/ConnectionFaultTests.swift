@@ -64,6 +64,35 @@ struct ConnectionFaultTests {
         #expect(await isReset.value)
     }
 
+    /// The pauses between connections grow until the server has answered a call.
+    @Test func aServerThatGreetsAndHangsUpIsNotAskedAllTheTime() async throws {
+        let (listener, port) = try LoopbackSocket.listen()
+        defer { listener.close() }
+        let events = EventLog()
+        let connection = try RedisConnection(.tcp(host: "127.0.0.1", port: port), events) { settings in
+            settings.backoff.first = .milliseconds(1)
+            settings.backoff.longest = .seconds(3_600)
+        }
+        defer { connection.close() }
+        let server = Task.detached {
+            while let client = listener.accept() {
+                _ = client.read()
+                _ = client.write(Array("%1\r\n$5\r\nproto\r\n:3\r\n".utf8))
+                client.close()
+            }
+        }
+        _ = await events.wait(for: 5) { $0.greetings }
+        var count = 0
+        // Until none comes for some time: after 15 of them the pause is half a minute.
+        while count < events.greetings.count, count < 40 {
+            count = events.greetings.count
+            try await Task.sleep(for: .milliseconds(1_000))
+        }
+        #expect(count < 40)
+        listener.shutDown()
+        await server.value
+    }
+
     @Test func aServerThatOwesTooLongIsLeft() async throws {
         let server = try await RedisServer()
         let events = EventLog()

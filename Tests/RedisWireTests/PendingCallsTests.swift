@@ -8,6 +8,8 @@ struct PendingCallsTests {
     private struct Model {
         let call: RedisCall
         let number: Int
+        /// When the caller is told.
+        var deadline: ContinuousClock.Instant { min(call.deadline, call.callerDeadline ?? call.deadline) }
         var isSent = false
         var values: [RedisValue] = []
         var outcome: RedisAnswer.Outcome?
@@ -33,6 +35,8 @@ struct PendingCallsTests {
                     bytes: [],
                     answerCount: .random(in: 1...4, using: &random),
                     deadline: now + .seconds(10),
+                    callerDeadline: Bool.random(using: &random)
+                        ? now + .seconds(Int.random(in: 1...9, using: &random)) : nil,
                     answer: RedisAnswer()
                 )
                 calls.append(call)
@@ -62,9 +66,10 @@ struct PendingCallsTests {
             case 10:
                 now += .seconds(Int.random(in: 0...4, using: &random))
                 calls.failLate(at: now) { $0 ? Self.sentLate : Self.late }
-                for index in models.indices where models[index].outcome == nil && models[index].call.deadline <= now
-                {
-                    models[index].outcome = .failure(models[index].isSent ? Self.sentLate : Self.late)
+                for index in models.indices where models[index].outcome == nil && models[index].deadline <= now {
+                    // A caller with its own deadline is not told whether the call was sent.
+                    let isKnown = models[index].call.deadline <= now && !models[index].isSent
+                    models[index].outcome = .failure(isKnown ? Self.late : Self.sentLate)
                 }
                 if let deadline = calls.deadline { #expect(deadline > now) }
             default:

@@ -44,6 +44,9 @@ struct ClusterBatch {
     private struct Item {
         let command: RedisCommand
         let slot: HashSlot?
+        /// `WAIT` behind commands with keys: it goes to each node that gets any of them, behind them, and its answer is
+        /// the smallest one.
+        var followsChanges = false
         var target = Target.master
         /// Not to be sent before the topology was looked up so many times.
         var lookup = 0
@@ -86,13 +89,14 @@ struct ClusterBatch {
     /// - Parameter deadline: when the caller is told of failures and refusals, instead of further attempts.
     init(_ commands: [RedisCommand], until deadline: Instant) {
         self.deadline = deadline
-        var last: HashSlot?
+        var hasChanges = false
         items = commands.map { command in
             switch command.place {
-            // It waits for the changes before it.
-            case .anywhere where command.name.uppercased() == "WAIT": return Item(command: command, slot: last)
+            case .anywhere where hasChanges && command.name.uppercased() == "WAIT":
+                // Done with the commands before it.
+                return Item(command: command, slot: nil, followsChanges: true, isDone: true)
             case .slot(let slot):
-                last = slot
+                hasChanges = true
                 return Item(command: command, slot: slot)
             case .anywhere: return Item(command: command, slot: nil)
             case .nowhere(let refusal):
@@ -119,7 +123,11 @@ struct ClusterBatch {
         // Of the last command's node: commands for one key mostly stand together.
         var place = 0
         let anyNode = topology.masters.randomElement()
-        for index in items.indices where isDue(index, map, at: now) {
+        for index in items.indices where items[index].followsChanges || isDue(index, map, at: now) {
+            if items[index].followsChanges {
+                for place in requests.indices { requests[place].append(items[index].command, of: index) }
+                continue
+            }
             let (found, isAsking): (RedisEndpoint?, Bool) =
                 switch items[index].target {
                 case .master: (items[index].slot.map { topology.master(of: $0) } ?? anyNode, false)
@@ -196,11 +204,16 @@ struct ClusterBatch {
                 mayHaveRun: true,
                 "\(request.node) gave a wrong number of answers."
             )
-            for case let index? in request.items { fail(index, error) }
+            for index in changes(of: request) { fail(index, error) }
         case .failure(let error):
-            for case let index? in request.items { take(error, of: index, map, isKnownToBeDown: isKnownToBeDown) }
+            for index in changes(of: request) { take(error, of: index, map, isKnownToBeDown: isKnownToBeDown) }
             if error.code != .timeout { distrusted = request.node }
         }
+    }
+
+    /// The items of a request that fail with it: not the one that only follows them.
+    private func changes(of request: Request) -> [Int] {
+        request.items.compactMap { $0 }.filter { !items[$0].followsChanges }
     }
 
     private mutating func take(
@@ -210,6 +223,10 @@ struct ClusterBatch {
         _ map: Map,
         at now: Instant
     ) {
+        if items[index].followsChanges {
+            items[index].value = items[index].value.map { Self.smaller($0, value) } ?? value
+            return
+        }
         items[index].value = value
         items[index].failure = nil
         guard let refusal = ClusterRefusal(value, by: node) else {
@@ -238,6 +255,13 @@ struct ClusterBatch {
                 distrusted = node
             }
         }
+    }
+
+    /// The smaller of two numbers; the first answer that is none otherwise.
+    private static func smaller(_ first: RedisValue, _ second: RedisValue) -> RedisValue {
+        guard let one = first.integer else { return first }
+        guard let other = second.integer else { return second }
+        return one <= other ? first : second
     }
 
     private mutating func redirect(_ index: Int, to node: RedisEndpoint, asking: Bool, _ map: Map) {

@@ -120,19 +120,19 @@ final class ClusterCore: Sendable {
     private let counts = Mutex(ClusterStatistics())
 
     /// - Parameters:
-    ///   - observer: is told of each new topology before it is used, and of the former one.
+    ///   - observer: is told of each new topology before it is used.
     ///   - connect: begins to connect to a node.
     init(
         _ settings: RedisSettings,
         pauses: ClusterWatch.Pauses = ClusterWatch.Pauses(),
-        observer: @escaping @Sendable (_ former: ClusterTopology?, _ new: ClusterTopology) -> Void = { _, _ in },
+        observer: @escaping @Sendable (ClusterTopology) -> Void = { _ in },
         connect: @escaping @Sendable (RedisEndpoint) throws(RedisError) -> any ClusterNode
     ) {
         self.settings = settings
         let nodes = ClusterNodes(connect: connect)
         self.nodes = nodes
-        watch = ClusterWatch(settings, nodes: nodes, pauses: pauses) { former, new in
-            observer(former, new)
+        watch = ClusterWatch(settings, nodes: nodes, pauses: pauses) { new in
+            observer(new)
             nodes.keep(new.masters, at: .now)
             // Connected before they are needed.
             for master in new.masters { _ = try? nodes.node(at: master, .now) }

@@ -44,21 +44,27 @@ final class ClusterTrackers: Sendable {
         return counted.withLock { $0.contains(master) }
     }
 
-    func take(_ former: ClusterTopology?, _ new: ClusterTopology) {
-        topology.withLock { $0 = new }
+    /// Takes a topology that a node has described. It is compared with the one before it that was: refusals may have moved
+    /// slots in the copy that commands go by.
+    func take(_ new: ClusterTopology) {
+        let former = topology.withLock { topology in
+            defer { topology = new }
+            return topology
+        }
         tell { $0.set(new.masters, losers: former?.losers(in: new) ?? []) }
     }
 
     /// A text that is in a slot of a node, by chance another one each time: a slot that is on its way to another node
-    /// has its keys at either.
+    /// has its keys at either. For a node without slots, which answers for no key, it is empty.
     func tag(of node: RedisEndpoint) -> String {
-        let topology = topology.withLock { $0 }
-        var tag = ""
+        guard let topology = topology.withLock({ $0 }), topology.slotCount(of: node) > 0 else { return "" }
+        var number = UInt32.random(in: 0 ... .max)
         // A node with a single slot is found by one text in 16,384.
-        for _ in 0..<(topology == nil ? 1 : 200_000) {
-            tag = String(UInt32.random(in: 0 ... .max), radix: 36)
-            if topology?.master(of: HashSlot(ofKey: tag.utf8)) == node { break }
+        for _ in 0..<200_000 {
+            let tag = String(number, radix: 36)
+            if topology.master(of: HashSlot(ofKey: tag.utf8)) == node { return tag }
+            number &+= 1
         }
-        return tag
+        return ""
     }
 }

@@ -36,7 +36,7 @@ final class ClusterWatch: Sendable {
     private let settings: RedisSettings
     private let nodes: ClusterNodes
     private let pauses: Pauses
-    private let observer: @Sendable (_ former: ClusterTopology?, _ new: ClusterTopology) -> Void
+    private let observer: @Sendable (ClusterTopology) -> Void
     private let state = Mutex(State())
     private let bell = DispatchSemaphore(value: 0)
 
@@ -47,7 +47,7 @@ final class ClusterWatch: Sendable {
         _ settings: RedisSettings,
         nodes: ClusterNodes,
         pauses: Pauses,
-        observer: @escaping @Sendable (_ former: ClusterTopology?, _ new: ClusterTopology) -> Void
+        observer: @escaping @Sendable (ClusterTopology) -> Void
     ) {
         self.settings = settings
         self.nodes = nodes
@@ -128,7 +128,7 @@ final class ClusterWatch: Sendable {
             return (state.topology, state.distrusted)
         }
         let (found, failure) = ask(former, distrusting: distrusted)
-        if let found { observer(former, found) }
+        if let found { observer(found) }
         state.withLock { state in
             if let found { state.topology = found }
             state.failure = state.topology == nil ? failure : nil

@@ -19,7 +19,7 @@ package final class TrackedCluster: RedisClient {
     ///   - window: how long after a heartbeat was sent the observer takes it for a proof.
     ///   - observer: is told in the order in which things happen, on any thread, under a lock: it must neither block
     ///     nor use the client.
-    /// - Throws: as ``RedisConnection/checkTLS(of:)``.
+    /// - Throws: as ``RedisConnection/check(_:)``.
     package init(
         settings: RedisSettings,
         prefixes: [String],
@@ -28,7 +28,7 @@ package final class TrackedCluster: RedisClient {
         window: Duration,
         observer: @escaping @Sendable (TrackingEvent) -> Void
     ) throws(RedisError) {
-        try RedisConnection.checkTLS(of: settings)
+        try RedisConnection.check(settings)
         let trackers = ClusterTrackers(window: window, observer: observer)
         let core = ClusterCore(settings, observer: trackers.take) { endpoint throws(RedisError) in
             try TrackedNode(

@@ -1,19 +1,13 @@
-/// Numbers a connection's attempts to connect, and says how long to wait after failed ones.
+/// Says how long to wait after failed attempts to connect.
 struct ConnectionAttempts {
     private let backoff: RedisBackoff
-    private var number = 0
     /// Failed attempts since the last success.
     private var failures = 0
     private var random = SystemRandomNumberGenerator()
 
     init(_ backoff: RedisBackoff) { self.backoff = backoff }
 
-    /// Begins the next attempt; returns its number.
-    mutating func begin() -> Int {
-        number += 1
-        return number
-    }
-
+    /// The server has answered a call: one that greets, and then ends each connection, is not asked more often for that.
     mutating func succeed() { failures = 0 }
 
     /// Counts a failed attempt, or a connection that broke; returns the pause before the next attempt.

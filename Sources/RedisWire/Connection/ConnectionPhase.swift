@@ -6,8 +6,8 @@ enum ConnectionPhase {
 
     /// Until the next attempt to connect; the error of the last one.
     case pausing(until: Instant, RedisError)
-    /// Until the server's addresses are known; `attempt` tells a late answer from this attempt's.
-    case resolving(attempt: Int, until: Instant)
+    /// Until the server's addresses are known.
+    case resolving(until: Instant)
     case connecting(Socket, others: ArraySlice<SocketAddress>, until: Instant)
     /// The handshake of TLS.
     case securing(RedisStream, until: Instant)
@@ -22,7 +22,7 @@ enum ConnectionPhase {
     /// The end of the phase, if nothing ends it before; `nil` for one that time alone does not end.
     var deadline: Instant? {
         switch self {
-        case .pausing(let until, _), .resolving(_, let until), .connecting(_, _, let until),
+        case .pausing(let until, _), .resolving(let until), .connecting(_, _, let until),
             .securing(_, let until), .greeting(_, _, let until):
             until
         case .open, .over: nil

@@ -111,31 +111,48 @@ private struct CallQueue {
     }
 }
 
-/// The callers that stop waiting before their calls' deadlines, in the order of their own deadlines but for calls
-/// submitted at the same time.
+/// The callers that stop waiting before their calls' deadlines, as a binary heap by their own deadlines: one that waits
+/// for long may be submitted before one that does not.
 private struct UrgentCalls {
-    private var callers: [(deadline: ContinuousClock.Instant, answer: RedisAnswer)] = []
-    /// Callers at the front that wait no longer.
-    private var start = 0
+    private typealias Caller = (deadline: ContinuousClock.Instant, answer: RedisAnswer)
+
+    /// None has an earlier deadline than the one at half its place.
+    private var callers: [Caller] = []
 
     mutating func append(_ call: RedisCall) {
-        if let deadline = call.callerDeadline { callers.append((deadline, call.answer)) }
+        guard let deadline = call.callerDeadline else { return }
+        let caller = (deadline, call.answer)
+        callers.append(caller)
+        var place = callers.count - 1
+        while place > 0, deadline < callers[(place - 1) / 2].deadline {
+            callers[place] = callers[(place - 1) / 2]
+            place = (place - 1) / 2
+        }
+        callers[place] = caller
     }
 
     /// The next deadline, or a former one, of a caller that has its answer already.
-    var deadline: ContinuousClock.Instant? { start < callers.count ? callers[start].deadline : nil }
+    var deadline: ContinuousClock.Instant? { callers.first?.deadline }
 
     /// Tells the callers that are late.
     mutating func failLate(at now: ContinuousClock.Instant, _ error: () -> RedisError) {
-        while start < callers.count {
-            let (deadline, answer) = callers[start]
-            guard deadline <= now || answer.isTold else { break }
+        while let (deadline, answer) = callers.first, deadline <= now || answer.isTold {
             answer.fail(error())
-            start += 1
+            removeFirst()
         }
-        if start == callers.count || start >= 1024 && start * 2 > callers.count {
-            callers.removeFirst(start)
-            start = 0
+    }
+
+    private mutating func removeFirst() {
+        let last = callers.removeLast()
+        if callers.isEmpty { return }
+        var place = 0
+        while 2 * place + 1 < callers.count {
+            var next = 2 * place + 1
+            if next + 1 < callers.count, callers[next + 1].deadline < callers[next].deadline { next += 1 }
+            guard callers[next].deadline < last.deadline else { break }
+            callers[place] = callers[next]
+            place = next
         }
+        callers[place] = last
     }
 }

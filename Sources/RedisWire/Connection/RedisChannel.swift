@@ -23,6 +23,8 @@ final class RedisChannel: @unchecked Sendable {
     /// The certificates of the attempt to connect that is under way; `nil` without TLS.
     private var security: TLSContext?
     private var attempts: ConnectionAttempts
+    /// Whether the server's name is being resolved.
+    private var isResolving = false
     /// When the server last sent something, or began to owe an answer.
     private var lastSign = Instant.now
     /// When the thread looks here again at the latest, as it was told; `nil` for never.
@@ -93,7 +95,7 @@ final class RedisChannel: @unchecked Sendable {
                     "\(endpoint) did not answer in TLS within \(timeouts.connect); its port may be one without TLS."
                 )
             )
-        case .resolving(_, let until) where until <= now, .connecting(_, _, let until) where until <= now,
+        case .resolving(let until) where until <= now, .connecting(_, _, let until) where until <= now,
             .greeting(_, _, let until) where until <= now:
             fail(RedisError(.notConnected, "\(endpoint) cannot be reached within \(timeouts.connect)."))
         case .open:
@@ -233,11 +235,12 @@ final class RedisChannel: @unchecked Sendable {
 
     private func read(from stream: RedisStream, _ buffer: UnsafeMutableRawBufferPointer) {
         do throws(SocketError) {
-            // Not for ever: other connections wait, and a later look finds the rest.
+            // Not for ever: other connections wait, and a later look finds the rest of the socket's bytes. It does not find
+            // those that the stream holds.
             var round = 0
             while round < 16 || stream.mayHoldInput {
                 round += 1
-                switch try stream.read(into: buffer) {
+                switch try stream.read(into: buffer, fromSocket: round <= 16) {
                 case .wouldBlock: return
                 case .end: return lose(.closed)
                 case .bytes(let count):
@@ -264,12 +267,13 @@ final class RedisChannel: @unchecked Sendable {
                 if case .greeting(_, var greeting, let until) = phase {
                     if let server = try greeting.take(value) {
                         phase = .open(stream)
-                        attempts.succeed()
                         parts.observer(.connected(server))
                     } else {
                         phase = .greeting(stream, greeting, until: until)
                     }
-                } else if !calls.take(value) {
+                } else if calls.take(value) {
+                    attempts.succeed()
+                } else {
                     throw RedisError(.malformed, "\(parts.endpoint) sent an answer that nothing asked for.")
                 }
             }
@@ -285,20 +289,23 @@ final class RedisChannel: @unchecked Sendable {
     // MARK: Connecting
 
     private func connect(at now: Instant) {
-        let attempt = attempts.begin()
-        phase = .resolving(attempt: attempt, until: now + timeouts.connect)
+        phase = .resolving(until: now + timeouts.connect)
+        // A resolver that takes longer than an attempt is not asked once more for each of them.
+        if isResolving { return }
+        isResolving = true
         let (thread, number, endpoint) = (thread, parts.inbox.number, parts.endpoint)
         let tls = settings.usesTLS ? settings.tls : nil
         // Names are resolved and files are read elsewhere: the one waits for other servers, the other for disks.
         DispatchQueue.global(qos: .userInitiated).async {
             let route = Result { () throws(SocketError) in try ConnectionRoute(to: endpoint, tls) }
-            thread.perform(for: number) { $0.connect(by: route, attempt: attempt) }
+            thread.perform(for: number) { $0.connect(by: route) }
         }
     }
 
-    private func connect(by route: Result<ConnectionRoute, SocketError>, attempt: Int) {
-        // Too late, if another attempt was begun.
-        guard case .resolving(attempt, let until) = phase else { return }
+    private func connect(by route: Result<ConnectionRoute, SocketError>) {
+        isResolving = false
+        // Too late, if the attempt has failed.
+        guard case .resolving(let until) = phase else { return }
         switch route {
         case .success(let route):
             security = route.security

@@ -13,18 +13,14 @@ package final class RedisConnection: RedisClient, ClusterNode {
     ///
     /// - Parameters:
     ///   - observer: is told of changes and messages, on the thread of all connections, which it must not hold up.
-    /// - Throws: `.notConnected` if the process has no descriptors left, `.unsupported` for TLS in a build without it,
-    ///   `.insecure` if its files cannot be used.
+    /// - Throws: as ``check(_:)``.
     package init(
         to endpoint: RedisEndpoint,
         settings: RedisSettings,
         observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
     ) throws(RedisError) {
-        try Self.checkTLS(of: settings)
+        try Self.check(settings)
         let thread = RedisThread.shared
-        if let failure = thread.failure {
-            throw RedisError(.notConnected, "No connection can be made: \(failure).")
-        }
         inbox = RedisInbox(thread: thread)
         self.settings = settings
         thread.add(RedisChannel.Parts(endpoint: endpoint, settings: settings, inbox: inbox, observer: observer))
@@ -32,10 +28,19 @@ package final class RedisConnection: RedisClient, ClusterNode {
 
     deinit { inbox.close() }
 
-    /// Reads files of certificates, which blocks, if the settings ask for TLS.
+    /// Checks whether connections can be made. Reads files of certificates, which blocks, if the settings ask for TLS.
     ///
-    /// - Throws: `.unsupported` in a build without TLS, `.insecure` if the files cannot be used.
-    package static func checkTLS(of settings: RedisSettings) throws(RedisError) {
+    /// - Throws: `.notConnected` if the process has no descriptors left, `.forked` if it was forked from one that had
+    ///   connections, `.unsupported` for TLS in a build without it, `.insecure` if its files cannot be used.
+    package static func check(_ settings: RedisSettings) throws(RedisError) {
+        let thread = RedisThread.shared
+        if thread.isForked {
+            let reason = "this process was forked from one that had connections, and has no thread for its own"
+            throw RedisError(.forked, "No connection can be made: \(reason).")
+        }
+        if let failure = thread.failure {
+            throw RedisError(.notConnected, "No connection can be made: \(failure).")
+        }
         if !settings.usesTLS { return }
         if !RedisTLSSettings.isSupported { throw RedisError(.unsupported, RedisTLSSettings.unsupported + ".") }
         do throws(SocketError) {

@@ -27,7 +27,7 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let insecure = Code(kind: .insecure)
         /// This build lacks a part that is asked for: TLS, without the package's trait of that name.
         public static let unsupported = Code(kind: .unsupported)
-        /// The connection belongs to the process that this one was forked from.
+        /// The connection, or the thread for connections, belongs to the process that this one was forked from.
         public static let forked = Code(kind: .forked)
     }
 

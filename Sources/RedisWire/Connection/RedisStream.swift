@@ -52,8 +52,12 @@ final class RedisStream {
         return false
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SocketError) -> Socket.Transfer {
-        guard let cipher else { return try socket.read(into: buffer) }
+    /// - Parameter fromSocket: whether the socket may be read, or only bytes that the stream holds already.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer,
+        fromSocket: Bool = true
+    ) throws(SocketError) -> Socket.Transfer {
+        guard let cipher else { return fromSocket ? try socket.read(into: buffer) : .wouldBlock }
         for _ in 0..<Self.mostReads {
             let decrypted = try cipher.decrypt(into: buffer)
             _ = try flush(cipher)
@@ -63,6 +67,7 @@ final class RedisStream {
             }
             mayHoldInput = false
             if case .end = decrypted { return .end }
+            guard fromSocket else { break }
             let received = try socket.read(into: buffer)
             guard case .bytes(let count) = received else { return received }
             try cipher.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

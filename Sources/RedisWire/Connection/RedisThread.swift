@@ -21,6 +21,8 @@ final class RedisThread: Sendable {
     private let news = Mutex(News())
     private let numbers = Atomic<Int>(0)
     private let waking: Result<Socket, SocketError>
+    /// A process that was forked from this one has no such thread.
+    private let process = getpid()
 
     private init() {
         do throws(SocketError) {
@@ -38,6 +40,8 @@ final class RedisThread: Sendable {
     var failure: SocketError? {
         if case .failure(let error) = waking { error } else { nil }
     }
+
+    var isForked: Bool { getpid() != process }
 
     func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
 

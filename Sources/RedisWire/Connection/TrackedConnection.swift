@@ -38,9 +38,10 @@ package final class TrackedConnection: RedisClient {
         self.calls = calls
         self.channel = channel
         heart = Task.detached {
+            var pauses = HeartPauses(interval: interval)
             while !Task.isCancelled {
-                await tracker.beat(heartbeat(), calls: calls, channel: channel)
-                try? await Task.sleep(for: tracker.isTracking ? interval : min(interval, .milliseconds(20)))
+                let outcome = await tracker.beat(heartbeat, calls: calls, channel: channel)
+                try? await Task.sleep(for: pauses.next(after: outcome))
             }
         }
     }
@@ -104,8 +105,6 @@ private final class Tracker: Sendable {
         self.observer = observer
     }
 
-    var isTracking: Bool { state.withLock { $0.isOn } }
-
     func callsDid(_ event: RedisEvent) { tell { $0.callsDid(event) } }
     func channelDid(_ event: RedisEvent) { tell { $0.channelDid(event) } }
 
@@ -116,16 +115,22 @@ private final class Tracker: Sendable {
     }
 
     /// Asks the server to tell of changes, unless it does, and then for a sign of life.
-    func beat(_ heartbeat: RedisCommand, calls: RedisConnection, channel: RedisConnection) async {
-        guard let beat = state.withLock({ $0.beginBeat(prefixes: prefixes) }) else { return }
+    func beat(
+        _ heartbeat: () -> RedisCommand,
+        calls: RedisConnection,
+        channel: RedisConnection
+    ) async -> HeartPauses.Outcome {
+        guard let beat = state.withLock({ $0.beginBeat(prefixes: prefixes) }) else { return .notConnected }
         if !beat.preparation.isEmpty {
             guard await isOneServer(calls, channel), let answers = try? await calls.send(beat.preparation),
                 state.withLock({ $0.prepared(beat, answers) })
-            else { return }
+            else { return .notTracking }
         }
         let start = ContinuousClock.now
-        guard let answer = try? await channel.send([heartbeat]).first else { return }
-        tell { $0.answered(beat, answer, sentAt: start) }
+        if let answer = try? await channel.send([heartbeat()]).first {
+            tell { $0.answered(beat, answer, sentAt: start) }
+        }
+        return .tracking
     }
 
     /// Whether both connections lead to one server, as far as it tells. A name may stand for several: the channel would

@@ -1,3 +1,29 @@
+/// How long to wait before the next heartbeat. A value without clock.
+struct HeartPauses {
+    /// The outcome of a heartbeat.
+    enum Outcome {
+        case notConnected
+        /// The server did not begin to tell of changes.
+        case notTracking
+        case tracking
+    }
+
+    let interval: Duration
+    /// Heartbeats in a row after which the server did not tell of changes.
+    private var failures = 0
+
+    private static let shortest: Duration = .milliseconds(20)
+
+    init(interval: Duration) { self.interval = interval }
+
+    /// A new connection is noticed soon; a server that refuses is asked less and less often.
+    mutating func next(after outcome: Outcome) -> Duration {
+        failures = outcome == .notTracking ? failures + 1 : 0
+        if outcome == .tracking { return interval }
+        return min(interval, Self.shortest * (1 << min(max(failures - 1, 0), 10)))
+    }
+}
+
 /// Whether a server tells of changes, by the events of the two connections to it. A value without I/O, clock or locks.
 ///
 /// Each loss of a connection, and each new one, begins an epoch: tracking has to be switched on anew, and heartbeats that
