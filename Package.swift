@@ -238,7 +238,7 @@ let package = Package(
         // A machine of a fleet in a process of its own.
         .executableTarget(
             name: "SharedWorker",
-            dependencies: ["SharedCache", "TypedCache"],
+            dependencies: ["SharedCache", "TypedCache", "CForking"],
             path: "Tests/SharedWorker",
             swiftSettings: strict
         ),

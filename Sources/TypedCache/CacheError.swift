@@ -138,6 +138,11 @@ extension CacheError {
     /// The error of an address that cannot be used.
     package static func invalidServer(_ message: String) -> CacheError { CacheError(.invalidServer, message) }
 
+    /// The error of a tier that no connection can be made for in this process.
+    package static func noConnection(isForked: Bool, _ message: String) -> CacheError {
+        CacheError(isForked ? .forked : .unreachable, message)
+    }
+
     /// The error of a call of a layer above that was closed.
     package static var closed: CacheError { CacheError(.closed, "the cache was closed") }
 

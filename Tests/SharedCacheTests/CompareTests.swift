@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import RedisServers
 import RedisWire
@@ -33,6 +34,25 @@ struct CompareTests {
         #expect(there.statistics.verifications == 100)
         for key in untouched { #expect(try await there.fetch(forKey: key) == "old") }
         #expect(tier.statistics.compares == after.compares && tier.statistics.hits == after.hits)
+    }
+
+    /// A node without an answer says nothing about an entry; a value of another kind is another entry.
+    @Test func aMissingAnswerIsNoChange() throws {
+        let answers: [RedisValue] = [
+            .error(RedisReplyError(message: "NOANSWER node1:7000 gave no answer in time.")), .bulk([]),
+            .error(RedisReplyError(message: "WRONGTYPE Operation against a key")),
+            .error(RedisReplyError(message: "LOADING")),
+        ]
+        let keys = try answers.indices.map { try StoreKey("\($0)") }
+        guard case .done(let versions) = CompareEnds(keys: keys).take(answers) else {
+            Issue.record("It asks once more.")
+            return
+        }
+        let codes = versions.map { version -> StoreError.Code? in
+            if case .failure(let error) = version { error.code } else { nil }
+        }
+        #expect(codes == [.unreachable, nil, nil, .unreachable])
+        #expect(try versions[1].get() == nil && versions[2].get() == nil)
     }
 
     /// Has memory know entries.

@@ -35,6 +35,16 @@ struct FleetProcessTests {
         }
     }
 
+    /// It has no thread for connections, so its calls would wait for ever.
+    @Test func aForkedProcessOpensNoTier() async throws {
+        let fleet = try await Fleet()
+        for url in ["redis://127.0.0.1:\(fleet.server.port)", "redis+cluster://127.0.0.1:\(fleet.server.port)"] {
+            let worker = try SharedProcess(url, interval: 50, deadline: 450)
+            defer { worker.end() }
+            #expect(worker.ask("fork") == "forked")
+        }
+    }
+
     /// Behaviours 1 and 4: what one process has saved or loaded, the others fetch.
     @Test func oneOfManyProcessesRunsTheProducer() async throws {
         let fleet = try await Fleet()

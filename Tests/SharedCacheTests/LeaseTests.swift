@@ -129,6 +129,25 @@ struct LeaseTests {
         #expect(saved != nil)
     }
 
+    @Test func aCacheThatIsClosedGivesItsLeasesBack() async throws {
+        let fleet = try await Fleet()
+        let other = try await fleet.verifiedMachine().store(cache: "cities", schema: 0)
+        let tier = try await fleet.verifiedMachine()
+        let cache = try tier.cache()
+        let held = try await other.takeLeases(ofKeys: ["held"])
+        let load = Task {
+            try await cache.fetch(forKeys: ["free", "held"]) { keys in
+                Dictionary(uniqueKeysWithValues: keys.map { ($0, "value") })
+            }
+        }
+        while tier.statistics.leasesWon == 0 { await pause() }
+        try await cache.close()
+        await #expect(throws: (any Error).self) { try await load.value }
+        // A lease lasts for an hour.
+        while try await other.takeLeases(ofKeys: ["free"]).isEmpty { await pause() }
+        withExtendedLifetime(held) {}
+    }
+
     @Test func aMachineThatDiesHoldsOthersUpForTheLeaseAlone() async throws {
         let fleet = try await Fleet()
         let dead = try await fleet.verifiedMachine(lease: .milliseconds(300))

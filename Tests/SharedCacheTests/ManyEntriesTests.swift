@@ -73,6 +73,24 @@ struct ManyEntriesTests {
         #expect(error?.code == .foreign)
     }
 
+    @Test("Of a value that is longer than any entry, no more than an entry's bytes come")
+    func hugeValues() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        try await tier.cache().save("value", forKey: "key")
+        let name = RedisCommand.Argument.text(try #require(try await tier.names().first))
+        _ = try await tier.ask(["SETRANGE", name, .integer(400 << 20), "x"])
+        let cache = try fleet.machine().cache()
+        let before = tier.statistics.bytesReceived
+        for _ in 0..<2 {
+            #expect(try await tier.cache().fetch(forKey: "key", freshness: .latest) == nil)
+        }
+        #expect(tier.statistics.bytesReceived - before < 40 << 20)
+        #expect(try await cache.fetch(forKey: "key") == nil)
+        try await cache.save("new", forKey: "key")
+        #expect(try await cache.fetch(forKey: "key") == "new")
+    }
+
     private func blocking(_ cache: Cache<String>, _ keys: [String]) throws -> [String: String] {
         try cache.fetch(forKeys: keys)
     }

@@ -230,6 +230,21 @@ struct SharedClusterTests {
         for key in keys { #expect(try await other.fetch(forKey: key) == nil) }
     }
 
+    /// One of three masters has a replica: a batch of which it has the last keys is not replicated.
+    @Test func replicasOfEachMasterAreWaitedFor() async throws {
+        let fleet = try await ClusterFleet(replicas: 1)
+        let replicas = SharedSettings.Replicas.wait(1, .milliseconds(500))
+        let url = "\(fleet.cluster.url)?prefix=\(fleet.prefix)&timeout=60s"
+        let tier = try SharedTier(url, .init(replicas: replicas))
+        let cache = try tier.cache()
+        let replicated = Self.keys.filter { fleet.firstMaster(of: $0) == 0 }
+        let others = Self.keys.filter { fleet.firstMaster(of: $0) != 0 }
+        let entries = { (keys: [String]) in keys.map { ($0, "value") } }
+        try await insist { try await cache.save(contentsOf: entries(replicated)) }
+        #expect(await code { try await cache.save(contentsOf: entries(others + replicated)) } == .unreachable)
+        #expect(await code { try await cache.remove(forKeys: others + replicated) } == .unreachable)
+    }
+
     /// The killed master's replica takes over, and all machines agree with it; a save that failed leaves nothing old.
     @Test func aMasterIsKilled() async throws {
         let fleet = try await ClusterFleet(replicas: 1, nodeTimeout: .seconds(1))

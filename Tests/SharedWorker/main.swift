@@ -1,3 +1,4 @@
+import CForking
 import Foundation
 import SharedCache
 import TypedCache
@@ -13,6 +14,7 @@ import TypedCache
 //     owed               how many keys are owed to the server
 //     save KEY VALUE     “saved”
 //     load KEY VALUE     the value of a fetch with a producer, and “loaded” behind it if the producer ran
+//     fork               “forked” if a tier in a forked child is refused with code .forked
 //     count KEY COUNT    the numbers that so many modifications gave, each by one more than the value that it found
 //
 // A call that throws is answered by “error” and the code.
@@ -47,6 +49,28 @@ func count(_ key: String, _ count: Int) async throws -> String {
     return given.joined(separator: " ")
 }
 
+/// Opens a tier in a forked child.
+func fork() -> String {
+    var status: Int32 = 0
+    for _ in 0..<3 {
+        let process = fork_process()
+        if process == 0 {
+            // A child that waits for ever ends by this.
+            alarm(20)
+            do {
+                _ = try SharedTier(arguments[1])
+            } catch {
+                _exit(error.code == .forked ? 0 : 1)
+            }
+            _exit(2)
+        }
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        // A lock that another thread had just then stays taken in the child.
+        if status != SIGALRM { break }
+    }
+    return status == 0 ? "forked" : "status \(status)"
+}
+
 func answer(_ words: [String]) async throws -> String {
     switch words.first {
     case "fetch" where words.count == 2: return try await cache.fetch(forKey: words[1]) ?? "-"
@@ -61,6 +85,7 @@ func answer(_ words: [String]) async throws -> String {
         let runs = cache.statistics.loads
         let loaded = try await cache.fetch(forKey: words[1]) { value }
         return cache.statistics.loads > runs ? "\(loaded) loaded" : loaded
+    case "fork": return fork()
     case "count" where words.count == 3: return try await count(words[1], Int(words[2]) ?? 0)
     default: return "?"
     }

@@ -145,7 +145,7 @@ package struct EntryFile {
     }
 
     /// The most bytes that the file of an archive of `archiveByteCount` bytes takes.
-    static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
+    package static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
         StoredBlocks.byteCount(for: archiveByteCount) + largestTailByteCount
     }
 

@@ -6,6 +6,8 @@ import RedisWire
 struct EngineEntry {
     /// The largest archive, in bytes; one entry holds up all others of its connection.
     static let archiveByteLimit = 8 << 20
+    /// No entry of this package has more bytes.
+    static let largestByteCount = EntryFile.largestByteCount(forArchiveOf: archiveByteLimit)
     static let reading = "reading an entry"
 
     let key: StoreKey

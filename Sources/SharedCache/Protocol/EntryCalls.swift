@@ -2,7 +2,7 @@ import ArchiveStore
 import Foundation
 import RedisWire
 
-/// Reads whole entries.
+/// Reads whole entries. Of a longer value than any entry, which others have put there, it reads one byte more than that.
 struct ReadEntries: EntryCall {
     /// The answer for a key, which may be a refusal, and the place of its entry.
     struct Found {
@@ -19,7 +19,7 @@ struct ReadEntries: EntryCall {
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         let start = names.start(generation)
         self.names = keys.map { EntryNames.entry($0.string, startingWith: start) }
-        return self.names.map { ["GET", .text($0)] }
+        return self.names.map { ["GETRANGE", .text($0), 0, .integer(EngineEntry.largestByteCount)] }
     }
 
     func take(_ answers: [RedisValue]) -> EntryStep<[Found]> {
@@ -93,8 +93,18 @@ struct CompareEnds: EntryCall {
     }
 
     /// The outcome has the version of each key's entry, `nil` if there is none that a cache has saved.
-    func take(_ answers: [RedisValue]) -> EntryStep<[UInt64?]> {
-        .done(answers.map { $0.bytes.flatMap { EntryIdentity(end: $0)?.version } })
+    func take(_ answers: [RedisValue]) -> EntryStep<[Result<UInt64?, StoreError>]> {
+        .done(answers.map { answer in Result { () throws(StoreError) in try version(answer) } })
+    }
+
+    private func version(_ answer: RedisValue) throws(StoreError) -> UInt64? {
+        do throws(StoreError) {
+            return try EngineEntry.bytes(answer, action).flatMap { EntryIdentity(end: $0)?.version }
+        } catch {
+            // A value of another kind is none that a cache has saved.
+            if error.code == .foreign { return nil }
+            throw error
+        }
     }
 }
 

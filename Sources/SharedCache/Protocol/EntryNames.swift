@@ -49,13 +49,17 @@ struct EntryNames: Sendable {
         return name
     }
 
-    /// The commands that remove a key's entries of older forms, and end their leases; none if there are no such forms.
+    /// The commands that remove a key's entries of older forms, and end their leases; none if there are no such forms. By
+    /// a script: the server does not tell a client of its own plain commands, and caches of older forms may be on the
+    /// same connection.
     func removingOlder(_ key: StoreKey, _ generation: Generation) -> [RedisCommand] {
         let names = olderSchemas.flatMap { schema in
             let name = start(generation, schema) + Self.encoded(key.string) + "}"
             return [name, Self.lease(ofEntry: name)]
         }
-        return names.isEmpty ? [] : [RedisCommand(["DEL"] + names.map { .text($0) })]
+        if names.isEmpty { return [] }
+        let script: RedisCommand.Argument = "return redis.call('DEL',unpack(KEYS))"
+        return [RedisCommand(["EVAL", script, .integer(names.count)] + names.map { .text($0) })]
     }
 
     /// The name of a random value that each removal by tag changes: a load that began before saves nothing tagged.

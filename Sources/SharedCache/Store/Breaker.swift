@@ -24,7 +24,10 @@ struct BreakerState: Sendable {
     mutating func fail(at now: Instant, jitter: Double) {
         failures += 1
         isSilent = true
-        guard failures >= settings.failures, openUntil == nil else { return }
+        if failures >= settings.failures, openUntil == nil { open(at: now, jitter: jitter) }
+    }
+
+    private mutating func open(at now: Instant, jitter: Double) {
         let pause = min(settings.pause * (1 << min(openings, 20)), settings.longestPause)
         openings += 1
         openUntil = now + pause * jitter
@@ -48,17 +51,17 @@ struct BreakerState: Sendable {
         isSilent = false
     }
 
-    /// Whether a call may go on: one does after each pause, for servers without heartbeats.
-    mutating func admits(at now: Instant) -> Bool {
+    /// Whether a call may go on: one does after each pause, for heartbeats may prove nothing.
+    mutating func admits(at now: Instant, jitter: Double) -> Bool {
         guard let end = openUntil else { return true }
         guard now >= end else { return false }
-        openUntil = now + settings.pause
+        open(at: now, jitter: jitter)
         return true
     }
 }
 
 /// Spares callers the wait for a server that does not answer: after some failures in a row all calls fail at once, until
-/// a heartbeat is answered after a pause.
+/// after a pause a heartbeat is answered, or the one call that is let through.
 final class Breaker: Sendable {
     private let state: Mutex<BreakerState>
     // For all calls while all is well, without the lock.
@@ -66,13 +69,10 @@ final class Breaker: Sendable {
     private let isSilent = Atomic<Bool>(false)
     private let isOpen = Atomic<Bool>(false)
     private let failureLimit: Int
-    /// Whether heartbeats are told; otherwise a call is let through after each pause.
-    private let hasHeartbeats: Bool
 
-    init(_ settings: SharedSettings.Breaker = SharedSettings.Breaker(), hasHeartbeats: Bool = false) {
+    init(_ settings: SharedSettings.Breaker = SharedSettings.Breaker()) {
         state = Mutex(BreakerState(settings))
         failureLimit = settings.failures
-        self.hasHeartbeats = hasHeartbeats
     }
 
     /// Whether neither a call nor a heartbeat was answered since a call failed.
@@ -84,12 +84,14 @@ final class Breaker: Sendable {
     /// - Throws: `.unreachable` while calls fail at once.
     func check(_ action: String) throws(StoreError) {
         guard isOpen.load(ordering: .relaxed) else { return }
-        if !hasHeartbeats, change({ $0.admits(at: .now) }) { return }
+        if change({ $0.admits(at: .now, jitter: Self.jitter) }) { return }
         let reason = "the server did not answer \(failureLimit) times in a row, nor a heartbeat since"
         throw StoreError(.unreachable, action: action, reason: reason)
     }
 
-    func failed() { change { $0.fail(at: .now, jitter: .random(in: 0.8...1.2)) } }
+    func failed() { change { $0.fail(at: .now, jitter: Self.jitter) } }
+
+    private static var jitter: Double { .random(in: 0.8...1.2) }
 
     /// A call was answered.
     func answered() {

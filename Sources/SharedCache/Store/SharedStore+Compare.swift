@@ -7,7 +7,9 @@ extension SharedStore {
         do throws(StoreError) {
             let keys = try entries.map { entry throws(StoreError) in try StoreKey(entry.key) }
             let versions = try await request(Insisting(CompareEnds(keys: keys)), isUrgent: isUrgent)
-            return entries.indices.map { .success(isSame(entries[$0], keys[$0], as: versions[$0])) }
+            return entries.indices.map { index in
+                versions[index].map { isSame(entries[index], keys[index], as: $0) }
+            }
         } catch {
             return entries.map { _ in .failure(error) }
         }
@@ -15,7 +17,7 @@ extension SharedStore {
 
     package func compare(_ entry: KnownEntry) throws(StoreError) -> Bool {
         let key = try StoreKey(entry.key)
-        return isSame(entry, key, as: try ask(Insisting(CompareEnds(keys: [key])))[0])
+        return isSame(entry, key, as: try ask(Insisting(CompareEnds(keys: [key])))[0].get())
     }
 
     private func isSame(_ entry: KnownEntry, _ key: StoreKey, as version: UInt64?) -> Bool {

@@ -55,7 +55,7 @@ extension SharedStore {
         }
     }
 
-    private static let fetchedAtOnce = 32
+    static let fetchedAtOnce = 32
     private static let partsAtOnce = 4
 
     /// Asks for up to 32 keys at a time, and waits for each answer: several are answered by one round trip.

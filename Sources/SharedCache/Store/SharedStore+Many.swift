@@ -110,13 +110,13 @@ extension SharedStore {
     // MARK: Looking
 
     package func information(forKeys keys: [String]) -> [Result<EntryInformation?, StoreError>] {
-        asked(for: keys) { keys throws(StoreError) in
+        asked(for: keys, atOnce: Self.entriesAtOnce) { keys throws(StoreError) in
             try ask(Insisting(LookAtEntries(keys, offset.clock))).map { .success($0) }
         }
     }
 
     package func peek(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
-        asked(for: keys) { keys throws(StoreError) in
+        asked(for: keys, atOnce: Self.fetchedAtOnce) { keys throws(StoreError) in
             let clock = offset.clock
             return zip(keys, try ask(Insisting(ReadEntries(keys)))).map { key, found in
                 Result { () throws(StoreError) in
@@ -131,12 +131,13 @@ extension SharedStore {
     /// Asks for the entries of keys, some at a time; there is none for a key that is owed.
     private func asked<Entry>(
         for keys: [String],
+        atOnce: Int,
         _ body: ([StoreKey]) throws(StoreError) -> [Result<Entry?, StoreError>]
     ) -> [Result<Entry?, StoreError>] {
         var results: [Result<Entry?, StoreError>] = []
         results.reserveCapacity(keys.count)
-        for start in stride(from: 0, to: keys.count, by: Self.entriesAtOnce) {
-            let some = keys[start..<min(start + Self.entriesAtOnce, keys.count)]
+        for start in stride(from: 0, to: keys.count, by: atOnce) {
+            let some = keys[start..<min(start + atOnce, keys.count)]
             do throws(StoreError) {
                 let keys = try some.map { key throws(StoreError) in try StoreKey(key) }
                 let found = try body(keys)

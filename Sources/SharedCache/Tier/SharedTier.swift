@@ -52,8 +52,8 @@ public final class SharedTier: Sendable {
     ///     none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such as `500ms`, `2s`).
     ///   - settings: of which the URL's timeouts take precedence.
     /// - Throws: `CacheError` with code `.invalidServer` for a URL that cannot be used, which the message explains
-    ///   without the password; `.unreachable` if the process has no descriptors left. A server that is down is no error
-    ///   here.
+    ///   without the password; `.unreachable` if the process has no descriptors left; `.forked` in a process that was
+    ///   forked, without running another program, from one that had a tier. A server that is down is no error here.
     public convenience init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
         let (wire, given) = try Self.wire(url, settings)
         var settings = given
@@ -130,7 +130,7 @@ public final class SharedTier: Sendable {
         let counters = TierCounters()
         let members = TierMembers(prefix: prefix, counters)
         let upkeep = TierUpkeep(members: members, offset: offset, name: prefix + "clock")
-        let breaker = Breaker(settings.breaker, hasHeartbeats: true)
+        let breaker = Breaker(settings.breaker)
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
@@ -140,7 +140,11 @@ public final class SharedTier: Sendable {
                 }
             }
         } catch {
-            throw CacheError.invalidServer(error.message)
+            switch error.code {
+            case .forked, .notConnected:
+                throw CacheError.noConnection(isForked: error.code == .forked, error.message)
+            default: throw CacheError.invalidServer(error.message)
+            }
         }
         members.setClient(client)
         self.members = members
@@ -168,6 +172,8 @@ public final class SharedTier: Sendable {
         // A connection that owes an answer for much longer is of no use; replicas are waited for besides.
         wire.timeouts.soft = timeouts.hard + settings.replicas.timeout
         wire.timeouts.hard = wire.timeouts.soft * 4
+        wire.decoding.stringLength = 2 * EngineEntry.largestByteCount
+        wire.decoding.totalLength = 16 * EngineEntry.largestByteCount
         return (wire, settings)
     }
 

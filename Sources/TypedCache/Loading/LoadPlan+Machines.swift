@@ -36,16 +36,13 @@ extension LoadPlan {
                 }
             }
         } catch {
-            guard let error = error as? StoreError else {
+            guard let failure = error as? StoreError, ![.cancelled, .closed, .forked].contains(failure.code) else {
                 await giveBack(leases, of: first.runNumber)
-                throw error
+                guard let failure = error as? StoreError else { throw error }
+                throw failure.code == .cancelled ? CancellationError() : core.failure(failure, first.key)
             }
-            if error.code == .cancelled {
-                await giveBack(leases, of: first.runNumber)
-                throw CancellationError()
-            }
-            if error.code == .closed || error.code == .forked { throw core.failure(error, first.key) }
-            core.report(error, as: .failed, of: first.key)
+            // A server that does not answer ends no load: keys without a lease are loaded, too.
+            core.report(failure, as: .failed, of: first.key)
         }
         return leases
     }

@@ -146,6 +146,8 @@ final class ModelEngine {
         switch command.name {
         case "GET": return item(text(words[1])).map { .bulk($0.bytes) } ?? .null
         case "STRLEN": return .integer(Int64(item(text(words[1]))?.bytes.count ?? 0))
+        case "GETRANGE" where number(words[2]) == 0:
+            return .bulk(Array(item(text(words[1]))?.bytes.prefix(number(words[3]) + 1) ?? []))
         case "GETRANGE": return .bulk(end(text(words[1]), -number(words[2])))
         case "SET": return set(words)
         case "DEL", "UNLINK": return .integer(remove(text(words[1])) ? 1 : 0)

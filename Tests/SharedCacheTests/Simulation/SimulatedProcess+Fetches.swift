@@ -83,9 +83,9 @@ extension SimulatedProcess {
             return done(.success(doubt.entry))
         }
         make(Insisting(CompareEnds(keys: [key.store]))) { [self] result in
-            switch result {
-            case .success(let versions):
-                let isSame = versions[0] == doubt.entry.version && !isBarred(key)
+            switch result.flatMap({ $0[0] }) {
+            case .success(let version):
+                let isSame = version == doubt.entry.version && !isBarred(key)
                 oracle.count(isSame ? "compared hits" : "compared changes")
                 _ = memory.endCompare(doubt, start, isSame: isSame)
                 done(.success(isSame ? doubt.entry : nil))
