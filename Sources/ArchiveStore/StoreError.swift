@@ -72,6 +72,12 @@ extension StoreError {
         )
     }
 
+    /// A limit of all entries leaves no room for any.
+    static func noRoom(byteLimit: Int) -> StoreError {
+        let reason = "a limit of \(ShownByteCount(byteLimit)) has no room for any entry; use a larger one"
+        return StoreError(.tooLarge, action: "saving an archive", reason: reason)
+    }
+
     /// No entry may be there at all.
     static var noEntries: StoreError {
         StoreError(.tooLarge, action: "saving an archive", reason: "the limit is no entries at all")

@@ -40,6 +40,9 @@ public struct ArchiveError: Error, Sendable {
         public static let io = Code(base: .io)
 
         public var description: String { base.rawValue }
+
+        /// Whether an error has this code, for patterns: `catch ArchiveError.Code.typeMismatch`.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? ArchiveError)?.code == code }
     }
 
     /// The kind of failure.

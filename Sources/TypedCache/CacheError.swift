@@ -67,6 +67,9 @@ public struct CacheError: Error, Sendable {
         public static let invalidServer = Code(base: .invalidServer)
 
         public var description: String { base.rawValue }
+
+        /// Whether an error has this code, for patterns: `catch CacheError.Code.unreachable`.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? CacheError)?.code == code }
     }
 
     /// The kind of failure.

@@ -3,7 +3,7 @@ import Foundation
 /// A key that an entry is saved under.
 ///
 /// Keys are strings of 1 to 1,024 UTF-8 bytes, any characters, compared byte by byte. Other types give the string that
-/// stands for them:
+/// stands for them; a type with a raw value that is a key declares the conformance alone:
 ///
 /// ```swift
 /// enum Place: String, CacheKey { case home, work }
@@ -31,8 +31,8 @@ extension UUID: CacheKey {
     public var cacheKey: String { uuidString }
 }
 
-extension CacheKey where Self: RawRepresentable, RawValue == String {
-    public var cacheKey: String { rawValue }
+extension CacheKey where Self: RawRepresentable, RawValue: CacheKey {
+    public var cacheKey: String { rawValue.cacheKey }
 }
 
 /// A key's bytes: two keys with the same bytes are one.

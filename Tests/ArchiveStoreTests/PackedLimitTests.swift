@@ -35,6 +35,15 @@ import Testing
         }
     }
 
+    @Test func aLimitWithoutRoomForAnyEntrySaysSo() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true, settings: StoreSettings(byteLimit: 100))
+            let error = #expect(throws: StoreError.self) { try store.save([1], forKey: "key") }
+            #expect(error?.code == .tooLarge)
+            #expect(error?.reason.contains("a limit of 100 bytes has no room") == true, "\(error?.reason ?? "")")
+        }
+    }
+
     /// It is gone, even if there is no room to say so.
     @Test(.timeLimit(.minutes(1))) func aLimitThatIsLessThanAKeyDoesNotKeepItFromBeingRemoved() throws {
         try withTemporaryDirectory(inMemory: true) { path in

@@ -148,8 +148,8 @@ struct SettingsTests {
         #expect(runs.count == 2)
         // Calls for other keys soon wait no longer.
         for number in 0..<20 { _ = await code { _ = try await cache.fetch(forKey: "\(number)") } }
-        guard case .open = tier.state[0].condition else {
-            Issue.record("\(tier.state)")
+        guard case .open = tier.nodes[0].condition else {
+            Issue.record("\(tier.nodes)")
             return
         }
     }
@@ -191,15 +191,15 @@ struct SettingsTests {
         let fleet = try await Fleet()
         let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300))
         await tier.verified()
-        #expect(tier.state.map(\.condition) == [.connected])
-        var states = tier.states.makeAsyncIterator()
+        #expect(tier.nodes.map(\.condition) == [.connected])
+        var states = tier.nodeChanges.makeAsyncIterator()
         fleet.server.kill()
         let lost = await states.next()
-        #expect(lost?.node == tier.state[0].node && lost?.condition != .connected)
+        #expect(lost?.node == tier.nodes[0].node && lost?.condition != .connected)
         // The same date each time, or listeners would be told again and again.
-        while tier.state.map(\.condition) == [.connected] { await pause() }
-        let first = tier.state
-        #expect(tier.state == first && first.count == 1)
+        while tier.nodes.map(\.condition) == [.connected] { await pause() }
+        let first = tier.nodes
+        #expect(tier.nodes == first && first.count == 1)
         try await fleet.server.start()
         while let state = await states.next(), state.condition != .connected {}
         #expect(tier.statistics.epochs == 2)
@@ -284,6 +284,14 @@ private final class OperationObserver: CacheObserver {
         }
         state.answer()
         #expect(admits())
+    }
+
+    @Test func statisticsAreOneLine() {
+        var statistics = SharedStatistics()
+        #expect("\(statistics)" == "nothing yet")
+        statistics.hits = 3
+        statistics.leasesWaited = 1
+        #expect("\(statistics)" == "3 hits, 1 waits for leases")
     }
 
     /// Heartbeats that a user's rights do not include prove nothing.

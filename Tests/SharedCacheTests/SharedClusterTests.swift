@@ -296,15 +296,15 @@ struct SharedClusterTests {
         for key in gone { #expect(await code { _ = try await cache.fetch(forKey: key) } == .unreachable) }
         #expect(tier.isVerified)
         let node = "127.0.0.1:\(fleet.cluster.servers[killed].port)"
-        while tier.state.contains(where: { $0.node != node && $0.condition != .connected }) { await pause() }
-        let state = tier.state
+        while tier.nodes.contains(where: { $0.node != node && $0.condition != .connected }) { await pause() }
+        let state = tier.nodes
         #expect(state.count == 3 && state.filter { $0.condition != .connected }.map(\.node) == [node])
     }
 
     @Test func theStateIsThatOfTheHostsInTheURLAtFirst() throws {
         let tier = try SharedTier("redis+cluster://10.255.255.1:1,10.255.255.1:2/")
-        #expect(tier.state.map(\.node) == ["10.255.255.1:1", "10.255.255.1:2"])
-        #expect(tier.state.allSatisfy { $0.condition == .unverified(since: nil) })
+        #expect(tier.nodes.map(\.node) == ["10.255.255.1:1", "10.255.255.1:2"])
+        #expect(tier.nodes.allSatisfy { $0.condition == .unverified(since: nil) })
     }
 
     /// Calls for a master that answers nothing fail at once after a while, and it alone is told to be `open`.
@@ -314,8 +314,8 @@ struct SharedClusterTests {
         let tier = try await fleet.wholeMachine(timeout: 200)
         let cache = try tier.cache()
         let nodes = fleet.cluster.servers.map { "127.0.0.1:\($0.port)" }
-        #expect(tier.state.map(\.node) == nodes && tier.state.allSatisfy { $0.condition == .connected })
-        var states = tier.states.makeAsyncIterator()
+        #expect(tier.nodes.map(\.node) == nodes && tier.nodes.allSatisfy { $0.condition == .connected })
+        var states = tier.nodeChanges.makeAsyncIterator()
         await fleet.cluster.servers[1].stopped {
             let keys = Self.keys.filter { fleet.firstMaster(of: $0) == 1 }
             var isOpen = false
@@ -324,14 +324,14 @@ struct SharedClusterTests {
                 await withTaskGroup(of: Void.self) { group in
                     for key in keys { group.addTask { _ = await code { _ = try await cache.fetch(forKey: key) } } }
                 }
-                if case .open = tier.state[1].condition { isOpen = true }
+                if case .open = tier.nodes[1].condition { isOpen = true }
             }
-            #expect(tier.state.map(\.node) == nodes)
+            #expect(tier.nodes.map(\.node) == nodes)
             while let state = await states.next() {
                 if state.node == nodes[1], state.condition != .connected { break }
             }
         }
-        while tier.state.contains(where: { $0.condition != .connected }) {
+        while tier.nodes.contains(where: { $0.condition != .connected }) {
             for key in Self.keys { _ = await code { _ = try await cache.fetch(forKey: key) } }
         }
     }

@@ -94,6 +94,7 @@ import Testing
 
     @Test func keysOfOtherTypesAreTheirStrings() throws {
         enum Place: String, CacheKey { case home }
+        enum Floor: Int, CacheKey { case first = 1 }
         let cities = try cache(City.self)
         let id = UUID()
         try cities.save(City(name: "1", population: 1), forKey: Place.home)
@@ -102,6 +103,8 @@ import Testing
         #expect(try cities.fetch(forKey: "home")?.name == "1")
         #expect(try cities.fetch(forKey: id.uuidString)?.name == "2")
         #expect(try cities.fetch(forKey: "-7")?.name == "3")
+        try cities.save(City(name: "4", population: 4), forKey: Floor.first)
+        #expect(try cities.fetch(forKey: "1")?.name == "4")
     }
 
     @Test("Name `../x` throws and touches nothing")

@@ -143,6 +143,25 @@ import Testing
         #expect(!error.description.contains("typed-cache"), "\(error)")
     }
 
+    @Test func codesArePatterns() throws {
+        let letters = try Cache<Letter>(name: "letters", directory: directory.url)
+        do {
+            _ = try letters.fetch(forKey: "")
+            Issue.record("an empty key was taken")
+        } catch CacheError.Code.typeMismatch {
+            Issue.record("not the code of this error")
+        } catch CacheError.Code.invalidKey {
+            // Expected.
+        }
+        do {
+            throw CancellationError()
+        } catch CacheError.Code.cancelled {
+            Issue.record("an error of another type")
+        } catch {
+            // Expected.
+        }
+    }
+
     @Test func bothTypesAreNamedInsideAValue() throws {
         struct Year: Codable, Encoded { var year: Int }
         struct NamedYear: Codable, Encoded {

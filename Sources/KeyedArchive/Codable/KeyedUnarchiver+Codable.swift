@@ -91,9 +91,10 @@ extension KeyedUnarchiver {
         if try classes.intrinsic(uid, in: source) == nil, !isFormerName(name, of: type),
             codableRoot.formerNames?.formerNames.contains(name) != true
         {
+            let shown = EscapedText.masked(name, prefix: ClassResolver.shownNameLength)
             throw ArchiveError(
                 .typeMismatch,
-                "the root is \(EscapedText.masked(name, prefix: ClassResolver.shownNameLength)), not \(ArchivedClass.of(type).name)",
+                "the root is \(shown), not \(ArchivedClass.of(type).name); a renamed type gives its former names",
                 offset: try source.list.offset(of: target)
             )
         }

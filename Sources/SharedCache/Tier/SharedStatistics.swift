@@ -44,3 +44,19 @@ public struct SharedStatistics: Sendable, Hashable {
 
     public init() {}
 }
+
+extension SharedStatistics: CustomStringConvertible {
+    /// One line for a log: all counts that are not zero.
+    public var description: String {
+        let counts = [
+            ("hits", hits), ("near hits", nearHits), ("near failures", nearFailures), ("misses", misses),
+            ("compares", compares), ("unchanged", unchanged), ("invalidations", invalidations),
+            ("own echoes", ownEchoes), ("epochs", epochs), ("debts", debts), ("leases won", leasesWon),
+            ("waits for leases", leasesWaited), ("leases lost", leasesLost), ("timeouts", timeouts),
+            ("moved", redirectsMoved), ("asked elsewhere", redirectsAsked), ("delayed", commandsDelayed),
+            ("repeated", commandsRepeated), ("bytes sent", bytesSent), ("bytes received", bytesReceived),
+        ]
+        let parts = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        return parts.isEmpty ? "nothing yet" : parts.joined(separator: ", ")
+    }
+}

@@ -242,7 +242,7 @@ public final class SharedTier: Sendable {
 
     /// The servers of this tier, and whether they can be relied on: one, or each master of a cluster in the order of
     /// their slots. As long as no node has described the cluster, these are the hosts of the URL.
-    public var state: [SharedNodeState] {
+    public var nodes: [SharedNodeState] {
         let now = ContinuousClock.now
         if let masters = client.nodes(at: now) { return masters.map { SharedNodeState($0, clocks) } }
         let window = settings.heartbeat.window
@@ -254,12 +254,12 @@ public final class SharedTier: Sendable {
         return [SharedNodeState(node: node, condition: .unverified(since: since))]
     }
 
-    /// The changes of ``state`` from now on, for each server that changes: a new stream each time this is read, which
+    /// The changes of ``nodes`` from now on, for each server that changes: a new stream each time this is read, which
     /// ends with the tier. A master that leaves a cluster is told of no more.
     ///
     /// Looks a few times in a second; a state that lasts for a shorter time may be missed.
-    public var states: AsyncStream<SharedNodeState> {
-        feed.stream(from: state) { [weak self] in self?.state }
+    public var nodeChanges: AsyncStream<SharedNodeState> {
+        feed.stream(from: nodes) { [weak self] in self?.nodes }
     }
 
     /// The number of events of each kind since this tier was opened.

@@ -26,6 +26,9 @@ public struct Expiration: Sendable, Hashable {
     /// The entry expires this long after it was saved; at once, if that is zero or less. Reading does not move that.
     public static func after(_ duration: Duration) -> Expiration { Expiration(.after(duration)) }
 
+    /// The entry expires `minutes` after it was saved; at once, if that is zero or less. Reading does not move that.
+    public static func after(minutes: Int) -> Expiration { .after(seconds(minutes, times: 60)) }
+
     /// The entry expires `hours` after it was saved; at once, if that is zero or less. Reading does not move that.
     public static func after(hours: Int) -> Expiration { .after(seconds(hours, times: 3_600)) }
 
@@ -41,6 +44,9 @@ public struct Expiration: Sendable, Hashable {
     /// In memory that is exact. On disk, the time of the last reading may be known by an eighth of the duration too
     /// early, so that many readings write little.
     public static func afterIdle(_ duration: Duration) -> Expiration { Expiration(.afterIdle(duration)) }
+
+    /// The entry expires when it was neither saved nor fetched for `minutes`; as ``afterIdle(_:)``.
+    public static func afterIdle(minutes: Int) -> Expiration { .afterIdle(seconds(minutes, times: 60)) }
 
     /// The entry expires when it was neither saved nor fetched for `hours`; as ``afterIdle(_:)``.
     public static func afterIdle(hours: Int) -> Expiration { .afterIdle(seconds(hours, times: 3_600)) }

@@ -50,10 +50,10 @@ final class SpaceManager: Sendable {
     /// Refuses a record that is larger than all entries together may be.
     func checkFits(_ byteCount: Int) throws(StoreError) {
         if settings.countLimit == 0 { throw StoreError.noEntries }
-        guard settings.byteLimit != nil else { return }
+        guard let all = settings.byteLimit else { return }
         let limit = try lock.withWriterLock { budget.recordByteLimit(of: $0.log) }
         guard let limit, byteCount > limit else { return }
-        throw StoreError.tooLarge(byteCount, limit: max(0, limit))
+        throw limit > 0 ? StoreError.tooLarge(byteCount, limit: limit) : StoreError.noRoom(byteLimit: all)
     }
 
     /// Evicts entries until a record of `byteCount` bytes can be added for a key, under the lock of the log.
