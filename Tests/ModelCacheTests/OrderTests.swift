@@ -19,6 +19,21 @@ private final class EndlessServer: ModelTransport {
     }
 }
 
+/// Saves a part of a user whenever the whole one is asked for.
+private final class OvertakingServer: ModelTransport {
+    let requestCount = Atomic(0)
+    private let models = Mutex<ModelCache?>(nil)
+
+    func overtake(in cache: ModelCache?) { models.withLock { $0 = cache } }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        let count = requestCount.add(1, ordering: .relaxed).newValue
+        try await models.withLock { $0 }?.save(User(id: 1, name: "part \(count)"))
+        let user = #"{"id": 1, "name": "whole", "bio": "b"}"#
+        return ModelResponse(body: Data((request.path == "/users" ? "[\(user)]" : user).utf8))
+    }
+}
+
 /// Which answer stays.
 @Suite struct OrderTests {
     @Test func oneHundredTasksCauseOneRequestAndTheLastCancellationCancelsIt() async throws {
@@ -183,5 +198,76 @@ private final class EndlessServer: ModelTransport {
         stage.server.answerUser(1, "new")
         #expect(try await models.fetch(User.self, id: 1).name == "new")
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
+
+    // MARK: Parts that overtake whole models
+
+    /// A feed by user 1, whom it gives in part.
+    private static let part = StubTransport.Body.json(
+        #"{"items": [{"id": 1, "title": "t", "author": {"id": 1, "name": "part"}}]}"#
+    )
+
+    @Test func aPartThatComesBeforeTheWholeModelIsNoResultOfItsFetch() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "early")
+        stage.server.answer("/articles?topic=swift", Self.part)
+        stage.server.hold("/users/1")
+        let models = try await stage.open()
+        async let fetched = models.fetchSnapshot(User.self, id: 1)
+        await stage.server.requested(1)
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.server.answerUser(1, "late")
+        stage.server.release("/users/1")
+        let snapshot = try await fetched
+        #expect(snapshot.value == User(id: 1, name: "late", bio: "b"))
+        #expect(snapshot.freshness.isFresh)
+        #expect(stage.server.requests.map(\.path) == ["/users/1", "/articles", "/users/1"])
+        #expect(try await models.stored(User.self, id: 1) == snapshot)
+    }
+
+    @Test func aPartThatComesBeforeSeveralWholeModelsIsNoResultOfTheirFetch() async throws {
+        let stage = try Stage()
+        let users = #"[{"id": 1, "name": "n", "bio": "x"}, {"id": 2, "name": "n", "bio": "x"}]"#
+        stage.server.answer("/users", .json(users))
+        stage.server.answer("/articles?topic=swift", Self.part)
+        stage.server.hold("/users")
+        let models = try await stage.open()
+        async let fetched = models.fetch(User.self, ids: [1, 2])
+        await stage.server.requested(1)
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.server.release("/users")
+        #expect(try await fetched.mapValues(\.bio) == [1: "x", 2: "x"])
+        #expect(stage.server.requests.map(\.path) == ["/users", "/articles", "/users"])
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
+
+    @Test func aChangeOfAPartDuringTheLoadOfTheWholeModelLosesNeither() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", Self.part)
+        let models = try await stage.open()
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.server.answerUser(1, "part")
+        stage.server.hold("/users/1")
+        stage.server.forgetRequests()
+        async let fetched = models.fetch(User.self, id: 1)
+        await stage.server.requested(1)
+        try await models.change {
+            $0.update(User.self, id: 1) { $0.name = "mine" }
+        } sending: {
+            stage.server.answerUser(1, "mine")
+        }
+        stage.server.release("/users/1")
+        #expect(try await fetched == User(id: 1, name: "mine", bio: "b"))
+    }
+
+    @Test(arguments: [[1], [1, 2]]) func aFetchThatPartsAlwaysOvertakeEnds(ids: [Int]) async throws {
+        let server = OvertakingServer()
+        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        server.overtake(in: models)
+        defer { server.overtake(in: nil) }
+        // The answer to the last request is given, and the later part stays.
+        #expect(try await models.fetch(User.self, ids: ids) == [1: User(id: 1, name: "whole", bio: "b")])
+        #expect(server.requestCount.load(ordering: .relaxed) == 3)
+        #expect(try await models.stored(User.self, id: 1)?.value == User(id: 1, name: "part 3"))
     }
 }

@@ -76,43 +76,62 @@ extension ModelEngine {
         by request: ModelRequest
     ) async throws -> [Model.ID: Model?] {
         let name = "b/\(Model.modelName)/" + ids.map(\.cacheKey).sorted().joined(separator: "\u{0}")
-        return try await loads.join(name) { [self] in
-            let bookkeeping = try await bookkeeping()
-            let answer = try await send(request, bookkeeping)
-            guard (200..<300).contains(answer.response.status) else {
-                let status = answer.response.status
-                throw ModelCacheError(
-                    .status,
-                    "the server answered \(status) for several of \(Model.modelName)",
-                    status: status
-                )
-            }
-            let body = ModelBody(answer.response, decoder: makeDecoder)
-            let models: [Model]
-            do {
-                models = try Model.models(in: body)
-            } catch {
-                throw ModelCacheError(.decodingFailed, "the answer is no array of \(Model.modelName)", cause: error)
-            }
-            var given: [Model.ID: Model?] = [:]
-            for id in ids { given[id] = .some(nil) }
-            for model in models { given[model.id] = model }
-            guard answer.lifetime.isStored else { return given }
-            var arrivals = Arrivals()
-            arrivals.add(body.nested)
-            arrivals.add(models, from: .detail)
-            // The validators are those of all of them together.
-            var lifetime = answer.lifetime
-            lifetime.validators = nil
-            try await merge(
-                arrivals,
-                ArrivalState(lifetime: lifetime, revision: answer.revision, receivedAt: answer.receivedAt)
+        return try await loads.join(name) { [self] in try await loadOnce(type, ids, by: request) }
+    }
+
+    private nonisolated(nonsending) func loadOnce<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        by request: ModelRequest,
+        attempts: Int = attempts
+    ) async throws -> [Model.ID: Model?] {
+        let bookkeeping = try await bookkeeping()
+        let answer = try await send(request, bookkeeping)
+        guard (200..<300).contains(answer.response.status) else {
+            let status = answer.response.status
+            throw ModelCacheError(
+                .status,
+                "the server answered \(status) for several of \(Model.modelName)",
+                status: status
             )
-            for snapshot in try await snapshots(Model.self, ids.map(\.cacheKey)) {
-                if let snapshot: ModelSnapshot<Model> = snapshot { given[snapshot.value.id] = snapshot.value }
-            }
-            return given
         }
+        let body = ModelBody(answer.response, decoder: makeDecoder)
+        let models: [Model]
+        do {
+            models = try Model.models(in: body)
+        } catch {
+            throw ModelCacheError(.decodingFailed, "the answer is no array of \(Model.modelName)", cause: error)
+        }
+        var found: [Model.ID: Model?] = [:]
+        for id in ids { found[id] = .some(nil) }
+        for model in models { found[model.id] = model }
+        guard answer.lifetime.isStored else { return found }
+        var arrivals = Arrivals()
+        arrivals.add(body.nested)
+        arrivals.add(models, from: .detail)
+        // The validators are those of all of them together.
+        var lifetime = answer.lifetime
+        lifetime.validators = nil
+        try await merge(
+            arrivals,
+            ArrivalState(lifetime: lifetime, revision: answer.revision, receivedAt: answer.receivedAt)
+        )
+        let table = try await table(type)
+        let merged = try await records(table.records, models.cacheKeys)
+        let overtaken = models.indices.filter { index in
+            merged[index].map { Self.hasOvertaken($0, models[index], of: answer, in: bookkeeping) } ?? false
+        }
+        if !overtaken.isEmpty, attempts > 1 {
+            return try await loadOnce(type, ids, by: request, attempts: attempts - 1)
+        }
+        let given = Set(overtaken.map { models[$0].id })
+        for snapshot in try await snapshots(Model.self, ids.map(\.cacheKey)) {
+            guard let snapshot: ModelSnapshot<Model> = snapshot, !given.contains(snapshot.value.id) else {
+                continue
+            }
+            found[snapshot.value.id] = snapshot.value
+        }
+        return found
     }
 
     /// No models, where the stored ones may be shown in the place of those that could not be loaded.

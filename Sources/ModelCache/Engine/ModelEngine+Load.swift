@@ -121,9 +121,13 @@ extension ModelEngine {
         return try await loads.join(Self.loadName(type, id)) { [self] in try await loadOnce(type, id) }
     }
 
+    /// How often a whole model is asked for whose answers give way to parts of it that were asked for later.
+    static var attempts: Int { 3 }
+
     private nonisolated(nonsending) func loadOnce<Model: CachedModel>(
         _ type: Model.Type,
-        _ id: Model.ID
+        _ id: Model.ID,
+        attempts: Int = attempts
     ) async throws -> ModelSnapshot<Model> {
         let table = try await table(type)
         let bookkeeping = try await bookkeeping()
@@ -161,22 +165,41 @@ extension ModelEngine {
         } catch {
             throw ModelCacheError(.decodingFailed, "the answer is no \(Model.modelName)", cause: error)
         }
-        guard answer.lifetime.isStored else {
-            return ModelSnapshot(
-                value: model,
-                fetchedAt: answer.receivedAt,
-                freshness: .stale(since: answer.receivedAt, because: .expired),
-                isChanging: false
-            )
-        }
+        guard answer.lifetime.isStored else { return Self.unstored(model, of: answer) }
         var arrivals = Arrivals()
         arrivals.add(body.nested)
         arrivals.add([model], from: .detail)
         try await merge(arrivals, answer.state)
         let merged = try await record(table.records, model.id.cacheKey)
+        if let merged, Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
+            if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
+            return Self.unstored(model, of: answer)
+        }
         let record =
             merged ?? ModelRecord(model: model, state: EntryState(answer, bookkeeping, fresh: Model.policy.fresh))
         return try await shown(record, id, after: answer, in: bookkeeping)
+    }
+
+    /// Whether an answer's whole model gave way to a part of it that was asked for later. Merged over the whole model, the
+    /// part's old fields would count as new, so the server is asked again.
+    static func hasOvertaken<Model: CachedModel>(
+        _ stored: ModelRecord<Model>,
+        _ whole: Model,
+        of answer: Answer,
+        in bookkeeping: Bookkeeping
+    ) -> Bool {
+        bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
+            && Model.isComplete(whole)
+    }
+
+    /// A model that is not kept.
+    private static func unstored<Model: CachedModel>(_ model: Model, of answer: Answer) -> ModelSnapshot<Model> {
+        ModelSnapshot(
+            value: model,
+            fetchedAt: answer.receivedAt,
+            freshness: .stale(since: answer.receivedAt, because: .expired),
+            isChanging: false
+        )
     }
 
     /// The result of a load; begins one more load where the model was invalidated meanwhile.
