@@ -270,4 +270,36 @@ private final class OvertakingServer: ModelTransport {
         #expect(server.requestCount.load(ordering: .relaxed) == 3)
         #expect(try await models.stored(User.self, id: 1)?.value == User(id: 1, name: "part 3"))
     }
+
+    // MARK: Removals
+
+    @Test(arguments: [true, false])
+    func aModelThatWasRemovedStaysAwayWhenAnEarlierAnswerHasIt(isStored: Bool) async throws {
+        let stage = try Stage()
+        let items = (1...4).map { #"{"id": \#($0), "title": "t", "author": 7}"# }.joined(separator: ", ")
+        stage.server.answer("/articles?topic=swift", .json("{\"items\": [\(items)]}"))
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        if isStored { _ = try await models.fetch(feed) }
+        stage.server.forgetRequests()
+        stage.server.hold("/articles?topic=swift")
+        async let reloaded = models.fetch(feed, .reload)
+        await stage.server.requested(1)
+        try await models.change {
+            $0.remove(id: 1, from: feed)
+            $0.remove(Article.self, id: 1)
+        } sending: {
+        }
+        try await models.remove(Article.self, id: 2)
+        stage.server.answer("/articles/3", .empty, status: 404)
+        await expect(.notFound) { _ = try await models.fetch(Article.self, id: 3, .reload) }
+        // This one is not there to be changed: nothing is removed.
+        try await models.change { $0.update(Article.self, id: 4) { $0.title = "u" } }
+        stage.server.release("/articles?topic=swift")
+        _ = try await reloaded
+        #expect(try await models.stored(Article.self, ids: 1...4).keys.sorted() == [4])
+        // A later answer brings them back.
+        _ = try await models.fetch(feed, .reload)
+        #expect(try await models.stored(Article.self, ids: 1...4).count == 4)
+    }
 }

@@ -46,6 +46,8 @@ extension DraftStep {
 
 struct ModelStep<Model: CachedModel>: DraftStep {
     let key: String
+    /// Whether the step removes the model, also one that is not stored.
+    var isRemoval = false
     let change: Layers<Model>.Change
 
     var name: EntryName { ModelTable<Model>.name(key) }
@@ -68,6 +70,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             let old = table.records.waitingEntry(key) ?? stored
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key)
+            if isRemoval { table.removals.add(key, at: revision) }
             return table.merged(key, to: record)
         }
     }

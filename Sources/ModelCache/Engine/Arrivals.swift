@@ -84,7 +84,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let table = try await engine.table(Model.self)
         let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(parts.flatMap(\.keys)) }
         let found = try await engine.records(table.records, keys)
-        let changes = merged(over: found, keys: keys, state, in: bookkeeping)
+        let changes = merged(over: found, keys: keys, state, table.removals, in: bookkeeping)
         let name = Model.modelName
         return {
             let due = table.records.change(changes)
@@ -100,6 +100,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         over found: RecordTable<ModelRecord<Model>>.Found,
         keys: PreparedKeys,
         _ state: ArrivalState,
+        _ removals: Removals,
         in bookkeeping: Bookkeeping
     ) -> RecordTable<ModelRecord<Model>>.Changes {
         let generation = bookkeeping.generation
@@ -130,6 +131,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
                     over: number < 0 ? found[place] : changes.record(number),
                     key: keys[place],
                     arriving: arriving,
+                    removals: removals,
                     in: bookkeeping
                 )
                 guard let merged else { continue }
@@ -144,16 +146,18 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         return changes
     }
 
-    /// - Returns: `nil` if a later request's answer, or a later save, is there already.
+    /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed later.
     private static func merged(
         _ model: Model,
         from source: ModelSource,
         over old: ModelRecord<Model>?,
         key: String,
         arriving: EntryState,
+        removals: Removals,
         in bookkeeping: Bookkeeping
     ) -> ModelRecord<Model>? {
         guard let old else {
+            if removals.covers(arriving.revision, of: key) { return nil }
             var state = arriving
             if source != .detail { state.validators = nil }
             return ModelRecord(model: model, state: state)

@@ -71,7 +71,7 @@ extension ModelEngine {
         }
     }
 
-    /// Removes a model, unless an answer to a later request has brought it.
+    /// Removes a model, unless an answer to a later request has brought it. Earlier ones do not bring it back.
     nonisolated(nonsending) func remove<Model: CachedModel>(
         _ type: Model.Type,
         _ key: String,
@@ -82,8 +82,10 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         let removed = await turns.run { () async -> Result<MergedGroup?, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                guard let old = try await self.record(table.records, key) else { return nil }
-                guard bookkeeping.comparable(old.state) <= revision else { return nil }
+                let old = try await self.record(table.records, key)
+                if let old, bookkeeping.comparable(old.state) > revision { return nil }
+                table.removals.add(key, at: revision)
+                if old == nil { return nil }
                 let groups = try self.apply([{ table.merged(key, to: nil) }])
                 if !waits { self.write(groups) }
                 return groups.first

@@ -6,6 +6,7 @@ import TypedCache
 final class ModelTable<Model: CachedModel>: Sendable {
     let records: RecordTable<ModelRecord<Model>>
     let layers = Layers<Model>()
+    let removals = Removals()
 
     init(_ cache: Cache<ModelRecord<Model>>, report: @escaping @Sendable (ModelCacheError) -> Void) {
         records = RecordTable(cache) { error, key throws(CacheError) in
