@@ -159,7 +159,8 @@ extension ModelCache {
 
     /// Makes models and lists stale, in all later launches as well, and the answers to loads that are under way.
     ///
-    /// A load that is under way gives its value to the tasks that wait for it, and is done once more.
+    /// A load that is under way gives its value to the tasks that wait for it, and is done once more. A fetch that begins
+    /// later does not wait for it.
     ///
     /// - Throws: ``ModelCacheError`` with code `.storage`, `.closed`. Where the disk has failed, they are stale in this
     ///   process.

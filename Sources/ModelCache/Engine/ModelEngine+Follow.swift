@@ -23,7 +23,7 @@ extension ModelEngine {
             if mode != .reload, let snapshot,
                 try await servesWhileLoading(type, id, freshness: snapshot.freshness, mode: mode)
             {
-                refresh(type, id)
+                try await refresh(type, id)
             } else {
                 wanted.append(id)
             }
@@ -75,8 +75,19 @@ extension ModelEngine {
         _ ids: [Model.ID],
         by request: ModelRequest
     ) async throws -> [Model.ID: Model?] {
-        let name = "b/\(Model.modelName)/" + ids.map(\.cacheKey).sorted().joined(separator: "\u{0}")
+        let name = Self.loadName(type, ids, in: try await bookkeeping())
         return try await loads.join(name) { [self] in try await loadOnce(type, ids, by: request) }
+    }
+
+    private static func loadName<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        in bookkeeping: Bookkeeping
+    ) -> String {
+        let scopes = [.type(type)] + ids.map { InvalidationScope.model(type, id: $0) }
+        let invalidation = bookkeeping.latestInvalidation(of: scopes, anyTag: true)
+        let keys = ids.map(\.cacheKey).sorted().joined(separator: "\u{0}")
+        return "b/\(invalidation.number)/\(Model.modelName)/\(keys)"
     }
 
     private nonisolated(nonsending) func loadOnce<Model: CachedModel>(
@@ -117,7 +128,8 @@ extension ModelEngine {
             ArrivalState(lifetime: lifetime, revision: answer.revision, receivedAt: answer.receivedAt)
         )
         let table = try await table(type)
-        let merged = try await records(table.records, models.cacheKeys)
+        let keys = models.cacheKeys
+        let merged = try await records(table.records, keys)
         let overtaken = models.indices.filter { index in
             merged[index].map { Self.hasOvertaken($0, models[index], of: answer, in: bookkeeping) } ?? false
         }
@@ -130,6 +142,14 @@ extension ModelEngine {
                 continue
             }
             found[snapshot.value.id] = snapshot.value
+        }
+        let isInvalidated = models.indices.contains { index in
+            merged[index].map { wasInvalidated($0, keys[index], after: answer, in: bookkeeping) } ?? false
+        }
+        if isInvalidated {
+            loadInBackground(Self.loadName(type, ids, in: bookkeeping)) { [self] in
+                try await loadOnce(type, ids, by: request)
+            }
         }
         return found
     }

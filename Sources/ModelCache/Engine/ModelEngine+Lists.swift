@@ -22,7 +22,7 @@ extension ModelEngine {
             if stored.freshness.isFresh { return stored }
             if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode: mode) }
             if try await servesWhileLoading(list, stored.freshness, mode: mode) {
-                refresh(list)
+                try await refresh(list)
                 return stored
             }
         }
@@ -74,19 +74,20 @@ extension ModelEngine {
         return shown
     }
 
-    func refresh(_ list: some ModelList) {
-        loadInBackground(Self.loadName(list)) { [self] in try await loadOnce(list) }
+    nonisolated(nonsending) func refresh(_ list: some ModelList) async throws(ModelCacheError) {
+        let name = Self.loadName(list, in: try await bookkeeping())
+        loadInBackground(name) { [self] in try await loadOnce(list) }
     }
 
-    private static func loadName<List: ModelList>(_ list: List) -> String {
-        "l/\(List.Element.modelName)/\(list.listKey)"
+    /// The name of a load. All else is as for models.
+    private static func loadName<List: ModelList>(_ list: List, in bookkeeping: Bookkeeping) -> String {
+        let invalidation = bookkeeping.latestInvalidation(of: scopes(of: list))
+        return "l/\(invalidation.number)/\(List.Element.modelName)/\(list.listKey)"
     }
 
     nonisolated(nonsending) func load<List: ModelList>(_ list: List) async throws -> ListSnapshot<List> {
-        try checkUsable()
-        return try await loads.join(Self.loadName(list)) { [self] in
-            try await loadOnce(list)
-        }
+        let name = Self.loadName(list, in: try await bookkeeping())
+        return try await loads.join(name) { [self] in try await loadOnce(list) }
     }
 
     /// Loads the first page.
@@ -142,9 +143,7 @@ extension ModelEngine {
         guard let snapshot = try await snapshot(list) else {
             return unstored(list, page ?? Page([]), of: answer)
         }
-        if case .stale(_, .invalidated) = snapshot.freshness {
-            loadInBackground("again/" + Self.loadName(list)) { [self] in try await loadOnce(list) }
-        }
+        if case .stale(_, .invalidated) = snapshot.freshness { try await refresh(list) }
         return snapshot
     }
 
@@ -236,11 +235,9 @@ extension ModelEngine {
         if mode.withLock({ $0 }) == .offline {
             throw ModelCacheError(.offline, "the next page is not stored, and the cache is offline")
         }
-        try checkUsable()
-        let outcome = try await loads.join("more/\(List.Element.modelName)/\(list.listKey)") { [self] in
-            try await loadMore(list, cursor, at: end)
-        }
-        // The list was changed below the request: its end is elsewhere now.
+        let name = "more/" + Self.loadName(list, in: try await bookkeeping())
+        let outcome = try await loads.join(name) { [self] in try await loadMore(list, cursor, at: end) }
+        // The list was changed below the request, or invalidated since.
         if case .elsewhere = outcome { return try await fetchMore(of: list) }
         guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
         if case .notKept(let page) = outcome { return snapshot.followed(by: page) }
@@ -268,10 +265,14 @@ extension ModelEngine {
         arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let before = try await record(lists().records, list.listKey)?.record
-        guard before?.next == end else { return .elsewhere }
+        // Others ask for the page anew after an invalidation.
+        let isCurrent = { @Sendable (record: ListRecord?) in
+            record?.next == end && bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision
+        }
+        guard isCurrent(before) else { return .elsewhere }
         let isAppended = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard record?.next == end else { return }
+            guard isCurrent(record) else { return }
             record?.append(ids, from: cursor, next: next)
             isAppended.set()
         }
@@ -305,7 +306,7 @@ extension ModelEngine {
 /// The outcome of loading the page behind the last element.
 private enum NextPage<Element: CachedModel>: Sendable {
     case appended
-    /// The list does not end any more where the page begins.
+    /// The list does not end any more where the page begins, or was invalidated since the page was asked for.
     case elsewhere
     /// The server forbids to keep it.
     case notKept(Page<Element>)

@@ -30,7 +30,7 @@ extension ModelEngine {
         if let stored, mode != .reload {
             if stored.freshness.isFresh { return stored }
             if try await servesWhileLoading(type, id, freshness: stored.freshness, mode: mode) {
-                refresh(type, id)
+                try await refresh(type, id)
                 return stored
             }
         }
@@ -88,8 +88,12 @@ extension ModelEngine {
     }
 
     /// Loads a model in the background, unless that is under way.
-    func refresh<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) {
-        loadInBackground(Self.loadName(type, id)) { [self] in try await loadOnce(type, id) }
+    nonisolated(nonsending) func refresh<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID
+    ) async throws(ModelCacheError) {
+        let name = Self.loadName(type, id, in: try await bookkeeping())
+        loadInBackground(name) { [self] in try await loadOnce(type, id) }
     }
 
     /// Begins a load that no task waits for, unless one of this name is under way. Its failure is reported.
@@ -108,8 +112,14 @@ extension ModelEngine {
         if error.code != .closed { report(error) }
     }
 
-    private static func loadName<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) -> String {
-        "m/\(Model.modelName)/\(id.cacheKey)"
+    /// The name of a load. No load from before an invalidation has it: a fetch that begins later waits for none of those.
+    private static func loadName<Model: CachedModel>(
+        _ type: Model.Type,
+        _ id: Model.ID,
+        in bookkeeping: Bookkeeping
+    ) -> String {
+        let invalidation = bookkeeping.latestInvalidation(of: [.type(type), .model(type, id: id)], anyTag: true)
+        return "m/\(invalidation.number)/\(Model.modelName)/\(id.cacheKey)"
     }
 
     /// Loads a model; several that want the same one wait for one load.
@@ -117,8 +127,8 @@ extension ModelEngine {
         _ type: Model.Type,
         _ id: Model.ID
     ) async throws -> ModelSnapshot<Model> {
-        try checkUsable()
-        return try await loads.join(Self.loadName(type, id)) { [self] in try await loadOnce(type, id) }
+        let name = Self.loadName(type, id, in: try await bookkeeping())
+        return try await loads.join(name) { [self] in try await loadOnce(type, id) }
     }
 
     /// How often a whole model is asked for whose answers give way to parts of it that were asked for later.
@@ -210,13 +220,7 @@ extension ModelEngine {
         in bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> ModelSnapshot<Model> {
         let key = id.cacheKey
-        if case .stale(_, .invalidated) = freshness(of: record, key, bookkeeping),
-            record.state.revision == answer.revision
-        {
-            loadInBackground("again/" + Self.loadName(Model.self, id)) { [self] in
-                try await loadOnce(Model.self, id)
-            }
-        }
+        if wasInvalidated(record, key, after: answer, in: bookkeeping) { try await refresh(Model.self, id) }
         if let snapshot = try await snapshot(Model.self, id) { return snapshot }
         return ModelSnapshot(
             value: record.model,
@@ -224,6 +228,17 @@ extension ModelEngine {
             freshness: freshness(of: record, key, bookkeeping),
             isChanging: false
         )
+    }
+
+    /// Whether a model was invalidated while an answer that brought it was on its way.
+    func wasInvalidated<Model: CachedModel>(
+        _ record: ModelRecord<Model>,
+        _ key: String,
+        after answer: Answer,
+        in bookkeeping: Bookkeeping
+    ) -> Bool {
+        guard case .stale(_, .invalidated) = freshness(of: record, key, bookkeeping) else { return false }
+        return record.state.revision == answer.revision
     }
 
     /// Renews a model that the server has called unchanged.

@@ -27,6 +27,19 @@ struct Invalidations: Codable, Hashable, Sendable {
         floor = max(floor, oldest.value)
     }
 
+    /// The latest invalidation of some scopes.
+    ///
+    /// - Parameter anyTag: whether one of any tag counts, for models whose tags are not known before they are loaded.
+    func latest(of concerned: [InvalidationScope], anyTag: Bool) -> Revision {
+        var latest = concerned.reduce(floor) { max($0, scopes[$1.key] ?? .none) }
+        if anyTag {
+            for (key, revision) in scopes where key.hasPrefix(InvalidationScope.tagPrefix) {
+                latest = max(latest, revision)
+            }
+        }
+        return latest
+    }
+
     /// Whether an entry of some scopes is stale.
     func covers(_ revision: Revision, in entry: @autoclosure () -> [InvalidationScope]) -> Bool {
         if revision < floor { return true }
@@ -64,5 +77,7 @@ public struct InvalidationScope: Hashable, Sendable {
     static func list(key: String) -> InvalidationScope { InvalidationScope(key: "l:\(key)") }
 
     /// All models and lists that belong to a group.
-    public static func tag(_ tag: String) -> InvalidationScope { InvalidationScope(key: "g:\(tag)") }
+    public static func tag(_ tag: String) -> InvalidationScope { InvalidationScope(key: tagPrefix + tag) }
+
+    static var tagPrefix: String { "g:" }
 }

@@ -140,6 +140,11 @@ final class Bookkeeping: Sendable {
         return entry.generation != record.generation || record.invalidations.covers(entry.revision, in: scopes())
     }
 
+    /// The latest invalidation of some scopes. See ``Invalidations/latest(of:anyTag:)``.
+    func latestInvalidation(of scopes: [InvalidationScope], anyTag: Bool = false) -> Revision {
+        state.withLock { $0.record.invalidations }.latest(of: scopes, anyTag: anyTag)
+    }
+
     /// The state of an entry when some of its fields are changed: the others are as old as they were.
     func changed(
         _ entry: EntryState,

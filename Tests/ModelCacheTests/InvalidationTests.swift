@@ -1,0 +1,153 @@
+import Foundation
+import ModelCache
+import ModelCacheTesting
+import TestSupport
+import Testing
+
+/// Invalidations while the server is asked.
+@Suite struct InvalidationTests {
+    /// Suspends until so many requests have come; a test whose time is over goes on.
+    private func requested(_ count: Int, of server: StubTransport) async throws {
+        while server.requests.count < count {
+            await pause()
+            try Task.checkCancellation()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {
+        let stage = try Stage()
+        let feed = Feed(topic: "swift")
+        func answer(_ name: String) {
+            stage.server.answerUser(1, name)
+            stage.server.answer(
+                "/articles?topic=swift",
+                .json("{\"items\": [{\"id\": 1, \"title\": \"\(name)\", \"author\": 7}]}")
+            )
+        }
+        func hold() { for path in ["/users/1", "/articles?topic=swift"] { stage.server.hold(path) } }
+        func release() { for path in ["/users/1", "/articles?topic=swift"] { stage.server.release(path) } }
+        answer("first")
+        hold()
+        let models = try await stage.open()
+        async let user = models.fetch(User.self, id: 1)
+        async let list = models.fetch(feed)
+        try await requested(2, of: stage.server)
+        try await models.invalidate(.type(User.self), .list(feed))
+        answer("second")
+        release()
+        hold()
+        #expect(try await user.name == "first")
+        #expect(try await list.elements.map(\.title) == ["first"])
+        try await requested(4, of: stage.server)
+        try await models.invalidate(.type(User.self), .list(feed))
+        answer("third")
+        release()
+        await models.settle()
+        #expect(stage.server.requests.count == 6)
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "third")
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+        #expect(try await models.stored(feed)?.elements.map(\.title) == ["third"])
+        #expect(try await models.stored(feed)?.freshness.isFresh == true)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["type", "model", "tag", "everything"])
+    func aFetchThatBeginsAfterAnInvalidationJoinsNoEarlierLoad(scope: String) async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        try await models.save(Article(id: 1, title: "stored", author: Link(7), topic: "tag"))
+        func answer(_ title: String) {
+            let article = "{\"id\": 1, \"title\": \"\(title)\", \"author\": 7, \"topic\": \"tag\"}"
+            stage.server.answer("/articles/1", .json(article))
+            stage.server.answer("/articles?topic=swift", .json("{\"items\": [\(article)]}"))
+        }
+        func hold() { for path in ["/articles/1", "/articles?topic=swift"] { stage.server.hold(path) } }
+        answer("old")
+        hold()
+        async let earlier = models.fetch(Article.self, id: 1, .reload)
+        async let earlierList = models.fetch(feed, .reload)
+        try await requested(2, of: stage.server)
+        switch scope {
+        case "type": try await models.invalidate(.type(Article.self), .list(feed))
+        case "model": try await models.invalidate(.model(Article.self, id: 1), .list(feed))
+        case "tag": try await models.invalidate(.tag("tag"), .tag("feed"))
+        default: try await models.invalidate(.everything)
+        }
+        answer("new")
+        async let later = models.fetch(Article.self, id: 1)
+        async let laterList = models.fetch(feed)
+        try await requested(4, of: stage.server)
+        for path in ["/articles/1", "/articles?topic=swift"] { stage.server.release(path) }
+        #expect(try await later.title == "new")
+        #expect(try await laterList.elements.map(\.title) == ["new"])
+        _ = try await (earlier, earlierList)
+        await models.settle()
+        #expect(try await models.stored(Article.self, id: 1)?.value.title == "new")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func severalModelsJoinNoLoadFromBeforeAnInvalidation() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        func answer(_ name: String) {
+            let users = (1...2).map { #"{"id": \#($0), "name": "\#(name)", "bio": "x"}"# }.joined(separator: ", ")
+            stage.server.answer("/users", .json("[\(users)]"))
+        }
+        answer("old")
+        stage.server.hold("/users")
+        async let earlier = models.fetch(User.self, ids: [1, 2])
+        try await requested(1, of: stage.server)
+        try await models.invalidate(.model(User.self, id: 2))
+        answer("new")
+        async let later = models.fetch(User.self, ids: [1, 2])
+        try await requested(2, of: stage.server)
+        stage.server.release("/users")
+        #expect(try await later.mapValues(\.name) == [1: "new", 2: "new"])
+        _ = try await earlier
+    }
+
+    @Test(.timeLimit(.minutes(1))) func severalModelsThatWereInvalidatedDuringTheirLoadAreLoadedOnceMore()
+        async throws
+    {
+        let stage = try Stage()
+        let models = try await stage.open()
+        stage.server.answer("/users", .json(#"[{"id": 1, "name": "old", "bio": "x"}]"#))
+        stage.server.hold("/users")
+        async let fetched = models.fetch(User.self, ids: [1, 2])
+        try await requested(1, of: stage.server)
+        try await models.invalidate(.model(User.self, id: 1))
+        stage.server.answer("/users", .json(#"[{"id": 1, "name": "new", "bio": "x"}]"#))
+        stage.server.release("/users")
+        #expect(try await fetched.mapValues(\.name) == [1: "old"])
+        await models.settle()
+        #expect(stage.server.requests.count == 2)
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "new")
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPageFromBeforeAnInvalidationIsAskedForAgain() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        let next = "/articles?topic=swift&after=2"
+        func answer(_ title: String) {
+            stage.server.answer(next, .json("{\"items\": [{\"id\": 2, \"title\": \"\(title)\", \"author\": 7}]}"))
+        }
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "first", "author": 7}], "next": "2"}"#)
+        )
+        _ = try await models.fetch(feed)
+        answer("old")
+        stage.server.hold(next)
+        async let earlier = models.fetchMore(of: feed)
+        try await requested(2, of: stage.server)
+        try await models.invalidate(.list(feed))
+        answer("new")
+        async let later = models.fetchMore(of: feed)
+        try await requested(3, of: stage.server)
+        stage.server.release(next)
+        #expect(try await later.elements.map(\.title) == ["first", "new"])
+        #expect(try await earlier.elements.map(\.title) == ["first", "new"])
+        #expect(stage.server.requests.count == 3)
+    }
+}
