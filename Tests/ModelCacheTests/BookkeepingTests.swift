@@ -41,4 +41,26 @@ import TypedCacheTesting
         invalidations.add(.type(User.self), at: Revision(11))
         #expect(invalidations.covers(Revision(12), in: [.type(User.self)]))
     }
+
+    @Test func entriesThatAreLaterThanTheBookkeepingAreStaleAndAnyAnswerReplacesThem() async throws {
+        let stage = try Stage()
+        var models = try await stage.open()
+        try await models.save(User(id: 2, name: "other", bio: "b"))
+        try await models.close()
+        let bookkeeping = stage.directory.url.appending(path: "42/$bookkeeping")
+        let former = stage.directory.url.appending(path: "former")
+        try FileManager.default.copyItem(at: bookkeeping, to: former)
+        models = try await stage.open()
+        for _ in 0..<20 { try await models.save(User(id: 1, name: "old", bio: "b")) }
+        try await models.close()
+        // As after a power failure.
+        try FileManager.default.removeItem(at: bookkeeping)
+        try FileManager.default.moveItem(at: former, to: bookkeeping)
+        models = try await stage.open()
+        #expect(try await models.stored(User.self, id: 1)?.freshness == .stale(since: nil, because: .invalidated))
+        #expect(try await models.stored(User.self, id: 2)?.freshness.isFresh == true)
+        stage.server.answerUser(1, "new")
+        #expect(try await models.fetch(User.self, id: 1).name == "new")
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
 }

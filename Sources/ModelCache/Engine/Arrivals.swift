@@ -162,8 +162,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             if source != .detail { state.validators = nil }
             return ModelRecord(model: model, state: state)
         }
-        let isKnown = old.state.generation == arriving.generation
-        if isKnown, old.state.revision > arriving.revision { return nil }
+        if bookkeeping.comparable(old.state) > arriving.revision { return nil }
         let merged = Model.merge(model, over: old.model, from: source)
         guard source != .detail else { return ModelRecord(model: merged, state: arriving) }
         // Fields that did not come are as old as they were, and those of the answer that brought them.

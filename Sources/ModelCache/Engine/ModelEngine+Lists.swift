@@ -207,13 +207,7 @@ extension ModelEngine {
             isThere.set()
             // Nothing of such an answer may be kept.
             guard answer.lifetime.isStored else { return }
-            state.renew(
-                answer.lifetime,
-                generation: bookkeeping.generation,
-                revision: answer.revision,
-                receivedAt: answer.receivedAt,
-                fresh: fresh
-            )
+            state.renew(by: answer, bookkeeping, fresh: fresh)
             record?.state = state
             record?.reopenEnd()
         }

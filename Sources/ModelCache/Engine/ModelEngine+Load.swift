@@ -259,13 +259,7 @@ extension ModelEngine {
                 // Nothing of such an answer may be kept.
                 guard answer.lifetime.isStored else { return former }
                 var state = former.state
-                state.renew(
-                    answer.lifetime,
-                    generation: bookkeeping.generation,
-                    revision: answer.revision,
-                    receivedAt: answer.receivedAt,
-                    fresh: Model.policy.fresh
-                )
+                state.renew(by: answer, bookkeeping, fresh: Model.policy.fresh)
                 let record = ModelRecord(model: former.model, state: state)
                 let groups = try self.apply([{ table.merged(key, to: record) }])
                 self.write(groups)

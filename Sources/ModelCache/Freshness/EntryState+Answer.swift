@@ -12,6 +12,17 @@ extension EntryState {
         )
     }
 
+    /// Renews an entry that the server has called unchanged, unless an answer to a later request has renewed it already.
+    mutating func renew(by answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
+        renew(
+            answer.lifetime,
+            generation: bookkeeping.generation,
+            revision: max(bookkeeping.comparable(self), answer.revision),
+            receivedAt: answer.receivedAt,
+            fresh: fresh
+        )
+    }
+
     /// Whether "not modified" is said of the answer that brought the entry.
     ///
     /// - Parameter sent: the validators of the conditional request.

@@ -30,8 +30,7 @@ extension EntryState {
         receivedAt: Date,
         fresh: Duration
     ) {
-        // An answer to a later request may have renewed it already.
-        self.revision = generation == self.generation ? max(self.revision, revision) : revision
+        self.revision = revision
         self.generation = generation
         fetchedAt = max(fetchedAt, receivedAt)
         let stated = lifetime.stated(over: validators?.lifetime)

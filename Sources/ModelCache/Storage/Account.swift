@@ -168,7 +168,8 @@ final class Account: Sendable {
                 BookkeepingRecord.self,
                 "$bookkeeping",
                 memory: MemorySettings(),
-                disk: DiskSettings(layout: .files),
+                // A counter that is behind its entries after a power failure would have answers dropped for older ones.
+                disk: DiskSettings(layout: .files, durability: .power),
                 expiration: .never
             )
             let bookkeeping = try Bookkeeping(cache)

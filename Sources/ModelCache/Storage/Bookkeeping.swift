@@ -47,6 +47,10 @@ final class Bookkeeping: Sendable {
         var record: BookkeepingRecord
         var last: Revision
         var isReserving = false
+
+        /// Whether an entry's revision was given since the record was made. One behind the last, from before an older record
+        /// took the place of a lost one, counts as of another generation.
+        func knows(_ entry: EntryState) -> Bool { entry.generation == record.generation && entry.revision <= last }
     }
 
     private let cache: Cache<BookkeepingRecord>
@@ -136,8 +140,8 @@ final class Bookkeeping: Sendable {
     /// Whether an entry is stale for another reason than its time.
     func isInvalidated(_ entry: EntryState, in scopes: @autoclosure () -> [InvalidationScope]) -> Bool {
         // The scopes are those of a model, whose code must not run under the lock.
-        let record = state.withLock { $0.record }
-        return entry.generation != record.generation || record.invalidations.covers(entry.revision, in: scopes())
+        let state = state.withLock { $0 }
+        return !state.knows(entry) || state.record.invalidations.covers(entry.revision, in: scopes())
     }
 
     /// The latest invalidation of some scopes. See ``Invalidations/latest(of:anyTag:)``.
@@ -165,6 +169,6 @@ final class Bookkeeping: Sendable {
 
     /// The revision of an entry as it counts against an answer's.
     func comparable(_ entry: EntryState) -> Revision {
-        entry.generation == generation ? entry.revision : .none
+        state.withLock { $0.knows(entry) } ? entry.revision : .none
     }
 }
