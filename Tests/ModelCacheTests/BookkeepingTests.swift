@@ -63,4 +63,84 @@ import TypedCacheTesting
         #expect(try await models.fetch(User.self, id: 1).name == "new")
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
     }
+
+    @Test func aReservationBehindOnesThatTheDiskRefusedIncludesTheirRevisions() throws {
+        let directory = try TemporaryDirectory()
+        let faults = DiskFaults()
+        func open() throws -> Bookkeeping {
+            try Bookkeeping(
+                Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files))
+            )
+        }
+        let first = try open()
+        faults.fail(.write, with: .noSpace)
+        #expect(throws: ModelCacheError.self) { try first.reserve() }
+        let given = (0..<5_000).map { _ in first.nextUnreserved() }
+        #expect(Set(given).count == given.count)
+        let last = try #require(given.last)
+        let unreserved = first.generation(of: last)
+        faults.heal()
+        try first.invalidate([.everything], at: last)
+        #expect(first.generation(of: last) != unreserved)
+        try first.reserve()
+        let next = try #require(first.next { _ in })
+        #expect(next > last)
+        #expect(first.generation(of: next) != unreserved)
+        #expect(first.generation(of: last) == first.generation(of: next))
+        let second = try open()
+        try second.reserve()
+        #expect(try #require(second.next { _ in }) > next)
+        #expect(second.generation(of: next) == first.generation(of: next))
+    }
+
+    @Test func whereNoRevisionCanBeReservedLoadsAndChangesGoOnInMemory() async throws {
+        let stage = try Stage()
+        let former = try await stage.open()
+        try await former.save(User(id: 2, name: "before", bio: "b"))
+        try await former.close()
+        let models = try await stage.open()
+        // Its disk takes no file any more.
+        let bookkeeping = stage.directory.url.appending(path: "42/$bookkeeping")
+        let kept = stage.directory.url.appending(path: "kept")
+        try FileManager.default.moveItem(at: bookkeeping, to: kept)
+        try Data().write(to: bookkeeping)
+
+        stage.server.answerUser(1, "loaded")
+        #expect(try await models.fetch(User.self, id: 1).name == "loaded")
+        #expect(stage.failures.all.contains { $0.code == .storage })
+        #expect(try await models.stored(User.self, id: 2)?.freshness.isFresh == true)
+        stage.server.answerUser(2, "early")
+        stage.server.hold("/users/2")
+        stage.server.forgetRequests()
+        async let earlier = models.fetch(User.self, id: 2, .reload)
+        await stage.server.requested(1)
+        try await models.change {
+            $0.update(User.self, id: 2) { $0.name = "changed" }
+        } sending: {
+        }
+        stage.server.release("/users/2")
+        #expect(try await earlier.name == "changed", "the later one of two stays")
+        try await models.save(User(id: 3, name: "saved", bio: "b"))
+        try await models.remove(User.self, id: 3)
+        try await models.save(User(id: 4, name: "saved", bio: "b"))
+        await expect(.storage) { try await models.invalidate(.model(User.self, id: 4)) }
+        let stored = try await models.stored(User.self, ids: 1...4)
+        #expect(stored.mapValues(\.value.name) == [1: "loaded", 2: "changed", 4: "saved"])
+        #expect(stored.mapValues(\.freshness.isFresh) == [1: true, 2: true, 4: false])
+        await models.flush()
+        try? await models.close()
+
+        // The next launch does not know of these revisions, and gives them again.
+        try FileManager.default.removeItem(at: bookkeeping)
+        try FileManager.default.moveItem(at: kept, to: bookkeeping)
+        let next = try await stage.open()
+        for id in [1, 2, 4] {
+            #expect(
+                try await next.stored(User.self, id: id)?.freshness == .stale(since: nil, because: .invalidated)
+            )
+        }
+        stage.server.answerUser(1, "new")
+        #expect(try await next.fetch(User.self, id: 1).name == "new")
+        #expect(try await next.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
 }

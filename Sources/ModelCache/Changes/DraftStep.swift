@@ -88,7 +88,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         guard let old else {
             let state = EntryState(
                 ResponseLifetime(at: now),
-                generation: bookkeeping.generation,
+                generation: bookkeeping.generation(of: revision),
                 revision: revision,
                 receivedAt: now,
                 fresh: Model.policy.fresh

@@ -103,10 +103,9 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         _ removals: Removals,
         in bookkeeping: Bookkeeping
     ) -> RecordTable<ModelRecord<Model>>.Changes {
-        let generation = bookkeeping.generation
         let arriving = EntryState(
             state.lifetime ?? ResponseLifetime(at: state.receivedAt),
-            generation: generation,
+            generation: bookkeeping.generation(of: state.revision),
             revision: state.revision,
             receivedAt: state.receivedAt,
             fresh: Model.policy.fresh

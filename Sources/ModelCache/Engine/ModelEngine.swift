@@ -60,7 +60,10 @@ final class ModelEngine: Sendable {
         bus.end()
     }
 
-    /// The next revision. Suspends where the disk has to be told first: at the first one, and if that came too late.
+    /// The next revision. Suspends where the disk has to be told first: at the first one, and if that came too late. Where
+    /// the disk fails, that is reported, and the revision is one of this process alone.
+    ///
+    /// - Throws: `.closed`.
     nonisolated(nonsending) func nextRevision(_ bookkeeping: Bookkeeping) async throws(ModelCacheError) -> Revision
     {
         while true {
@@ -74,7 +77,13 @@ final class ModelEngine: Sendable {
                 }
             }
             if let next { return next }
-            try await account.reading { () throws(ModelCacheError) in try bookkeeping.reserve() }
+            do throws(ModelCacheError) {
+                try await account.reading { () throws(ModelCacheError) in try bookkeeping.reserve() }
+            } catch {
+                if error.code == .closed { throw error }
+                report(error)
+                return bookkeeping.nextUnreserved()
+            }
         }
     }
 

@@ -5,7 +5,7 @@ extension EntryState {
     init(_ answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
         self.init(
             answer.lifetime,
-            generation: bookkeeping.generation,
+            generation: bookkeeping.generation(of: answer.revision),
             revision: answer.revision,
             receivedAt: answer.receivedAt,
             fresh: fresh
@@ -14,10 +14,11 @@ extension EntryState {
 
     /// Renews an entry that the server has called unchanged, unless an answer to a later request has renewed it already.
     mutating func renew(by answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
+        let revision = max(bookkeeping.comparable(self), answer.revision)
         renew(
             answer.lifetime,
-            generation: bookkeeping.generation,
-            revision: max(bookkeeping.comparable(self), answer.revision),
+            generation: bookkeeping.generation(of: revision),
+            revision: revision,
             receivedAt: answer.receivedAt,
             fresh: fresh
         )

@@ -5,7 +5,7 @@ import TypedCache
 
 /// An account's counter of revisions and its invalidations.
 struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
-    /// Made anew with each new record. Entries of another generation are stale, and any answer replaces them: their
+    /// Made anew with each new record. Entries of other generations are stale, and any answer replaces them: their
     /// revisions, and the invalidations since, are not known.
     var generation: UInt64
     /// Revisions up to this one may have been given.
@@ -39,18 +39,24 @@ struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
 
 /// Gives revisions, and knows the scopes that are invalidated.
 ///
-/// Revisions are reserved on disk by the thousand, so that none is given twice, also after a crash.
+/// Revisions are reserved on disk by the thousand, so that none is given twice, also after a crash. Where the disk takes no
+/// reservation, revisions are of a generation that ends with the process: later ones may give their numbers again.
 final class Bookkeeping: Sendable {
     private static let reservation: UInt64 = 4_096
 
     private struct State {
         var record: BookkeepingRecord
         var last: Revision
+        /// The generation of revisions that are not reserved. Their numbers go on behind the others, so that both have one
+        /// order in this process.
+        let unreserved = UInt64.random(in: 1...UInt64(Int64.max))
         var isReserving = false
 
         /// Whether an entry's revision was given since the record was made. One behind the last, from before an older record
         /// took the place of a lost one, counts as of another generation.
-        func knows(_ entry: EntryState) -> Bool { entry.generation == record.generation && entry.revision <= last }
+        func knows(_ entry: EntryState) -> Bool {
+            entry.generation == unreserved || (entry.generation == record.generation && entry.revision <= last)
+        }
     }
 
     private let cache: Cache<BookkeepingRecord>
@@ -77,7 +83,10 @@ final class Bookkeeping: Sendable {
         state = Mutex(State(record: record, last: Revision(record.reserved)))
     }
 
-    var generation: UInt64 { state.withLock { $0.record.generation } }
+    /// The generation that a revision belongs to.
+    func generation(of revision: Revision) -> UInt64 {
+        state.withLock { $0.record.reserved < revision.number ? $0.unreserved : $0.record.generation }
+    }
 
     /// The next revision; `nil` if none is left, and ``reserve()`` has to be called first.
     ///
@@ -94,21 +103,18 @@ final class Bookkeeping: Sendable {
         return revision
     }
 
+    /// The next revision, whether or not it is reserved: for where the disk has failed.
+    func nextUnreserved() -> Revision {
+        state.withLock { state in
+            state.last = Revision(state.last.number + 1)
+            return state.last
+        }
+    }
+
     /// Reserves more revisions, which are given once that is on disk. Blocks on disk I/O.
     func reserve() throws(ModelCacheError) {
-        var failure: CacheError?
-        saving.withLock { _ in
-            var record = state.withLock { $0.record }
-            record.reserved = state.withLock { $0.last.number } + Self.reservation
-            do throws(CacheError) {
-                try cache.save(object: record)
-                state.withLock { $0.record.reserved = record.reserved }
-            } catch {
-                failure = error
-            }
-            state.withLock { $0.isReserving = false }
-        }
-        if let failure { throw ModelCacheError(failure) }
+        defer { state.withLock { $0.isReserving = false } }
+        try change(reserving: Self.reservation) { _ in }
     }
 
     /// Makes scopes stale for everything that was asked for before `revision`. Blocks on disk I/O.
@@ -121,15 +127,22 @@ final class Bookkeeping: Sendable {
     // Saves are in the order of the changes, because the lock of `saving` is held meanwhile.
     private let saving = Mutex(())
 
-    private func change(_ change: (inout State) -> Void) throws(ModelCacheError) {
+    /// Changes the record, and saves it.
+    ///
+    /// - Parameter count: how many revisions are reserved behind the last one. Those that were given before the disk had
+    ///   them are reserved as well.
+    private func change(reserving count: UInt64 = 0, _ change: (inout State) -> Void) throws(ModelCacheError) {
         var failure: CacheError?
         saving.withLock { _ in
             let record = state.withLock { state in
                 change(&state)
-                return state.record
+                var record = state.record
+                record.reserved = max(record.reserved, state.last.number + count)
+                return record
             }
             do throws(CacheError) {
                 try cache.save(object: record)
+                state.withLock { $0.record.reserved = record.reserved }
             } catch {
                 failure = error
             }
@@ -162,7 +175,7 @@ final class Bookkeeping: Sendable {
             changed.freshUntil = min(entry.freshUntil ?? now, now)
             changed.staleWhileRevalidate = .zero
         }
-        changed.generation = generation
+        changed.generation = generation(of: revision)
         changed.revision = revision
         return changed
     }
