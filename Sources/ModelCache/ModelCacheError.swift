@@ -28,7 +28,8 @@ public struct ModelCacheError: Error, Sendable {
         public static let transport = Code(base: .transport)
         /// The server answered with another status; `status` has it.
         public static let status = Code(base: .status)
-        /// The model or list cannot decode the answer; `cause` says why.
+        /// The model or list cannot decode the answer, and `cause` says why; or the answer is a model of another identity,
+        /// and nothing of it is stored.
         public static let decodingFailed = Code(base: .decodingFailed)
         /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.
@@ -43,7 +44,7 @@ public struct ModelCacheError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The failure and its remedy, for people. Never contains a model's fields.
+    /// The failure and its remedy, for people. Never contains a model's fields but its identity.
     public let message: String
     /// The server's status, for `.status`, `.notFound` and `.cursorRefused`.
     public let status: Int?

@@ -175,12 +175,19 @@ extension ModelEngine {
         } catch {
             throw ModelCacheError(.decodingFailed, "the answer is no \(Model.modelName)", cause: error)
         }
+        // Which of the two is wrong is not known, so nothing of the answer is kept.
+        guard model.id.cacheKey == key else {
+            throw ModelCacheError(
+                .decodingFailed,
+                "the server was asked for \(Model.modelName) \(key), and answered with \(model.id.cacheKey)"
+            )
+        }
         guard answer.lifetime.isStored else { return Self.unstored(model, of: answer) }
         var arrivals = Arrivals()
         arrivals.add(body.nested)
         arrivals.add([model], from: .detail)
         try await merge(arrivals, answer.state)
-        let merged = try await record(table.records, model.id.cacheKey)
+        let merged = try await record(table.records, key)
         if let merged, Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
             if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
             return Self.unstored(model, of: answer)

@@ -36,7 +36,8 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// The request for several models at once; `nil`, the default: there is none, and each is requested by itself.
     static func request(for ids: [ID]) -> ModelRequest?
 
-    /// Decodes the answer to ``request(for:)->ModelRequest``; by default the whole body is one model in JSON.
+    /// Decodes the answer to ``request(for:)->ModelRequest``; by default the whole body is one model in JSON. Its identity is
+    /// the one that was asked for: a fetch throws `.decodingFailed` for another one, and stores nothing of the answer.
     static func model(in body: ModelBody) throws -> Self
 
     /// Decodes the answer to the request for several models; by default the whole body is an array in JSON.
