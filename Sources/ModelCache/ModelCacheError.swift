@@ -44,7 +44,8 @@ public struct ModelCacheError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The failure and its remedy, for people. Never contains a model's fields but its identity.
+    /// The failure and its remedy, for people; for `.decodingFailed` and `.transport` with the cause in some words: the place
+    /// in the answer, say. Never contains a model's fields but its identity.
     public let message: String
     /// The server's status, for `.status`, `.notFound` and `.cursorRefused`.
     public let status: Int?
@@ -53,7 +54,9 @@ public struct ModelCacheError: Error, Sendable {
 
     init(_ code: Code, _ message: String, status: Int? = nil, cause: (any Error)? = nil) {
         self.code = code
-        self.message = message
+        let isExplained = code == .decodingFailed || code == .transport
+        let words = isExplained ? cause.map(Self.words) : nil
+        self.message = words.map { "\(message): \($0)" } ?? message
         self.status = status
         self.cause = cause
     }

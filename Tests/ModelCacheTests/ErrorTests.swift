@@ -26,4 +26,82 @@ import Testing
         #expect(try await models.fetch(Article.self, id: 6).title == "mine")
         await expect(.decodingFailed) { _ = try await models.fetch(Article.self, id: 6, .reload) }
     }
+
+    @Test(arguments: [
+        (
+            #"{"items": [{"id": 1, "title": "t", "author": 7}, {"id": 1, "title": 5, "author": 7}]}"#,
+            "no String at items[1].title"
+        ),
+        (#"{"items": [{"id": 1, "author": 7}]}"#, "no member title at items[0]"),
+        (#"{"items": [{"id": 1, "title": null, "author": 7}]}"#, "null for String at items[0].title"),
+        (#"{"list": []}"#, "no member items"),
+        (#"{"items": [{"id": 5e400, "title": "t", "author": 7}]}"#, "no JSON, or unusable data"),
+        ("<html>", "no JSON, or unusable data"),
+    ])
+    func anAnswerThatCannotBeDecodedSaysWhereAndWhy(body: String, cause: String) async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", .json(body))
+        let models = try await stage.open()
+        let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(Feed(topic: "swift")) }
+        #expect(error?.message == "the answer is no page of article: \(cause)")
+        #expect(error?.description == "decodingFailed: the answer is no page of article: \(cause)")
+        #expect(error?.localizedDescription == error?.message)
+    }
+
+    private enum Failure: Error {
+        case silent
+        case refused(body: String)
+    }
+    private struct Unnamed: Error { let body: String }
+    private struct Spoken: LocalizedError { let errorDescription: String? }
+
+    @Test func aRequestWithoutAnAnswerSaysWhyInSomeWords() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let body = String(repeating: "secret ", count: 1_000)
+        let causes: [(any Error, String)] = [
+            (Failure.silent, "Failure.silent"),
+            (
+                DecodingError.dataCorrupted(
+                    .init(codingPath: [PathName(stringValue: "date")], debugDescription: body)
+                ),
+                "unusable data at date"
+            ),
+            (Failure.refused(body: body), "Failure.refused"),
+            (Unnamed(body: body), "Unnamed"),
+            (Spoken(errorDescription: "No route.\nMore."), "No route."),
+            (Spoken(errorDescription: body), String(body.prefix(160)) + "…"),
+            (URLError(.timedOut), URLError(.timedOut).localizedDescription),
+            (
+                NSError(domain: "Net", code: 5, userInfo: ["body": body]),
+                NSError(domain: "Net", code: 5).localizedDescription
+            ),
+        ]
+        for (cause, text) in causes {
+            stage.server.fail("/users/1", with: cause)
+            let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(User.self, id: 1) }
+            #expect(error?.code == .transport)
+            #expect(error?.message == "the request could not be sent, or was not answered: \(text)")
+        }
+    }
+
+    @Test func aLongPathIsCut() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let path = (0..<1_000).map { PathName(stringValue: "member\($0)") }
+        let cause = DecodingError.typeMismatch(Int.self, .init(codingPath: path, debugDescription: "secret"))
+        stage.server.fail("/users/1", with: cause)
+        let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(User.self, id: 1) }
+        let message = try #require(error?.message)
+        #expect(message.count < 300)
+        #expect(message.contains("no Int at …"))
+        #expect(message.hasSuffix("member998.member999"))
+    }
+}
+
+private struct PathName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
 }
