@@ -40,6 +40,9 @@ public struct ModelCacheError: Error, Sendable {
         public static let closed = Code(base: .closed)
 
         public var description: String { base.rawValue }
+
+        /// Whether an error has this code, for patterns: `catch ModelCacheError.Code.notFound`.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? ModelCacheError)?.code == code }
     }
 
     /// The kind of failure.

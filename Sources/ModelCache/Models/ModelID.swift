@@ -27,8 +27,6 @@ extension UUID: ModelID {
 }
 
 extension ModelID where Self: RawRepresentable, RawValue: ModelID {
-    public var cacheKey: String { rawValue.cacheKey }
-
     public init?(cacheKey text: String) {
         guard let value = RawValue(cacheKey: text) else { return nil }
         self.init(rawValue: value)
