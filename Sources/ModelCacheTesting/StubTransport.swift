@@ -45,8 +45,8 @@ public final class StubTransport: ModelTransport {
         var answers: [String: [Answer]] = [:]
         var requests: [ModelRequest] = []
         var responses: [ModelResponse] = []
-        var held: Set<String> = []
-        var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+        /// Where requests for a path wait.
+        var gates: [String: Gate] = [:]
         var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -79,16 +79,24 @@ public final class StubTransport: ModelTransport {
         state.withLock { $0.answers[path] = [.failure(error)] }
     }
 
-    /// Has requests for a path wait, each with the answer that was scripted when it came, until ``release(_:)``.
-    public func hold(_ path: String) { state.withLock { _ = $0.held.insert(path) } }
-
-    /// Answers the requests that wait, and lets later ones pass.
-    public func release(_ path: String) {
-        let waiting = state.withLock { state in
-            state.held.remove(path)
-            return state.waiting.removeValue(forKey: path) ?? []
+    /// Has requests for a path wait, each with the answer that was scripted when it came, until ``release(_:)`` or
+    /// ``releaseWaiting(_:)``.
+    public func hold(_ path: String) {
+        state.withLock { state in
+            if state.gates[path] == nil { state.gates[path] = Gate() }
         }
-        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Answers the requests that have come, and lets later ones pass.
+    public func release(_ path: String) { state.withLock { $0.gates.removeValue(forKey: path) }?.open() }
+
+    /// Answers the requests that have come; later ones wait.
+    public func releaseWaiting(_ path: String) {
+        let former = state.withLock { state in
+            defer { state.gates[path] = Gate() }
+            return state.gates[path]
+        }
+        former?.open()
     }
 
     // MARK: Looking
@@ -123,19 +131,20 @@ public final class StubTransport: ModelTransport {
 
     public func send(_ request: ModelRequest) async throws -> ModelResponse {
         let whole = Self.path(of: request)
-        let (name, answer, arrived) = state.withLock {
-            state -> (String, Answer?, [CheckedContinuation<Void, Never>]) in
+        let (gate, answer, arrived) = state.withLock {
+            state -> (Gate?, Answer?, [CheckedContinuation<Void, Never>]) in
             state.requests.append(request)
             let count = state.requests.count
             let arrived = state.arrivals.filter { $0.count <= count }.map(\.continuation)
             state.arrivals.removeAll { $0.count <= count }
             let name = state.answers[whole] == nil ? request.path : whole
-            guard let answers = state.answers[name], let first = answers.first else { return (name, nil, arrived) }
+            let gate = state.gates[name]
+            guard let answers = state.answers[name], let first = answers.first else { return (gate, nil, arrived) }
             if answers.count > 1 { state.answers[name]?.removeFirst() }
-            return (name, first, arrived)
+            return (gate, first, arrived)
         }
         for continuation in arrived { continuation.resume() }
-        await pass(name)
+        await gate?.pass()
         try Task.checkCancellation()
         switch answer {
         case nil: throw Unscripted(path: whole)
@@ -156,20 +165,31 @@ public final class StubTransport: ModelTransport {
         return date == response.headers["last-modified"]
     }
 
-    /// Suspends while requests for a path are held.
-    private func pass(_ name: String) async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.held.contains(name) else { return true }
-                state.waiting[name, default: []].append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
     private static func path(of request: ModelRequest) -> String {
         guard !request.query.isEmpty else { return request.path }
         return request.path + "?" + request.query.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&")
+    }
+}
+
+/// Requests that wait until it is opened, which is once.
+private final class Gate: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state = (true, []) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
     }
 }

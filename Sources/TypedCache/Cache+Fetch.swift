@@ -73,10 +73,9 @@ extension Cache {
     ///   - freshness: ``FetchFreshness/bounded`` is as without it.
     /// - Throws: as ``fetch(forKey:)``.
     public func fetch(forKey key: some CacheKey, freshness: FetchFreshness) throws(CacheError) -> Value? {
-        guard freshness == .latest else { return try fetch(forKey: key) }
-        let key = try entryKey(key)
-        try beginLatest(key)
-        return try fetch(key, expired: false)
+        let entryKey = try entryKey(key)
+        guard freshness == .latest, try beginLatest(entryKey) else { return try fetch(forKey: key) }
+        return try fetch(entryKey, expired: false)
     }
 
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
@@ -87,16 +86,16 @@ extension Cache {
         forKey key: some CacheKey,
         freshness: FetchFreshness
     ) async throws(CacheError) -> Value? {
-        guard freshness == .latest else { return try await fetch(forKey: key) }
-        let key = try entryKey(key)
-        try beginLatest(key)
-        return try await fetch(suspending: key, expired: false)
+        let entryKey = try entryKey(key)
+        guard freshness == .latest, try beginLatest(entryKey) else { return try await fetch(forKey: key) }
+        return try await fetch(suspending: entryKey, expired: false)
     }
 
-    private func beginLatest(_ key: EntryKey) throws(CacheError) {
+    /// - Returns: whether the store is to be asked.
+    private func beginLatest(_ key: EntryKey) throws(CacheError) -> Bool {
         try checkUsable()
         if followsOthers { try core.followOthers() }
-        core.makeDoubtful(key)
+        return core.makeDoubtful(key)
     }
 
     /// - Throws: `.closed` and `.forked`.

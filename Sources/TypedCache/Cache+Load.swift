@@ -120,6 +120,8 @@ extension Cache {
             return isHit(found) ? value : nil
         } catch {
             guard error.code == .decodingFailed || error.code == .typeMismatch else { throw error }
+            // It was counted when it was found.
+            if found.deadline == .infinity { memory.table.uncountHit(found.key) }
             return nil
         }
     }

@@ -34,8 +34,7 @@ import Testing
         try await requested(2, of: stage.server)
         try await models.invalidate(.type(User.self), .list(feed))
         answer("second")
-        release()
-        hold()
+        for path in ["/users/1", "/articles?topic=swift"] { stage.server.releaseWaiting(path) }
         #expect(try await user.name == "first")
         #expect(try await list.elements.map(\.title) == ["first"])
         try await requested(4, of: stage.server)
@@ -122,6 +121,27 @@ import Testing
         #expect(stage.server.requests.count == 2)
         #expect(try await models.stored(User.self, id: 1)?.value.name == "new")
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
+
+    /// Invalidations that come faster than pages do not have the server asked without end.
+    @Test(.timeLimit(.minutes(1))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        let next = "/articles?topic=swift&after=2"
+        let first = #"{"items": [{"id": 1, "title": "first", "author": 7}], "next": "2"}"#
+        stage.server.answer("/articles?topic=swift", .json(first))
+        stage.server.answer(next, .json(#"{"items": [{"id": 2, "title": "second", "author": 7}]}"#))
+        _ = try await models.fetch(feed)
+        stage.server.hold(next)
+        async let more = models.fetchMore(of: feed)
+        for round in 1...3 {
+            try await requested(1 + round, of: stage.server)
+            try await models.invalidate(.list(feed))
+            stage.server.releaseWaiting(next)
+        }
+        #expect(try await more.elements.map(\.title) == ["first", "second"])
+        #expect(stage.server.requests.count == 4)
     }
 
     @Test(.timeLimit(.minutes(1))) func aPageFromBeforeAnInvalidationIsAskedForAgain() async throws {

@@ -193,6 +193,26 @@ struct ClusterBatchTests {
         #expect(alone == .success([.integer(0)]))
     }
 
+    @Test(
+        "A node that has refused all changes waits for none",
+        arguments: [RedisValue.integer(0), .error(RedisReplyError(message: "ERR WAIT"))]
+    )
+    func waitingElsewhere(answer: RedisValue) throws {
+        let topology = try Answers.topology(masters: 3)
+        let first = try #require(topology.master(of: HashSlot(ofKey: "foo".utf8)))
+        let other = try #require(topology.masters.first { $0 != first })
+        let (result, _) = Self.run([["SET", "foo", "x"], ["WAIT", 1, 100]], topology: topology) { node, _ in
+            if node != first { return .success([.simple("OK"), .integer(1)]) }
+            let name = "\(other)".replacing("redis://", with: "")
+            return .success([.error(RedisReplyError(message: "MOVED 7 \(name)")), answer])
+        }
+        #expect(result == .success([.simple("OK"), .integer(1)]))
+        let (lost, _) = Self.run([["SET", "foo", "x"], ["WAIT", 1, 100]], topology: topology) { _, _ in
+            .failure(RedisError(.timeout, mayHaveRun: true, "too late"))
+        }
+        #expect(throws: RedisError(.timeout, mayHaveRun: true, "too late")) { try lost.get() }
+    }
+
     @Test("Nodes that send a command in a circle are followed a few times")
     func circle() throws {
         var count = 0

@@ -286,6 +286,24 @@ private final class OperationObserver: CacheObserver {
         #expect(admits())
     }
 
+    /// Calls that are let through meanwhile, answered or not, do not put that off.
+    @Test func aHeartbeatClosesItSoonAfterALongOutage() {
+        for isCancelled in [true, false] {
+            var state = BreakerState(.init())
+            var now = Instant.now
+            for _ in 0..<5 { state.fail(at: now, jitter: 1) }
+            for _ in 0..<1_200 {
+                now += .milliseconds(50)
+                if state.admits(at: now, jitter: 1), !isCancelled { state.fail(at: now, jitter: 1) }
+            }
+            #expect(state.openUntil != nil)
+            state.beat(at: now)
+            #expect(state.openUntil == nil)
+            let isAdmitted = state.admits(at: now, jitter: 1)
+            #expect(isAdmitted)
+        }
+    }
+
     @Test func statisticsAreOneLine() {
         var statistics = SharedStatistics()
         #expect("\(statistics)" == "nothing yet")

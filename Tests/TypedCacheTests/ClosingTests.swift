@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -62,6 +63,35 @@ import Testing
             try await neighbor.close()
             try FileManager.default.removeItem(at: directory.url)
         }
+    }
+
+    /// A save that finds its cache closed has changed nothing, so the other caches go on with the entry.
+    @Test(.timeLimit(.minutes(1))) func aCloseDuringASaveHidesNoEntryFromOtherCaches() throws {
+        final class Closing: CacheObserver {
+            let close = Mutex<(@Sendable () -> Void)?>(nil)
+            func cache(_ name: String, did event: CacheEvent) {}
+            func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
+                if operation == .write, let close = close.withLock({ $0.take() }) { close() }
+                return nil
+            }
+        }
+        let observer = Closing()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, observer: observer)
+        let other = try Cache<City>(name: "cities", directory: directory.url)
+        try other.save(city, forKey: "k")
+        observer.close.withLock { close in
+            close = {
+                let done = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    try? Self.close(cities)
+                    done.signal()
+                }
+                done.wait()
+            }
+        }
+        #expect(code { try cities.save(City(name: "new", population: 1), forKey: "k") } == .closed)
+        #expect(try other.fetch(forKey: "k") == city)
+        #expect(cities.statistics.failures == 0)
     }
 
     @Test func aClosedCacheInMemoryAloneRefusesEverything() throws {

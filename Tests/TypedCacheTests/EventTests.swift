@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import StoreTrials
+import Synchronization
 import TestSupport
 import Testing
 
@@ -71,6 +72,43 @@ import Testing
             #expect((event.key == nil) == (event.kind == .removedAll), "\(event.kind)")
         }
         return wanted
+    }
+
+    /// An entry in memory whose type refuses its own archive.
+    @Test func aHitThatCannotBeDecodedIsNone() async throws {
+        struct Picky: Codable, Encoded {
+            static let refuses = Mutex(true)
+            var number: Int
+
+            init(number: Int) { self.number = number }
+
+            init(from decoder: any Decoder) throws {
+                number = try decoder.singleValueContainer().decode(Int.self)
+                if Self.refuses.withLock({ $0 }) {
+                    throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "refused"))
+                }
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(number)
+            }
+        }
+        let observer = EventObserver()
+        let cache = try Cache<Picky>(
+            name: "picky",
+            directory: directory.url,
+            values: .decodedEachTime,
+            observer: observer
+        )
+        try await cache.save(Picky(number: 1), forKey: "a")
+        for _ in 0..<3 { _ = try? await cache.fetch(forKey: "a") { Picky(number: 2) } }
+        for _ in 0..<2 { _ = try? await cache.fetch(forKeys: ["a"]) }
+        #expect(fold(observer.events.all) == counts(cache.statistics))
+        #expect(cache.statistics.memoryHits == 0)
+        Picky.refuses.withLock { $0 = false }
+        #expect(try await cache.fetch(forKey: "a")?.number == 2)
+        #expect(fold(observer.events.all) == counts(cache.statistics))
     }
 
     @Test func whatSeveralThreadsDoIsCountedOnce() throws {

@@ -252,4 +252,29 @@ import Testing
             #expect(store.counts.fetches == count)
         }
     }
+
+    /// No value ends under a lock, whose `deinit` may use the cache.
+    @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
+    func valuesOfALostDirectoryMayUseTheCacheAtTheirEnd(layout: DiskSettings.Layout) throws {
+        final class Page: Codable, Encoded, Sendable {
+            static let atEnd = Mutex<(@Sendable () -> Void)?>(nil)
+            let number: Int
+
+            init(_ number: Int) { self.number = number }
+            deinit { if let end = Self.atEnd.withLock({ $0.take() }) { end() } }
+        }
+        let directory = TestDirectory()
+        let disk = DiskSettings(layout: layout, followsOtherProcesses: true)
+        let pages = try Cache<Page>(name: "pages", directory: directory.url, disk: disk, values: .shared)
+        try pages.save(Page(1), forKey: "x")
+        let ends = Recorder<Bool>()
+        Page.atEnd.withLock { end in
+            end = { ends.add((try? pages.contains(forKey: "y")) ?? false) }
+        }
+        try FileManager.default.removeItem(at: directory.url.appending(path: "pages"))
+        while ends.all.isEmpty {
+            Thread.sleep(forTimeInterval: 0.02)
+            _ = try pages.fetch(forKey: "y")
+        }
+    }
 }

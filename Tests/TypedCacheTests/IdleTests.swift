@@ -287,6 +287,29 @@ import Testing
         }
     }
 
+    /// A deadline that is moved behind a call that sets another one does not undo it.
+    @Test func anEarlierDeadlineWinsOverAPendingMove() throws {
+        let store = try WatchedStore(directory)
+        let cities = Cache<City>(over: store, clock: clock)
+        try cities.save(city, forKey: "x", expiration: idle)
+        clock.advance(by: 60)
+        let (begun, extensions) = (Recorder<Void>(), Recorder<Bool>())
+        store.interfere {
+            $0.move = { () throws(StoreError) in
+                // The extension moves the deadline, too.
+                if !begun.all.isEmpty { return }
+                begun.add(())
+                extensions.add((try? cities.extend(forKey: "x", expiration: .after(.seconds(2)))) ?? false)
+            }
+        }
+        #expect(try cities.fetch(forKey: "x") == city)
+        try cities.flush()
+        #expect(extensions.all == [true])
+        #expect(try deadlineOnDisk() == 2)
+        clock.advance(by: 3)
+        for cities in [cities, try cache()] { #expect(try cities.fetch(forKey: "x") == nil) }
+    }
+
     // MARK: Several caches of one directory
 
     @Test(arguments: [0, 1]) func whatOneOfTwoCachesReadsStaysForBoth(reader: Int) throws {

@@ -178,6 +178,37 @@ import Testing
         try await cities.removeAll()
         #expect(await !fetch())
         #expect(source.runs == 4)
+        // A clock that was set back does not make it last longer.
+        clock.advance(by: -3_600)
+        #expect(await !fetch())
+        #expect(source.runs == 5)
+    }
+
+    @Test func aRemovalByTagEndsRememberedFailures() async throws {
+        let (cities, other) = (try cache(), try cache())
+        let source = Source(.failure(Refusal()))
+        let loading = LoadOptions(failureLifetime: .seconds(3_600))
+        let expiration = Expiration.after(.seconds(1)).servingStaleOnError(for: .seconds(3_600))
+        for remover in [cities, other] {
+            try await cities.save(
+                City(name: "old", population: 1),
+                forKey: "a",
+                expiration: expiration,
+                tags: ["t"]
+            )
+            clock.advance(by: 2)
+            let runs = source.runs
+            for _ in 0..<3 {
+                let stale = try await cities.fetch(forKey: "a", options: loading) { try await source.load() }
+                #expect(stale.name == "old")
+            }
+            #expect(source.runs == runs + 1)
+            try await remover.removeAll(tagged: "t")
+            await #expect(throws: Refusal.self) {
+                try await cities.fetch(forKey: "a", options: loading) { try await source.load() }
+            }
+            #expect(source.runs == runs + 2)
+        }
     }
 
     /// A value that holds an object, by which its end is seen.
@@ -310,6 +341,42 @@ import Testing
         }
     }
 
+    /// A fetch that begins behind a removal does not get a value from before it.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: ["remove", "removeByAnother", "removeSeveral", "removeAll", "removeTagged", "failedSave"]
+    )
+    func aLaterFetchJoinsNoLoadFromBeforeARemoval(change: String) async throws {
+        let store = AgreementTests.TestStore()
+        let inDirectory = change != "failedSave"
+        let cities = inDirectory ? try cache() : Cache<City>(over: store, clock: clock)
+        let other = try cache()
+        let old = City(name: "old", population: 0)
+        // Of use still, so that it stays on disk.
+        let expiration = Expiration.after(.seconds(1)).servingStaleOnError(for: .seconds(3_600))
+        try await cities.save(old, forKey: "a", expiration: expiration, tags: ["t"])
+        clock.advance(by: 2)
+        let source = Source(isOpen: false)
+        let former = Task { try await cities.fetch(forKey: "a") { try await source.load() } }
+        await source.hasRun(1)
+        switch change {
+        case "remove": try await cities.remove(forKey: "a")
+        case "removeByAnother": try await other.remove(forKey: "a")
+        case "removeSeveral": try await cities.remove(forKeys: ["a"])
+        case "removeAll": try await cities.removeAll()
+        case "removeTagged": try await cities.removeAll(tagged: "t")
+        default:
+            store.state.withLock { $0.failsSaves = true }
+            await #expect(throws: CacheError.self) { try await cities.save(old, forKey: "a") }
+            store.state.withLock { $0.failsSaves = false }
+        }
+        let later = try await cities.fetch(forKey: "a") { City(name: "later", population: 1) }
+        #expect(later.name == "later")
+        source.open()
+        #expect(try await former.value.name == "loaded")
+        #expect(try await cities.fetch(forKey: "a")?.name == "later")
+    }
+
     /// Removals at any moment of a load, many times: nothing that was loaded before comes back.
     @Test(arguments: [false, true])
     func noRemovalIsLost(everything: Bool) async throws {
@@ -349,6 +416,10 @@ import Testing
         #expect(city.name == "loaded")
         #expect(reported.withLock { $0 } == [.io])
         #expect(cities.statistics.failures == 1 && cities.statistics.loads == 1)
+        // Memory alone has it, so it is the latest.
+        #expect(try await cities.fetch(forKey: "a", freshness: .latest)?.name == "loaded")
+        let again = try await cities.fetch(forKey: "a") { City(name: "again", population: 1) }
+        #expect(again.name == "loaded")
     }
 
     @Test func whatCannotBeArchivedIsAnError() async throws {

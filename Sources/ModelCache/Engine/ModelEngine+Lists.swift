@@ -218,7 +218,12 @@ extension ModelEngine {
     // MARK: More
 
     /// Loads the page behind the last element that is known.
-    nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
+    ///
+    /// - Parameter attempts: how often a page is asked for at most because of invalidations.
+    nonisolated(nonsending) func fetchMore<List: ModelList>(
+        of list: List,
+        attempts: Int = attempts
+    ) async throws -> ListSnapshot<List> {
         guard let shown = try await shown(list)?.entry.record,
             let record = try await record(lists().records, list.listKey)?.record
         else { return try await fetch(list, mode: .automatic) }
@@ -230,9 +235,12 @@ extension ModelEngine {
             throw ModelCacheError(.offline, "the next page is not stored, and the cache is offline")
         }
         let name = "more/" + Self.loadName(list, in: try await bookkeeping())
-        let outcome = try await loads.join(name) { [self] in try await loadMore(list, cursor, at: end) }
+        let isLast = attempts <= 1
+        let outcome = try await loads.join(name) { [self] in
+            try await loadMore(list, cursor, at: end, alsoInvalidated: isLast)
+        }
         // The list was changed below the request, or invalidated since.
-        if case .elsewhere = outcome { return try await fetchMore(of: list) }
+        if case .elsewhere = outcome { return try await fetchMore(of: list, attempts: attempts - 1) }
         guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
         if case .notKept(let page) = outcome { return snapshot.followed(by: page) }
         return snapshot
@@ -241,10 +249,13 @@ extension ModelEngine {
     /// - Parameters:
     ///   - cursor: where the page begins.
     ///   - end: the stored list's own cursor, which it has as long as it ends where it did.
+    ///   - alsoInvalidated: whether a page counts although the list was invalidated since it was asked for: the next fetch
+    ///     loads the list anew in any case.
     private nonisolated(nonsending) func loadMore<List: ModelList>(
         _ list: List,
         _ cursor: PageCursor,
-        at end: PageCursor
+        at end: PageCursor,
+        alsoInvalidated: Bool
     ) async throws -> NextPage<List.Element> {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(list.request(after: cursor), bookkeeping)
@@ -261,7 +272,8 @@ extension ModelEngine {
         let before = try await record(lists().records, list.listKey)?.record
         // Others ask for the page anew after an invalidation.
         let isCurrent = { @Sendable (record: ListRecord?) in
-            record?.next == end && bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision
+            record?.next == end
+                && (alsoInvalidated || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision)
         }
         guard isCurrent(before) else { return .elsewhere }
         let isAppended = Flag()

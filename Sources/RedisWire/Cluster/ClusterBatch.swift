@@ -195,8 +195,15 @@ struct ClusterBatch {
     ) {
         switch outcome {
         case .success(let values) where values.count == request.commands.count:
-            for (index, value) in zip(request.items, values) {
-                if let index { take(value, of: index, by: request.node, map, at: now) }
+            var hasChanged = false
+            for case (let index?, let value) in zip(request.items, values) {
+                if !items[index].followsChanges {
+                    take(value, of: index, by: request.node, map, at: now)
+                    hasChanged = hasChanged || items[index].isDone
+                } else if hasChanged {
+                    // A node that has refused all of them waits for none.
+                    items[index].value = items[index].value.map { Self.smaller($0, value) } ?? value
+                }
             }
         case .success:
             let error = RedisError(
@@ -204,16 +211,21 @@ struct ClusterBatch {
                 mayHaveRun: true,
                 "\(request.node) gave a wrong number of answers."
             )
-            for index in changes(of: request) { fail(index, error) }
+            for index in failing(request, with: error) { fail(index, error) }
         case .failure(let error):
-            for index in changes(of: request) { take(error, of: index, map, isKnownToBeDown: isKnownToBeDown) }
+            for index in failing(request, with: error) {
+                take(error, of: index, map, isKnownToBeDown: isKnownToBeDown)
+            }
             if error.code != .timeout { distrusted = request.node }
         }
     }
 
-    /// The items of a request that fail with it: not the one that only follows them.
-    private func changes(of request: Request) -> [Int] {
-        request.items.compactMap { $0 }.filter { !items[$0].followsChanges }
+    /// The items of a request that fail with it: not the one that only follows them, which keeps the error if no other
+    /// node answers it.
+    private mutating func failing(_ request: Request, with error: RedisError) -> [Int] {
+        let all = request.items.compactMap { $0 }
+        for index in all where items[index].followsChanges { items[index].failure = error }
+        return all.filter { !items[$0].followsChanges }
     }
 
     private mutating func take(
@@ -223,10 +235,6 @@ struct ClusterBatch {
         _ map: Map,
         at now: Instant
     ) {
-        if items[index].followsChanges {
-            items[index].value = items[index].value.map { Self.smaller($0, value) } ?? value
-            return
-        }
         items[index].value = value
         items[index].failure = nil
         guard let refusal = ClusterRefusal(value, by: node) else {

@@ -130,7 +130,8 @@ private final class Tracker: Sendable {
         if let answer = try? await channel.send([heartbeat()]).first {
             tell { $0.answered(beat, answer, sentAt: start) }
         }
-        return .tracking
+        // A connection may have been lost meanwhile.
+        return state.withLock { $0.isOn } ? .tracking : .notConnected
     }
 
     /// Whether both connections lead to one server, as far as it tells. A name may stand for several: the channel would

@@ -11,8 +11,11 @@ struct BreakerState: Sendable {
     private(set) var failures = 0
     /// How often it has opened since the last answer.
     private var openings = 0
-    /// When the server may be tried again; `nil` while calls go on.
+    /// From when on a heartbeat closes it; `nil` while calls go on.
     private(set) var openUntil: Instant?
+    /// When the next call is let through, if no heartbeat is answered until then, and how many were.
+    private var nextCall: Instant?
+    private var admissions = 0
     /// Whether neither a call nor a heartbeat was answered since a call failed.
     private(set) var isSilent = false
 
@@ -24,13 +27,15 @@ struct BreakerState: Sendable {
     mutating func fail(at now: Instant, jitter: Double) {
         failures += 1
         isSilent = true
-        if failures >= settings.failures, openUntil == nil { open(at: now, jitter: jitter) }
+        guard failures >= settings.failures, openUntil == nil else { return }
+        openUntil = now + pause(after: openings) * jitter
+        openings += 1
+        nextCall = openUntil
+        admissions = 0
     }
 
-    private mutating func open(at now: Instant, jitter: Double) {
-        let pause = min(settings.pause * (1 << min(openings, 20)), settings.longestPause)
-        openings += 1
-        openUntil = now + pause * jitter
+    private func pause(after count: Int) -> Duration {
+        min(settings.pause * (1 << min(count, 20)), settings.longestPause)
     }
 
     /// A call was answered.
@@ -51,11 +56,13 @@ struct BreakerState: Sendable {
         isSilent = false
     }
 
-    /// Whether a call may go on: one does after each pause, for heartbeats may prove nothing.
+    /// Whether a call may go on: one does after each pause, for heartbeats may prove nothing. The pauses grow, and keep no
+    /// heartbeat from closing it.
     mutating func admits(at now: Instant, jitter: Double) -> Bool {
-        guard let end = openUntil else { return true }
-        guard now >= end else { return false }
-        open(at: now, jitter: jitter)
+        guard openUntil != nil, let next = nextCall else { return true }
+        guard now >= next else { return false }
+        admissions += 1
+        nextCall = now + pause(after: admissions) * jitter
         return true
     }
 }

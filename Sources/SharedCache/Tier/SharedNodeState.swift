@@ -10,8 +10,9 @@ public struct SharedNodeState: Sendable, Hashable {
         /// Changes may have been missed since then, `nil` if it was never connected: each entry in memory is compared
         /// before it is used.
         case unverified(since: Date?)
-        /// It did not answer several times in a row: calls fail at once, until it answers a heartbeat after that time. A
-        /// cluster's master that refuses connections is `unverified` instead; calls for its keys fail at once, too.
+        /// It did not answer several times in a row: calls fail at once, until it answers a heartbeat, or the call
+        /// that is let through, after that time. A cluster's master that refuses connections is `unverified` instead;
+        /// calls for its keys fail at once, too.
         case open(until: Date)
     }
 

@@ -107,7 +107,8 @@ public struct SharedSettings: Sendable, Equatable {
         /// The calls in a row without an answer that open the breaker; 5 by default, at least 1.
         public var failures: Int
         /// The pause after the breaker opens; 1 s by default, doubled each time the server still does not answer. A
-        /// heartbeat that is answered after a pause closes the breaker.
+        /// heartbeat that is answered after a pause closes the breaker, and so does the answer to the one call that is let
+        /// through after each pause.
         public var pause: Duration
         /// The longest pause; 30 s by default. Pauses are up to a fifth longer or shorter by chance, so that
         /// machines do not come together.

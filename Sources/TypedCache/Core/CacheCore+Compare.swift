@@ -101,8 +101,15 @@ extension CacheCore {
     }
 
     /// Has the entry of a key be compared before memory answers with it again, for a fetch of the latest value.
-    func makeDoubtful(_ key: EntryKey) {
-        let dropped = memory.withLock { $0.makeDoubtful(key) }
+    ///
+    /// - Returns: `false` for an entry that the disk has refused: memory alone has it, so it is the latest.
+    func makeDoubtful(_ key: EntryKey) -> Bool {
+        let isOnServer = remote != nil
+        let (isDoubtful, dropped) = memory.withLock { memory -> (Bool, MemoryEntry?) in
+            if !isOnServer, memory.isUnsaved(key) { return (false, nil) }
+            return (true, memory.makeDoubtful(key))
+        }
         _ = consume dropped
+        return isDoubtful
     }
 }

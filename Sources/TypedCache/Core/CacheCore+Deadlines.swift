@@ -119,16 +119,17 @@ extension CacheCore {
         if memory.withLock({ $0.hasTombstone(key) }) { return false }
         memory.drainSiblings(key)
         do throws(StoreError) {
-            guard let entry = try store.information(forKey: key.text), freshness(of: entry).isServable,
-                try moved(entry, to: { deadline }) != nil
-            else { return false }
+            guard let entry = try store.information(forKey: key.text), freshness(of: entry).isServable else {
+                return false
+            }
+            // Memory knows the former deadline, and may be moving it. A load that is under way counts all the same.
+            for timing in memory.timings(key) where timing.isOf(entry) { timing.supersede() }
+            defer { drop(key) }
+            return try moved(entry, to: { deadline }) != nil
         } catch {
             try ignoreDamage(error, key)
             return false
         }
-        // Memory knows the former deadline. A load that is under way counts all the same.
-        drop(key)
-        return true
     }
 
     /// The result of a renewal.

@@ -135,7 +135,10 @@ extension CacheCore {
         let batch = WriteBatch(core: self, keys, begun)
         memory.notifySiblings(changed: keys.lazy.map { ($0, .keep) })
         memory.drainSiblings(keys)
-        for index in keys.indices where places[index] == index { expectWrite(keys[index]) }
+        for index in keys.indices where places[index] == index {
+            loads.forget(keys[index])
+            foreignChanges?.expect(keys[index])
+        }
         return batch
     }
 

@@ -102,7 +102,7 @@ extension CacheCore {
         try wrapping { () throws(StoreError) in
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         }
-        memory.withLock { $0.removeTombstones() }
+        memory.removeTombstones()
         recorder.record(.removedAll, nil)
     }
 
@@ -113,7 +113,10 @@ extension CacheCore {
         var begun: Set<EntryKey> = []
         var formers: [MemoryEntry] = []
         let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeSiblingsUnsaved(tagged: tag))
-        for key in unsaved { recorder.record(.removed, key) }
+        for key in unsaved {
+            loads.forget(key)
+            recorder.record(.removed, key)
+        }
         let removedCount = try removing(as: .removed, during: .remove, except: unsaved) {
             removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
@@ -169,6 +172,9 @@ extension CacheCore {
     ) throws(CacheError) -> Int {
         try checkUsable()
         var count = 0
+        var removed: [EntryKey] = []
+        // Not while the store tells of them: it may have locked a part of itself.
+        defer { for key in removed { loads.forget(key) } }
         memory.drainSiblings(nil)
         try wrapping { () throws(StoreError) in
             try listeners.observing(operation) { () throws(StoreError) in
@@ -176,6 +182,7 @@ extension CacheCore {
                     let key = try? EntryKey(entry.key)
                     if let key {
                         if occurrence == .removed { invalidate(key) } else { drop(key) }
+                        if occurrence == .removed { removed.append(key) }
                     }
                     if let key, told.contains(key) { return }
                     count += 1

@@ -182,17 +182,22 @@ extension CacheCore {
             case .ifStill(nil), .ifUnchanged: return .keep
             }
         } catch {
-            report(error, as: .failed, of: key)
+            if !isUnusable(error) { report(error, as: .failed, of: key) }
             return tombstone(after: error)
         }
     }
+
+    /// Whether a cache was closed during a call, or a call is made in a forked process: then it has changed nothing.
+    private func isUnusable(_ error: StoreError) -> Bool { error.code == .closed || error.code == .forked }
 
     /// Whether a store on a server has not acknowledged a change: it gives no entry of that key until it is undone.
     private func isOwed(_ error: StoreError) -> Bool { remote != nil && error.isUnacknowledged }
 
     /// Whether an entry that could not be removed is hidden by a tombstone. The store of a server hides it by itself,
     /// and not for longer than needed: another machine may save the key meanwhile.
-    func tombstone(after error: StoreError) -> MemoryTier.Tombstone { isOwed(error) ? .keep : .add }
+    func tombstone(after error: StoreError) -> MemoryTier.Tombstone {
+        isOwed(error) || isUnusable(error) ? .keep : .add
+    }
 
     /// Removes the entry that was to be replaced by a save that failed early. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
@@ -208,6 +213,7 @@ extension CacheCore {
     private func beginWrite(_ key: EntryKey, _ rule: WriteRule) -> WriteTicket? {
         guard case .ifUnchanged(let load, _) = rule else { return beginWrite(key) }
         guard let begun = memory.withLock({ $0.beginWrite(key, after: load) }) else { return nil }
+        loads.forgetFailure(key)
         prepareWrite(key)
         return WriteTicket(key, begun, core: self)
     }
@@ -215,6 +221,7 @@ extension CacheCore {
     /// Begins to change a key's entry, whatever it is. All else is as with a rule.
     func beginWrite(_ key: EntryKey) -> WriteTicket {
         let begun = memory.withLock { $0.beginWrite(key) }
+        loads.forget(key)
         prepareWrite(key)
         return WriteTicket(key, begun, core: self)
     }
@@ -222,11 +229,6 @@ extension CacheCore {
     private func prepareWrite(_ key: EntryKey) {
         memory.notifySiblings(changed: key, tombstone: .keep)
         memory.drainSiblings(key)
-        expectWrite(key)
-    }
-
-    func expectWrite(_ key: EntryKey) {
-        loads.forgetFailure(key)
         foreignChanges?.expect(key)
     }
 

@@ -228,6 +228,7 @@ final class CacheCore: Sendable {
     @inline(never)
     private func followChanges() throws(CacheError) {
         guard let foreignChanges else { return }
+        defer { release(foreignChanges.takeLost()) }
         let lost = try wrapping { () throws(StoreError) in try foreignChanges.follow() }
         for key in lost.keys { recorder.record(.invalidated, key) }
         if lost.doubtfulCount > 0 { recorder.record(.invalidated, nil) }
@@ -273,8 +274,10 @@ extension CacheCore: StoreUser {
     }
 
     func didLoseEntries() {
-        release(memory.withLock { $0.invalidateAll() })
-        memory.notifySiblingsOfInvalidation()
+        var (lost, others) = memory.invalidateAll()
+        for other in others { lost.others += other.evicted + other.others }
+        // The store may tell this while it is asked for changes: then no value may be released before that is over.
+        if foreignChanges?.keep(lost) != true { release(lost) }
     }
 
     /// Has memory forget a key, here and in the other caches, after its entry on disk has changed or is gone.

@@ -30,6 +30,7 @@ enum CacheLocks {
     static let tier = LockRank("cache: memory tier", number: 400)
     static let timing = LockRank("cache: an entry's timing", number: 420)
     static let moves = LockRank("cache: deadlines being moved", number: 430)
+    static let lost = LockRank("cache: entries of a lost store", number: 435)
     static let siblings = LockRank("cache: siblings", number: 440)
     static let listeners = LockRank("cache: listeners", number: 450)
     static let upkeep = LockRank("cache: upkeep", number: 460)

@@ -14,6 +14,8 @@ final class EntryTiming: Sendable {
         /// Its deadline, apart from its many other members, for each reading looks at it.
         private(set) var onDisk: TimeInterval?
         var isMoving = false
+        /// Whether the entry was given another deadline, which this one must not replace.
+        var isSuperseded = false
         /// How often moving it has failed in a row, and how many readings do not try again.
         var failures = 0
         var pauses = 0
@@ -41,6 +43,14 @@ final class EntryTiming: Sendable {
         loadTime = attributes.loadTime
         deadlineBits = Atomic(deadline.timeIntervalSinceReferenceDate.bitPattern)
         if let entry { saved(entry) }
+    }
+
+    /// The entry is about to be given another deadline by a call: this one moves it no more, and counts no more.
+    func supersede() {
+        state.withLock { state in
+            state.isSuperseded = true
+            state.entry = nil
+        }
     }
 
     /// Takes the store's information of the entry, once it is saved.
@@ -97,7 +107,9 @@ final class EntryTiming: Sendable {
     func isOf(_ entry: EntryInformation) -> Bool { state.withLock { $0.entry?.isSave(of: entry) ?? false } }
 
     /// Whether the deadline is so far beyond that of the entry on disk that the disk has to follow.
-    func isAhead(of entry: EntryInformation) -> Bool { isAhead(of: entry, deadline) }
+    func isAhead(of entry: EntryInformation) -> Bool {
+        state.withLock { !$0.isSuperseded } && isAhead(of: entry, deadline)
+    }
 
     private func isAhead(of entry: EntryInformation, _ deadline: TimeInterval) -> Bool {
         guard let idleTime, let onDisk = entry.expiresAt else { return false }
@@ -110,9 +122,9 @@ final class EntryTiming: Sendable {
     /// - Returns: the entry to move once more.
     func moved(_ entry: EntryInformation?) -> EntryInformation? {
         state.withLock { state in
-            state.entry = entry
+            state.entry = state.isSuperseded ? nil : entry
             state.failures = 0
-            if let entry, isAhead(of: entry, deadline) { return entry }
+            if !state.isSuperseded, let entry, isAhead(of: entry, deadline) { return entry }
             state.isMoving = false
             return nil
         }

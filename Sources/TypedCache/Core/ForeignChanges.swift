@@ -8,6 +8,9 @@ final class ForeignChanges: Sendable {
     private let expected = RankedMutex(ExpectedKeys(), rank: CacheLocks.foreignChanges)
     /// The store's mark when memory had followed at last; no mark at first.
     private let followed = Atomic<UInt64>(.max)
+    /// Entries that left memory while a thread follows, because the store was lost; `nil` while none follows. No value is
+    /// released under a lock.
+    private let lost = RankedMutex<MemoryTier.Dropped?>(nil, rank: CacheLocks.lost)
 
     init(of store: any ArchiveStore, in memory: SharedMemory) {
         self.store = store
@@ -26,6 +29,7 @@ final class ForeignChanges: Sendable {
     /// entries forgotten that another thread was told of.
     func follow() throws(StoreError) -> ExpectedKeys.Lost {
         try expected.withLock { expected throws(StoreError) in
+            lost.withLock { if $0 == nil { $0 = MemoryTier.Dropped() } }
             // Before the question: a change that comes after it is asked for again.
             let mark = store.changeMark
             let changes = try store.changesByOthers()
@@ -35,6 +39,23 @@ final class ForeignChanges: Sendable {
                 }
             if let mark { followed.store(mark, ordering: .releasing) }
             return lost
+        }
+    }
+
+    /// Takes the entries that left memory because the store was lost; to be called behind each ``follow()``, outside of all
+    /// locks.
+    func takeLost() -> MemoryTier.Dropped {
+        lost.withLock { lost in
+            defer { lost = nil }
+            return lost ?? MemoryTier.Dropped()
+        }
+    }
+
+    /// Keeps entries that left memory until ``takeLost()``, if a thread follows; returns whether it does.
+    func keep(_ dropped: MemoryTier.Dropped) -> Bool {
+        lost.withLock { lost in
+            lost?.add(dropped)
+            return lost != nil
         }
     }
 

@@ -65,7 +65,11 @@ final class InFlightLoads: Sendable {
 
     private struct Failure {
         let error: any Error
+        let since: TimeInterval
         let until: TimeInterval
+
+        /// Not before its time either: the clock was set back then, and may be for long.
+        func holds(at now: TimeInterval) -> Bool { since <= now && now < until }
     }
 
     private struct State {
@@ -79,7 +83,15 @@ final class InFlightLoads: Sendable {
     /// How many failures are remembered at most; all are forgotten when there would be more.
     private static let mostFailures = 10_000
     private let state = RankedMutex(State(), rank: CacheLocks.loads)
-    private let failureCount = Atomic<Int>(0)
+    /// How many loads and failures there are, for the many calls that find none.
+    private let knownCount = Atomic<Int>(0)
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            defer { knownCount.store(state.loads.count + state.failures.count, ordering: .relaxed) }
+            return body(&state)
+        }
+    }
 
     // MARK: Loading
 
@@ -102,7 +114,7 @@ final class InFlightLoads: Sendable {
         begin: (EntryKey) -> MemoryTier.Start,
         start: ([KeyLoad]) -> Task<Void, Never>
     ) -> [Waiter] {
-        let (waiters, run) = state.withLock { state -> ([Waiter], ProducerRun?) in
+        let (waiters, run) = change { state -> ([Waiter], ProducerRun?) in
             let run = ProducerRun(isBackground: isBackground)
             var waiters: [Waiter] = []
             for key in keys {
@@ -155,7 +167,7 @@ final class InFlightLoads: Sendable {
 
     /// Gives up a load without waiting for it.
     func withdraw(_ waiter: Waiter) {
-        let left = state.withLock { state in
+        let left = change { state in
             defer { state.cancelled.remove(waiter.number) }
             return Self.leave(waiter, &state)
         }
@@ -163,7 +175,7 @@ final class InFlightLoads: Sendable {
     }
 
     private func leave(_ waiter: Waiter) {
-        let left = state.withLock { Self.leave(waiter, &$0) }
+        let left = change { Self.leave(waiter, &$0) }
         left.task?.cancel()
         left.continuation?.resume(returning: LoadOutcome.cancelled)
     }
@@ -200,7 +212,7 @@ final class InFlightLoads: Sendable {
 
     /// Ends a load, and gives up the rest of its producer's run if all tasks that waited did so for this load.
     func finish(_ load: KeyLoad, _ outcome: LoadOutcome) {
-        let (continuations, unwanted, finished) = state.withLock {
+        let (continuations, unwanted, finished) = change {
             state -> ([Continuation], Task<Void, Never>?, [KeyLoad]) in
             if state.loads[load.key] === load { state.loads[load.key] = nil }
             load.outcome = outcome
@@ -222,50 +234,54 @@ final class InFlightLoads: Sendable {
         _ = consume finished
     }
 
-    // MARK: Failures
+    // MARK: Changes
 
-    // Errors are the user's: they are released outside of the lock.
+    // Values and errors are the user's: they are released outside of the lock.
+
+    /// A key was saved or removed: the error of its former load is not thrown again, and no later fetch joins a load that
+    /// began before. That goes on for the tasks that wait for it.
+    func forget(_ key: EntryKey) {
+        guard knownCount.load(ordering: .relaxed) > 0 else { return }
+        _ = change { ($0.loads.removeValue(forKey: key), $0.failures.removeValue(forKey: key)) }
+    }
+
+    /// As ``forget(_:)``, for all keys.
+    func forgetAll() {
+        guard knownCount.load(ordering: .relaxed) > 0 else { return }
+        _ = change { state in
+            defer { (state.loads, state.failures) = ([:], [:]) }
+            return (state.loads, state.failures)
+        }
+    }
+
+    // MARK: Failures
 
     /// The error that is thrown again for a key at this time.
     func failure(_ key: EntryKey, at now: TimeInterval) -> (any Error)? {
-        guard failureCount.load(ordering: .relaxed) > 0 else { return nil }
-        let failure = state.withLock { state in
-            guard let failure = state.failures[key], now >= failure.until else { return state.failures[key] }
+        guard knownCount.load(ordering: .relaxed) > 0 else { return nil }
+        let failure = change { state in
+            guard let failure = state.failures[key], !failure.holds(at: now) else { return state.failures[key] }
             state.failures[key] = nil
-            failureCount.store(state.failures.count, ordering: .relaxed)
             return failure
         }
-        return failure.flatMap { now < $0.until ? $0.error : nil }
+        return failure.flatMap { $0.holds(at: now) ? $0.error : nil }
     }
 
-    func remember(_ error: any Error, of key: EntryKey, until: TimeInterval) {
-        let former = state.withLock { state in
+    func remember(_ error: any Error, of key: EntryKey, at now: TimeInterval, for time: TimeInterval) {
+        let former = change { state in
             let isFull = state.failures.count >= Self.mostFailures
             let former = isFull ? Array(state.failures.values) : state.failures[key].map { [$0] } ?? []
             if isFull { state.failures = [:] }
-            state.failures[key] = Failure(error: error, until: until)
-            failureCount.store(state.failures.count, ordering: .relaxed)
+            state.failures[key] = Failure(error: error, since: now, until: now + time)
             return former
         }
         _ = consume former
     }
 
+    /// The load of a key saves its value.
     func forgetFailure(_ key: EntryKey) {
-        guard failureCount.load(ordering: .relaxed) > 0 else { return }
-        let former = state.withLock { state in
-            let former = state.failures.removeValue(forKey: key)
-            failureCount.store(state.failures.count, ordering: .relaxed)
-            return former
-        }
-        _ = consume former
-    }
-
-    func forgetFailures() {
-        let former = state.withLock { state in
-            defer { state.failures = [:] }
-            failureCount.store(0, ordering: .relaxed)
-            return state.failures
-        }
+        guard knownCount.load(ordering: .relaxed) > 0 else { return }
+        let former = change { $0.failures.removeValue(forKey: key) }
         _ = consume former
     }
 }

@@ -66,6 +66,9 @@ struct EntryTable: @unchecked Sendable {
     /// Counts a hit on an entry that expires, but has not yet.
     func countHit(_ key: EntryKey) { stripe(of: key).pointee.slots.withLock { $0.hits += 1 } }
 
+    /// Takes a hit back on an entry that never expires, and whose value cannot be used.
+    func uncountHit(_ key: EntryKey) { stripe(of: key).pointee.slots.withLock { $0.hits -= 1 } }
+
     /// Counts hits on entries that expire, but have not yet, for any keys.
     func countHits(_ count: Int) {
         if count > 0 { stripe(0).pointee.slots.withLock { $0.hits += count } }

@@ -110,7 +110,7 @@ final class SharedMemory: Sendable {
     func notifySiblings(changed keys: some Collection<(EntryKey, MemoryTier.Tombstone)>) {
         for other in siblings {
             for (key, tombstone) in keys {
-                other.loads.forgetFailure(key)
+                other.loads.forget(key)
                 let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone) }
                 _ = consume dropped
             }
@@ -179,12 +179,11 @@ final class SharedMemory: Sendable {
         return false
     }
 
-    /// Has the other caches forget everything, for any of it may be out of date.
-    func notifySiblingsOfInvalidation() {
-        for other in siblings {
-            let dropped = other.withLock { $0.invalidateAll() }
-            _ = consume dropped
-        }
+    /// Has all caches of the directory forget everything, for any of it may be out of date.
+    ///
+    /// - Returns: the entries that left this cache's memory, and those that left the others'.
+    func invalidateAll() -> (own: MemoryTier.Dropped, others: [MemoryTier.Dropped]) {
+        (withLock { $0.invalidateAll() }, siblings.map { other in other.withLock { $0.invalidateAll() } })
     }
 
     /// Waits until the other caches have done their deferred writes for a key, or for all keys if it is `nil`.
@@ -201,6 +200,11 @@ final class SharedMemory: Sendable {
 
     // MARK: Removing everything
 
+    /// The disk has nothing that a tombstone of any cache of the directory would hide.
+    func removeTombstones() {
+        for member in [self] + siblings { member.withLock { $0.removeTombstones() } }
+    }
+
     /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: an entry
     /// that is read meanwhile may be about to go.
     func beginRemoval() { tellAll(isRemoving: true) }
@@ -213,13 +217,20 @@ final class SharedMemory: Sendable {
             return places[directory]?.members.compactMap(\.memory) ?? []
         }
         for member in members {
-            member.loads.forgetFailures()
+            member.loads.forgetAll()
             let dropped = member.withLock { isRemoving ? $0.beginRemoval() : $0.endRemoval() }
             _ = consume dropped
         }
     }
 
     // MARK: Idle deadlines
+
+    /// The timings of a key's entries in all caches of the directory, and of those whose deadlines are being moved.
+    func timings(_ key: EntryKey) -> [EntryTiming] {
+        ([self] + siblings).flatMap { member in
+            [member.table.entry(forKey: key)?.timing, member.moves.timing(key)].compactMap { $0 }
+        }
+    }
 
     /// The timings of a key's entries with deadlines that caches of the directory are moving, of different saves
     /// maybe. To be asked for before the disk is read: once an entry has no such timing, the disk has its deadline.
