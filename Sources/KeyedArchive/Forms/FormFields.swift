@@ -142,11 +142,7 @@ struct FormFields {
     mutating func forEachHashedMember(_ body: (AnyHashable) -> Void) throws(ArchiveError) {
         let members = try members()
         var crowd = HashCrowd(memberCount: members.count)
-        for object in members {
-            let member = try hashable(object)
-            try crowd.admit(member)
-            body(member)
-        }
+        for object in members { body(try crowd.admit(hashable(object))) }
     }
 
     /// Reads the entries of a dictionary one by one.
@@ -154,14 +150,15 @@ struct FormFields {
         let (keys, values) = try unarchiver.entries(in: &scope)
         var crowd = HashCrowd(memberCount: keys.count)
         for (key, value) in zip(keys, values) {
-            let key = try hashable(member(key))
-            try crowd.admit(key)
+            let key = try crowd.admit(hashable(member(key)))
             body(key, try member(value))
         }
     }
 
     /// An object as a key or a set's member.
     func hashable(_ object: Any) throws(ArchiveError) -> AnyHashable {
+        // The commonest one first.
+        if let text = content(of: object, as: String.self) { return text }
         // Comparing collections that share parts can take for ever, and an archive chooses the collections to compare.
         guard !FoundationClasses.isCollection(type(of: object)), let key = object as? AnyHashable else {
             throw ArchiveError(

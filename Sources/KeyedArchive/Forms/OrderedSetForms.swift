@@ -58,7 +58,12 @@ extension FoundationForm {
     private static func orderedSet(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         var members: [Any] = []
         try forEachMember(&fields) { members.append($0) }
-        return NSOrderedSet(array: members)
+        let set = NSOrderedSet(array: members)
+        if set.count == members.count { return set }
+        // Foundation on Linux keeps a member's second place in the order.
+        let unique = NSMutableOrderedSet()
+        for member in members { unique.add(member) }
+        return NSOrderedSet(array: unique.array)
     }
 
     // Mutable collections are made before their members, since parts of the members may refer to them.
@@ -86,8 +91,7 @@ extension FoundationForm {
         var crowd = HashCrowd(memberCount: count)
         for index in 0..<count {
             guard let object = try fields.object("NS.object\(index)") else { throw fields.malformed() }
-            let member = try fields.hashable(object)
-            try crowd.admit(member)
+            let member = try crowd.admit(fields.hashable(object))
             let times = try fields.requiredInteger("NS.count\(index)")
             guard times > 0 else { throw fields.malformed("with a count of 0 or less") }
             guard times <= NSCountedSet.countLimit else {

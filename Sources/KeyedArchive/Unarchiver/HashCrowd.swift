@@ -1,6 +1,7 @@
 import Foundation
 
-/// Notices when a set or dictionary from an archive is made so that its members share a hash.
+/// Looks at the members of a set, or the keys of a dictionary, from an archive before they are inserted: notices when they
+/// are made so that they share a hash, and makes equal texts one member.
 ///
 /// Each insertion would then compare with all that are there, and 100,000 members take half an hour. Swift seeds
 /// its hashes against that, but Foundation does not: its numbers beyond 2^64 all have one hash, data is hashed by
@@ -11,14 +12,30 @@ package struct HashCrowd {
 
     private let isCounting: Bool
     private var crowds: [Int: Int] = [:]
+    #if !canImport(Darwin)
+        private var texts: EqualTexts
+    #endif
 
-    package init(memberCount: Int) { isCounting = memberCount > Self.limit }
+    package init(memberCount: Int) {
+        isCounting = memberCount > Self.limit
+        #if !canImport(Darwin)
+            texts = EqualTexts(memberCount: memberCount)
+        #endif
+    }
 
-    /// Counts a member before it is inserted.
+    /// The member to insert for one that was read: itself, or the first one that is the same text.
     ///
     /// - Throws: `.limitExceeded`.
-    package mutating func admit(_ member: AnyHashable) throws(ArchiveError) {
-        guard isCounting else { return }
+    package mutating func admit(_ member: AnyHashable) throws(ArchiveError) -> AnyHashable {
+        if isCounting { try count(member) }
+        #if canImport(Darwin)
+            return member
+        #else
+            return texts.first(equalTo: member)
+        #endif
+    }
+
+    private mutating func count(_ member: AnyHashable) throws(ArchiveError) {
         // Foundation's hash too: the collection may be one of Foundation's, or become one by a cast.
         for hash in [member.hashValue, (member.base as? NSObject)?.hash].compactMap(\.self) {
             crowds[hash, default: 0] += 1

@@ -149,6 +149,8 @@ extension SequentialUnarchiver {
     }
 
     private func hashable(_ object: Any, at offset: Int) throws(ArchiveError) -> AnyHashable {
+        // The commonest one first.
+        if let text = exactly(object, String.self) { return text }
         // Comparing collections that share parts can take for ever, and an archive chooses the collections to compare.
         guard !FoundationClasses.isCollection(type(of: object)), let key = object as? AnyHashable else {
             throw ArchiveError(
@@ -166,11 +168,7 @@ extension SequentialUnarchiver {
         try forEachMember { members.append($0) }
         let total = held
         var crowd = HashCrowd(memberCount: members.count)
-        for object in members {
-            let member = try hashable(object, at: start)
-            try crowd.admit(member)
-            body(member)
-        }
+        for object in members { body(try crowd.admit(hashable(object, at: start))) }
         held = total
     }
 
@@ -180,8 +178,7 @@ extension SequentialUnarchiver {
         var crowd = HashCrowd(memberCount: count)
         for _ in 0..<count {
             let start = reader.position
-            let key = try hashable(member(), at: start)
-            try crowd.admit(key)
+            let key = try crowd.admit(hashable(member(), at: start))
             body(key, try member())
             total += held + 1
             try hold(total)
