@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -274,6 +275,20 @@ enum Samples {
         #expect(back.name == "Rex")
         #expect(back.tricks == ["sit"])
         #expect(back.depth == 3)
+    }
+
+    @Test func aNestedContainerIsTheSameWheneverItIsAskedFor() throws {
+        #expect(try roundTrip(NestedTwice()) == NestedTwice())
+        #expect(try roundTrip([NestedTwice()]) == [NestedTwice()])
+        let object = SharesContainerToo()
+        (object.base, object.own) = (1, 2)
+        let back = try roundTrip(object)
+        #expect(back.base == 1 && back.own == 2)
+        let error = #expect(throws: ArchiveError.self) {
+            try KeyedArchiver.archivedData(encoding: NestedInTwoKinds())
+        }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.keyPath == ["info"])
     }
 
     class Dog: Codable {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PropertyLists
@@ -90,6 +91,73 @@ struct CoderTests {
         let back = try PropertyListCoder().decode(Derived.self, from: data)
         #expect(back.first == 5 && back.second == "two")
         #expect(try PropertyListDecoder().decode(Derived.self, from: data).first == 5)
+    }
+
+    @Test func aNestedContainerIsTheSameWheneverItIsAskedFor() throws {
+        let coder = PropertyListCoder()
+        let value = NestedTwice()
+        #expect(try coder.decode(NestedTwice.self, from: coder.encode(value)) == value)
+        #expect(try coder.decode([NestedTwice].self, from: coder.encode([value, value])) == [value, value])
+        #expect(
+            try PropertyListDecoder().decode(NestedTwice.self, from: PropertyListEncoder().encode(value)) == value
+        )
+        let object = SharesContainerToo()
+        (object.base, object.own) = (1, 2)
+        let back = try coder.decode(SharesContainerToo.self, from: coder.encode(object))
+        #expect(back.base == 1 && back.own == 2)
+    }
+
+    @Test func twoKindsOfContainersUnderOneKeyAreAnError() throws {
+        let error = #expect(throws: EncodingError.self) { try PropertyListCoder().encode(NestedInTwoKinds()) }
+        guard case .invalidValue(_, let context)? = error else {
+            Issue.record("another error")
+            return
+        }
+        #expect(context.codingPath.map(\.stringValue) == ["info"])
+    }
+
+    /// A value that takes a nested container's place, and the container that takes it back.
+    @Test func theLastRequestForAKeyCounts() throws {
+        struct Taking: Encodable {
+            var isTakenBack: Bool
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: PropertyListKey.self)
+                let key = PropertyListKey(stringValue: "a")
+                var first = container.nestedContainer(keyedBy: PropertyListKey.self, forKey: key)
+                try first.encode(1, forKey: key)
+                try container.encode(["a": 2], forKey: key)
+                if isTakenBack { _ = container.nestedContainer(keyedBy: PropertyListKey.self, forKey: key) }
+            }
+        }
+        for isTakenBack in [false, true] {
+            let data = try PropertyListCoder().encode(Taking(isTakenBack: isTakenBack))
+            let values = try PropertyListCoder().decode([String: [String: Int]].self, from: data)
+            #expect(values == ["a": ["a": isTakenBack ? 1 : 2]])
+        }
+    }
+
+    /// An encoder refers to its containers: none of them stays in memory, whether the value is encoded or fails.
+    @Test func encodersLeaveNothingBehind() throws {
+        struct Kept: Encodable {
+            let keep: (any Encoder) -> Void
+            let fails: Bool
+            func encode(to encoder: any Encoder) throws {
+                keep(encoder)
+                var container = encoder.container(keyedBy: PropertyListKey.self)
+                _ = container.nestedContainer(keyedBy: PropertyListKey.self, forKey: .superclass)
+                if fails { throw CocoaError(.coderInvalidValue) }
+            }
+        }
+        for fails in [false, true] {
+            weak var kept: EncodingPlace?
+            let value = Kept(keep: { kept = $0 as? EncodingPlace }, fails: fails)
+            if fails {
+                #expect(throws: CocoaError.self) { try PropertyListCoder().encode(value) }
+            } else {
+                _ = try PropertyListCoder().encode(value)
+            }
+            #expect(kept == nil)
+        }
     }
 
     @Test func errorsHaveThePathsOfFoundations() throws {

@@ -54,17 +54,17 @@ extension ArchiveEncoder {
             keyedBy type: Nested.Type,
             forKey key: Key
         ) -> KeyedEncodingContainer<Nested> {
-            let dictionary = ArchiveDictionary(encoder.archiver)
-            atEnd(key) { .object(dictionary.finish()) }
-            return KeyedEncodingContainer(
-                DictionaryContainer<Nested>(encoder, dictionary, at: CodingPath(encoder.path, key))
-            )
+            let path = CodingPath(encoder.path, key)
+            return KeyedEncodingContainer(DictionaryContainer<Nested>(encoder, nested(at: path), at: path))
         }
 
         func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-            let array = ArchiveArray(encoder.archiver)
-            atEnd(key) { .object(array.finish()) }
-            return ArrayContainer(encoder, array, at: CodingPath(encoder.path, key))
+            let path = CodingPath(encoder.path, key)
+            return ArrayContainer(encoder, nested(at: path), at: path)
+        }
+
+        private func nested<Container: NestedContainer>(at path: CodingPath) -> Container {
+            encoder.nested(in: &encoder.containers, at: path) { try put(.object($0), path.key) }
         }
 
         func superEncoder() -> any Encoder { superEncoder(ArchiveKey.superKey) }
@@ -72,17 +72,14 @@ extension ArchiveEncoder {
 
         private func superEncoder(_ key: some CodingKey) -> any Encoder {
             let child = ArchiveEncoder(encoder.archiver, CodingPath(encoder.path, key), nested: true)
-            atEnd(key) { try child.finish(as: .of(NSDictionary.self)) }
+            encoder.atEnd { try put(child.finish(as: .of(NSDictionary.self)), key) }
             return child
         }
 
-        private func atEnd(_ key: some CodingKey, _ slot: @escaping () throws -> ArchivedSlot) {
-            encoder.atEnd { [encoder, serial] in
-                let archiver = encoder.archiver
-                let reference = archiver.reference(try slot())
-                guard archiver.writer.currentSerial == serial else { throw encoder.outOfTurn }
-                archiver.writer.set(key.stringValue, reference)
-            }
+        private func put(_ slot: ArchivedSlot, _ key: any CodingKey) throws {
+            let reference = encoder.archiver.reference(slot)
+            guard writer.currentSerial == serial else { throw encoder.outOfTurn }
+            writer.set(key.stringValue, reference)
         }
     }
 
@@ -113,15 +110,19 @@ extension ArchiveEncoder {
             keyedBy type: Nested.Type,
             forKey key: Key
         ) -> KeyedEncodingContainer<Nested> {
-            let nested = ArchiveDictionary(encoder.archiver)
-            encoder.atEnd { [dictionary] in dictionary.set(key.stringValue, nested.finish()) }
-            return KeyedEncodingContainer(DictionaryContainer<Nested>(encoder, nested, at: CodingPath(path, key)))
+            let path = CodingPath(self.path, key)
+            return KeyedEncodingContainer(DictionaryContainer<Nested>(encoder, nested(at: path), at: path))
         }
 
         func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-            let array = ArchiveArray(encoder.archiver)
-            encoder.atEnd { [dictionary] in dictionary.set(key.stringValue, array.finish()) }
-            return ArrayContainer(encoder, array, at: CodingPath(path, key))
+            let path = CodingPath(self.path, key)
+            return ArrayContainer(encoder, nested(at: path), at: path)
+        }
+
+        private func nested<Container: NestedContainer>(at path: CodingPath) -> Container {
+            encoder.nested(in: &dictionary.containers, at: path) { [dictionary] in
+                dictionary.set(path.key.stringValue, $0)
+            }
         }
 
         func superEncoder() -> any Encoder { superEncoder(ArchiveKey.superKey) }

@@ -21,6 +21,8 @@ final class ArchiveEncoder: Encoder {
     @exclusivity(unchecked) private var state = State.empty
     /// Writes of nested containers and super-encoders, to run when this value is done.
     @exclusivity(unchecked) private var pending: [() throws -> Void] = []
+    /// The containers in the value's scope.
+    @exclusivity(unchecked) var containers: [String: any NestedContainer] = [:]
 
     init(_ archiver: KeyedArchiver, _ path: CodingPath?, nested: Bool) {
         self.archiver = archiver
@@ -48,7 +50,7 @@ final class ArchiveEncoder: Encoder {
             return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, at: path))
         default:
             let dictionary = ArchiveDictionary(archiver)
-            if case .empty = state { state = .dictionary(dictionary) } else { refuse() }
+            if case .empty = state { state = .dictionary(dictionary) } else { refuse(at: path) }
             return KeyedEncodingContainer(DictionaryContainer<Key>(self, dictionary, at: path))
         }
     }
@@ -56,22 +58,38 @@ final class ArchiveEncoder: Encoder {
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         if case .array(let array) = state { return ArrayContainer(self, array, at: path) }
         let array = ArchiveArray(archiver)
-        if case .empty = state { state = .array(array) } else { refuse() }
+        if case .empty = state { state = .array(array) } else { refuse(at: path) }
         return ArrayContainer(self, array, at: path)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleContainer(self) }
 
     func set(single slot: ArchivedSlot) {
-        if case .empty = state { state = .single(slot) } else { refuse() }
+        if case .empty = state { state = .single(slot) } else { refuse(at: path) }
     }
 
-    private func refuse() {
+    /// The container under a key: the one that is there, or a new one, which `write` puts in its place at the end.
+    func nested<Container: NestedContainer>(
+        in containers: inout [String: any NestedContainer],
+        at path: CodingPath,
+        _ write: @escaping (ArchiveWriter.UID) throws -> Void
+    ) -> Container {
+        let key = path.key.stringValue
+        let old = containers[key]
+        if let same = old as? Container { return same }
+        let container = Container(archiver)
+        if old != nil { refuse(at: path) }
+        containers[key] = container
+        atEnd { try write(container.finish()) }
+        return container
+    }
+
+    private func refuse(at path: CodingPath?) {
         archiver.record(
             ArchiveError(
                 .encodingFailed,
                 "a value asked for two kinds of containers",
-                keyPath: codingPath.map(\.stringValue)
+                keyPath: CodingPath.keys(path).map(\.stringValue)
             )
         )
     }
@@ -104,8 +122,14 @@ final class ArchiveEncoder: Encoder {
     }
 }
 
+/// A container inside a value, which is written when the value is done.
+protocol NestedContainer: AnyObject {
+    init(_ archiver: KeyedArchiver)
+    func finish() -> ArchiveWriter.UID
+}
+
 /// An `NSArray` that grows while other objects are written.
-final class ArchiveArray {
+final class ArchiveArray: NestedContainer {
     private let archiver: KeyedArchiver
     private let uid: ArchiveWriter.UID
     var members: [ArchiveWriter.UID] = []
@@ -122,9 +146,10 @@ final class ArchiveArray {
 }
 
 /// An `NSDictionary` with string keys that grows while other objects are written.
-final class ArchiveDictionary {
+final class ArchiveDictionary: NestedContainer {
     private let archiver: KeyedArchiver
     private let uid: ArchiveWriter.UID
+    var containers: [String: any NestedContainer] = [:]
     private var keys: [ArchiveWriter.UID] = []
     private var values: [ArchiveWriter.UID] = []
     private var positions: [String: Int] = [:]

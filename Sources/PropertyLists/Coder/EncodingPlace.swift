@@ -14,9 +14,28 @@ final class EncodingState {
     /// Whether the table was given away: an encoder that a value has kept changes nothing any more.
     @exclusivity(unchecked) private(set) var isOver = false
 
+    /// The containers that values asked for by their keys, by the places of the dictionaries that they are in.
+    @exclusivity(unchecked) private var containers: [Int: [String: EncodingPlace]] = [:]
+    /// The coding path of a value that asked for two kinds of containers.
+    @exclusivity(unchecked) private(set) var refused: [any CodingKey]?
+
+    func container(_ name: String, in slot: Int) -> EncodingPlace? { containers[slot]?[name] }
+
+    func keep(_ container: EncodingPlace, _ name: String, in slot: Int) {
+        if !isOver { containers[slot, default: [:]][name] = container }
+    }
+
+    func refuse(_ path: [any CodingKey]) { refused = refused ?? path }
+
+    /// Ends the encoding. Containers refer to this state, which must not keep them.
+    func end() {
+        isOver = true
+        containers = [:]
+    }
+
     /// The table, once all is encoded.
     func table(_ format: PropertyListFormat) -> NodeTable {
-        isOver = true
+        end()
         var all = NodeBuilder()
         swap(&all, &builder)
         return NodeTable(all, format: format)
@@ -64,7 +83,11 @@ final class EncodingPlace: Encoder {
 
     func open(_ kind: Node.Kind) {
         if state.isOver { return }
-        if isFilled, state.builder.nodes[slot].kind == kind { return }
+        if isFilled {
+            let old = state.builder.nodes[slot]
+            if old.kind == kind { return }
+            if old.isContainer { state.refuse(codingPath) }
+        }
         fill(Node(kind, offset: 0))
     }
 
@@ -178,6 +201,19 @@ final class EncodingPlace: Encoder {
         let slot = state.builder.placeholder()
         let place = EncodingPlace(state, slot: slot, parent: self, key: key)
         add(slot, forKey: key.stringValue)
+        return place
+    }
+
+    /// The container under a key of this dictionary: the one that is there, or a new one.
+    func container(forKey key: any CodingKey) -> EncodingPlace {
+        let name = key.stringValue
+        if let old = state.container(name, in: slot) {
+            // Another value may have been encoded under the key meanwhile: the last one counts.
+            add(old.slot, forKey: name)
+            return old
+        }
+        let place = nested(forKey: key)
+        state.keep(place, name, in: slot)
         return place
     }
 

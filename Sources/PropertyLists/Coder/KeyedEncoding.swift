@@ -72,11 +72,11 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         keyedBy type: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        place.nested(forKey: key).container(keyedBy: type)
+        place.container(forKey: key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        place.nested(forKey: key).unkeyedContainer()
+        place.container(forKey: key).unkeyedContainer()
     }
 
     func superEncoder() -> any Encoder { place.nested(forKey: PropertyListKey.superclass) }

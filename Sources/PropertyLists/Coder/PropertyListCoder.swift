@@ -20,14 +20,21 @@ public struct PropertyListCoder: Sendable {
     /// Encodes a value that has a container: an array or a dictionary.
     ///
     /// - Throws: `EncodingError.invalidValue` for a value that encodes nothing, or as a number, string, date or data
-    ///   alone, or has no form in the format; and the errors of the value's own `encode(to:)`.
+    ///   alone, asks for two kinds of containers, or has no form in the format; and the errors of the value's own `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         let state = EncodingState(userInfo: userInfo)
+        defer { state.end() }
         let place = EncodingPlace(state, slot: try state.append(Node(.null, offset: 0)), parent: nil, key: nil)
         guard try place.encode(value) else {
             throw EncodingError.invalidValue(
                 value,
                 .init(codingPath: [], debugDescription: "Top-level \(Value.self) did not encode any values.")
+            )
+        }
+        if let path = state.refused {
+            throw EncodingError.invalidValue(
+                value,
+                .init(codingPath: path, debugDescription: "A value asked for two kinds of containers.")
             )
         }
         guard state.builder.nodes[0].isContainer else {
