@@ -18,7 +18,8 @@ public enum PropertyListObjects {
     /// Reads a property list of any format. O(*n*) in the bytes.
     ///
     /// - Parameter format: is set to the format, if it is not `nil`.
-    /// - Throws: ``PropertyListError`` with the place of the fault.
+    /// - Throws: ``PropertyListError`` with the place of the fault; with code `.limitExceeded`, too, for a set that holds a
+    ///   container, or more than 1,024 members with one hash.
     public static func propertyList(
         from data: Data,
         options: ReadOptions = [],
@@ -28,7 +29,9 @@ public enum PropertyListObjects {
         let table = try NodeTable.read([UInt8](data), limits: limits)
         format?.pointee = table.format
         var reader = ObjectReader(table, options)
-        return reader.object(table.nodes[NodeTable.root])
+        let object = reader.object(table.nodes[NodeTable.root])
+        if let fault = reader.fault { throw fault }
+        return object
     }
 
     /// The property list of an object. O(*n*).

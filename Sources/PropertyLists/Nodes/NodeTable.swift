@@ -37,6 +37,12 @@ final class NodeTable: Sendable {
         return keys
     }
 
+    func hasASCIIKeys(_ node: Node) -> Bool {
+        var areASCII = true
+        forEachKey(of: node) { key, _ in areASCII = areASCII && bytes.part(key.range).isASCII }
+        return areASCII
+    }
+
     /// Calls a function with each key of a dictionary and the value that follows it.
     @inline(__always)
     func forEachKey(of node: Node, _ body: (_ key: Node, _ value: Node) -> Void) {

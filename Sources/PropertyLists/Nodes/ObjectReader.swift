@@ -2,6 +2,11 @@ import Foundation
 
 /// Makes Foundation's objects from a table.
 struct ObjectReader {
+    /// How many members of a set may share a hash: each insertion compares with all of them.
+    private static let crowdLimit = 1_024
+
+    /// Why the objects are not those of the table.
+    private(set) var fault: PropertyListError?
     private let table: NodeTable
     private let hasMutableContainers: Bool
     private let hasMutableLeaves: Bool
@@ -40,10 +45,7 @@ struct ObjectReader {
             array.reserveCapacity(node.length)
             forEachMember(node) { array.append($0) }
             return array
-        case .set:
-            let set = NSMutableSet()
-            forEachMember(node) { set.add($0) }
-            return hasMutableContainers ? set : NSSet(set: set)
+        case .set: return set(node)
         case .dictionary: return dictionary(node)
         }
     }
@@ -58,15 +60,44 @@ struct ObjectReader {
         }
     }
 
+    private mutating func set(_ node: Node) -> Any {
+        let set = NSMutableSet()
+        // Equal texts are one member. Foundation on Linux has different hashes for some, and its set ends the process then.
+        var texts: Set<String> = []
+        var crowds: [Int: Int] = [:]
+        var index = node.start
+        while index != 0, fault == nil {
+            let member = table.nodes[index]
+            index = Int(member.next)
+            // Comparing containers that share parts can take for ever.
+            if member.isContainer { fault = refusal("a container as a set's member", member) }
+            if member.kind == .string, !texts.insert(table.text(member)).inserted { continue }
+            let object = object(member)
+            if node.length > Self.crowdLimit, let hash = (object as? NSObject)?.hash {
+                crowds[hash, default: 0] += 1
+                if crowds[hash, default: 0] > Self.crowdLimit {
+                    fault = refusal("more than \(Self.crowdLimit) members of a set share a hash", member)
+                }
+            }
+            if fault == nil { set.add(object) }
+        }
+        return hasMutableContainers ? set : NSSet(set: set)
+    }
+
+    private func refusal(_ message: String, _ node: Node) -> PropertyListError {
+        PropertyListError(.limitExceeded, message, offset: Int(node.offset))
+    }
+
     private mutating func dictionary(_ node: Node) -> Any {
         if hasMutableContainers { return mutableDictionary(node) }
-        var dictionary: [String: Any]
-        if let form = forms.form(of: node) {
-            dictionary = form.empty
-            fill(&dictionary.values, of: form, from: node)
-            return dictionary
-        }
-        dictionary = [:]
+        guard let form = forms.form(of: node) else { return formlessDictionary(node) }
+        var dictionary = form.empty
+        fill(&dictionary.values, of: form, from: node)
+        return dictionary
+    }
+
+    private mutating func formlessDictionary(_ node: Node) -> [String: Any] {
+        var dictionary: [String: Any] = [:]
         dictionary.reserveCapacity(node.length)
         table.forEachKey(of: node) { key, value in
             let name = table.text(key)
@@ -83,8 +114,12 @@ struct ObjectReader {
     }
 
     private mutating func mutableDictionary(_ node: Node) -> NSMutableDictionary {
-        let dictionary = NSMutableDictionary(capacity: min(node.length, 1 << 16))
         let form = forms.form(of: node)
+        // Equal texts are one key, as in a set.
+        if form == nil, !table.hasASCIIKeys(node) {
+            return NSMutableDictionary(dictionary: formlessDictionary(node))
+        }
+        let dictionary = NSMutableDictionary(capacity: min(node.length, 1 << 16))
         table.forEachKey(of: node) { key, value in
             if let form, let index = form.index(of: key) {
                 dictionary.setObject(object(value), forKey: form.keys[index])
