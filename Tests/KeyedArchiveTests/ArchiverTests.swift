@@ -213,6 +213,39 @@ import Testing
         }
     }
 
+    /// Foundation's values that something else encodes before or after.
+    @Test func conditionalValuesAreThere() throws {
+        let values: [any NSObject & NSCoding] = [
+            NSString(string: "text"), NSMutableString(string: "text"), NSData(data: Data([1, 2])),
+            NSMutableData(data: Data([1, 2])), NSNumber(value: 5), NSDate(timeIntervalSinceReferenceDate: 5),
+            NSUUID(), NSURL(fileURLWithPath: "/a"),
+        ]
+        for value in values {
+            for isFirst in [true, false] {
+                try probe {
+                    if isFirst { $0.encodeConditionalObject(value, forKey: "a") }
+                    $0.encode(value, forKey: "b")
+                    if !isFirst { $0.encodeConditionalObject(value, forKey: "a") }
+                } _: { coder in
+                    for key in ["a", "b"] {
+                        let read = coder.decodeObject(forKey: key).map { ($0 as AnyObject) as? NSObject }
+                        #expect(read == value, "\(type(of: value)), \(key)")
+                    }
+                }
+                try probe {
+                    if isFirst { $0.encodeConditionalObject(value) }
+                    $0.encode(value)
+                    if !isFirst { $0.encodeConditionalObject(value) }
+                } _: { coder in
+                    for _ in 0..<2 {
+                        let read = coder.decodeObject().map { ($0 as AnyObject) as? NSObject }
+                        #expect(read == value, "\(type(of: value))")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func theTextThatStandsForNilIsAString() throws {
         let back = try KeyedUnarchiver.unarchivedRoot(
             ofClass: [String].self,

@@ -289,7 +289,7 @@ public final class KeyedArchiver: NSCoder {
 
     /// Encodes a reference to an object that is in the archive only if something else encodes it too.
     ///
-    /// Decodes to `nil` otherwise.
+    /// Decodes to `nil` otherwise. Values of Swift, and strings and data that cannot be changed, are always in the archive.
     public override func encodeConditionalObject(_ object: Any?, forKey key: String) {
         guard isOpen else { return }
         writer.set(key, writer.reference(to: conditional(object)))
@@ -299,6 +299,9 @@ public final class KeyedArchiver: NSCoder {
         guard let object else { return 0 }
         guard type(of: object) is AnyClass else { return uid(of: object) }
         let instance = object as AnyObject
+        // These are archived by their content, so that nobody can tell what else encodes them.
+        if let text = instance as? NSString, !isMutable(text, NSMutableString.self) { return uid(of: object) }
+        if let data = instance as? NSData, !isMutable(data, NSMutableData.self) { return uid(of: object) }
         if let position = writer.identities.find(instance) { return refer(to: position) }
         let uid = writer.reserveNull()
         writer.identities.add(instance, uid: uid, isReserved: true)
