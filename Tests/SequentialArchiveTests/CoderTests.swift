@@ -220,6 +220,33 @@ extension ScriptedTests {
             #expect(list?.count == 2)
         }
 
+        @Test func replacementsAreThereConditionally() throws {
+            let old = Place(name: "old", x: 0, count: 0)
+            let new = Place(name: "new", x: 0, count: 0)
+            Scripted.decoding = { coder in
+                let first = coder.decodeObject() as? Place
+                #expect(first?.name == "new")
+                #expect(coder.decodeObject() as? Place === first)
+                return true
+            }
+            for isFirst in [true, false] {
+                Scripted.encoding = {
+                    if isFirst { $0.encodeConditionalObject(old) }
+                    $0.encode(old)
+                    if !isFirst { $0.encodeConditionalObject(old) }
+                }
+                let archiver = SequentialArchiver()
+                archiver.replace(old, with: new)
+                archiver.encodeRootObject(Scripted())
+                let data = try archiver.encodedData
+                let read = try SequentialUnarchiver.unarchiveObject(
+                    with: data,
+                    allowing: [Scripted.self, Place.self]
+                )
+                #expect(read is Scripted)
+            }
+        }
+
         @Test func valuesByTypeComeBack() throws {
             struct Mixed: Equatable {
                 var flag: Int8 = -3

@@ -149,16 +149,19 @@ public final class SequentialArchiver: NSCoder {
 
     /// Writes a value as an object: nil, a reference, or an object with its class.
     func write(object: Any?) {
-        guard var value = object else { return writer.write(tag: StreamTag.null) }
-        if !replacements.isEmpty, type(of: value) is AnyClass,
-            let other = replacements[ObjectIdentifier(value as AnyObject)]
-        {
-            value = other.replacement
-        }
+        guard let object else { return writer.write(tag: StreamTag.null) }
+        let value = replaced(object)
         let type = type(of: value)
         // The commonest one first.
         if type == String.self, let text = exactly(value, String.self) { return write(text: text) }
         handler(of: type).encode(value, self)
+    }
+
+    /// The object to encode for one that is met.
+    @inline(__always)
+    private func replaced(_ object: Any) -> Any {
+        guard !replacements.isEmpty, type(of: object) is AnyClass else { return object }
+        return replacements[ObjectIdentifier(object as AnyObject)]?.replacement ?? object
     }
 
     private func handler(of type: Any.Type) -> ObjectHandler {
@@ -234,11 +237,13 @@ public final class SequentialArchiver: NSCoder {
     /// Outside `encodeRootObject(_:)` this is recorded as `.encodingFailed`: what else is to come is not known there.
     public override func encodeConditionalObject(_ object: Any?) {
         if hasFailed { return }
-        guard let object, type(of: object) is AnyClass else { return encode(object) }
+        guard let object, case let value = replaced(object), type(of: value) is AnyClass else {
+            return encode(object)
+        }
         guard isInRoot else {
             return record(ArchiveError(.encodingFailed, "a conditional object outside encodeRootObject(_:)"))
         }
-        let identity = object as AnyObject
+        let identity = value as AnyObject
         if graph.number(of: identity) != nil || unconditional?.contains(ObjectIdentifier(identity)) == true {
             return encode(object)
         }
