@@ -160,6 +160,26 @@ struct CoderTests {
         }
     }
 
+    /// Keys are compared as texts, whatever their bytes and their number.
+    @Test(arguments: [PropertyListFormat.binary, .xml], [0, 2, 20])
+    func keysThatAreCanonicallyEquivalentAreFound(format: PropertyListFormat, others: Int) throws {
+        struct Size: Decodable {
+            enum CodingKeys: String, CodingKey {
+                case size = "gr\u{F6}\u{DF}e"
+                case kelvin = "K"
+                case missing
+            }
+            var size: Int
+            var kelvin: Int
+            var missing: Int?
+        }
+        var values = ["gro\u{308}\u{DF}e": 1, "\u{212A}": 2]
+        for number in 0..<others { values["other \(number)"] = number }
+        let data = try PropertyListCoder(outputFormat: format).encode(values)
+        let size = try PropertyListCoder().decode(Size.self, from: data)
+        #expect(size.size == 1 && size.kelvin == 2 && size.missing == nil)
+    }
+
     @Test func errorsHaveThePathsOfFoundations() throws {
         struct Inner: Codable { var number: Int8 }
         struct Outer: Codable { var inner: [Inner] }

@@ -1,13 +1,16 @@
 /// Finds the members of a dictionary by key; mostly they are asked for in order.
 final class MemberFinder {
     private let table: NodeTable
+    private let node: Node
     private let first: Int
     private var next: Int
-    /// Values by key, where searching would take too long or keys are there twice.
+    /// Values by key, where searching would take too long, keys are there twice, or equal texts may have other bytes.
     private var members: [String: Int]?
+    private lazy var hasASCIIKeys = table.hasASCIIKeys(node)
 
     init(_ table: NodeTable, _ node: Node) {
         self.table = table
+        self.node = node
         first = node.start
         next = node.start
         if node.length > 12 || hasDuplicates { members = readMembers() }
@@ -43,28 +46,37 @@ final class MemberFinder {
     func member(_ name: String) -> Int? {
         if let members { return members[name] }
         var name = name
-        return name.withUTF8 { bytes in
+        let (found, isASCII) = name.withUTF8 { bytes in
             let text = ByteView(bytes)
-            let start = next == 0 ? first : next
-            var key = start
-            while key != 0 {
-                let following = after(key)
-                if table.haveSameBytes(table.nodes[key], text) {
-                    next = following
-                    return Int(table.nodes[key].next)
-                }
-                key = following
-            }
-            key = first
-            while key != start {
-                if table.haveSameBytes(table.nodes[key], text) {
-                    next = after(key)
-                    return Int(table.nodes[key].next)
-                }
-                key = after(key)
-            }
-            return nil
+            let found = member(text)
+            return (found, found != nil || text.isASCII)
         }
+        if found != nil || (isASCII && hasASCIIKeys) { return found }
+        let members = readMembers()
+        self.members = members
+        return members[name]
+    }
+
+    private func member(_ text: ByteView) -> Int? {
+        let start = next == 0 ? first : next
+        var key = start
+        while key != 0 {
+            let following = after(key)
+            if table.haveSameBytes(table.nodes[key], text) {
+                next = following
+                return Int(table.nodes[key].next)
+            }
+            key = following
+        }
+        key = first
+        while key != start {
+            if table.haveSameBytes(table.nodes[key], text) {
+                next = after(key)
+                return Int(table.nodes[key].next)
+            }
+            key = after(key)
+        }
+        return nil
     }
 
     var names: [String] {
