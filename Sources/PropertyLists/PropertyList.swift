@@ -4,7 +4,8 @@ import Foundation
 ///
 /// Two are equal if their values are, wherever they stood; dictionaries with their keys in another order are not.
 public struct PropertyList: Sendable {
-    /// A value. A dictionary keeps duplicates of keys, as in the input.
+    /// A value. A dictionary keeps duplicates of keys, as in the input: in binary lists the first one counts, in text the
+    /// last one.
     public enum Value: Sendable, Equatable {
         case null
         case bool(Bool)
@@ -66,7 +67,7 @@ public struct PropertyList: Sendable {
         self = reader.tree(table.nodes[NodeTable.root])
     }
 
-    /// The list in a format. Equal strings, data and numbers stand once in a binary list. O(*n*).
+    /// The list in a format. Equal strings, data and numbers stand once in a binary list; duplicates of keys are kept. O(*n*).
     ///
     /// - Throws: ``PropertyListError`` with code `.notRepresentable` if the format has no form of a value.
     public func data(format: PropertyListFormat) throws(PropertyListError) -> Data {
@@ -83,6 +84,8 @@ public struct PropertyList: Sendable {
 
     /// Converts a property list to another format.
     ///
+    /// Where a key is there twice, and another of its values counts in that format, the other ones are left out.
+    ///
     /// - Throws: ``PropertyListError`` if the input is wrong, or with code `.notRepresentable` if the format has no
     ///   form of a value.
     public static func convert(
@@ -90,7 +93,13 @@ public struct PropertyList: Sendable {
         to format: PropertyListFormat,
         limits: PropertyListLimits = PropertyListLimits()
     ) throws(PropertyListError) -> Data {
-        try NodeTable.read([UInt8](data), limits: limits).written(as: format)
+        let table = try NodeTable.read([UInt8](data), limits: limits)
+        guard table.lastDuplicateCounts != format.lastDuplicateCounts, table.hasDuplicates else {
+            return try table.written(as: format)
+        }
+        var reader = TreeReader(table)
+        let list = reader.tree(table.nodes[NodeTable.root])
+        return try list.withoutDuplicates(in: table.format).data(format: format)
     }
 
     private func append(to builder: inout NodeBuilder, depth: Int) throws(PropertyListError) -> Int {

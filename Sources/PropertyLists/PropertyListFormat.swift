@@ -8,4 +8,7 @@ public enum PropertyListFormat: String, Sendable, Hashable, CaseIterable {
     case openStep
     /// GNUstep's text: OpenStep's with types, as in `<*I5>`.
     case gnuStep
+
+    /// Whether a dictionary's last value of a key counts; else the first: as in Foundation.
+    var lastDuplicateCounts: Bool { self != .binary }
 }

@@ -26,6 +26,26 @@ struct RoundTripTests {
         }
     }
 
+    /// The first value of a key counts in binary lists, the last one in text.
+    @Test(arguments: PropertyListFormat.allCases, PropertyListFormat.allCases)
+    func theSameValueOfAKeyCountsInEveryFormat(from: PropertyListFormat, to: PropertyListFormat) throws {
+        let texts = ["1", "2", "3"].map { PropertyList(.string($0)) }
+        let inner = PropertyList(.dictionary(zip(["a", "b", "a"], texts).map { .init(key: $0, value: $1) }))
+        let outer = PropertyList(.dictionary([.init(key: "c", value: inner), .init(key: "d", value: texts[0])]))
+        for list in [inner, outer, PropertyList(.array([inner, outer, inner]))] {
+            let data = try list.data(format: from)
+            let converted = try PropertyList.convert(data, to: to)
+            let back = try PropertyList.convert(converted, to: from)
+            let expected = try PropertyListObjects.propertyList(from: data, format: nil)
+            for other in [converted, back] {
+                #expect(try isEqual(PropertyListObjects.propertyList(from: other, format: nil), expected))
+            }
+        }
+        let data = try PropertyList.convert(inner.data(format: from), to: to)
+        let values = try PropertyListCoder().decode([String: String].self, from: data)
+        #expect(values == ["a": from == .binary ? "1" : "3", "b": "2"])
+    }
+
     @Test(arguments: [PropertyListFormat.binary, .xml, .openStep])
     func foundationReadsTheSame(format: PropertyListFormat) throws {
         for seed in seeds(0..<100) {

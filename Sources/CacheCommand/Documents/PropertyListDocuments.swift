@@ -8,7 +8,9 @@ enum PropertyListDocuments: DocumentFormat {
         do throws(PropertyListError) {
             var format: PropertyListFormat?
             let list = try PropertyList(bytes, format: &format)
-            return PropertyListDocument(formatName: name(of: format), content: PropertyListContent(list))
+            // Other formats have another rule for a key that is there twice, or none.
+            let content = PropertyListContent(list.withoutDuplicates(in: format ?? .openStep))
+            return PropertyListDocument(formatName: name(of: format), content: content)
         } catch {
             if error.code == .unknownFormat || !hasMark(bytes) { return nil }
             throw DocumentFault(error)

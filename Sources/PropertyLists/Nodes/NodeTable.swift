@@ -55,8 +55,21 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// Whether a dictionary's last value of a key counts; else the first: as in Foundation.
-    var lastDuplicateCounts: Bool { format != .binary }
+    /// Whether a dictionary's last value of a key counts; else the first.
+    var lastDuplicateCounts: Bool { format.lastDuplicateCounts }
+
+    /// Whether a dictionary has a key twice.
+    var hasDuplicates: Bool {
+        var forms = DictionaryForms(self)
+        for index in 0..<nodes.count where nodes[index].kind == .dictionary {
+            let node = nodes[index]
+            // Those with a form have none.
+            if node.length < 2 || forms.form(of: node) != nil { continue }
+            let keys = keys(of: node)
+            if Set(keys).count < keys.count { return true }
+        }
+        return false
+    }
 
     func position(of node: Node) -> PropertyListPosition { position(at: Int(node.offset)) }
 

@@ -186,6 +186,16 @@ struct DocumentCommandTests {
         #expect(try String(contentsOfFile: null, encoding: .utf8) == #"{"a":[0,null]}"#)
     }
 
+    @Test("A key that is there twice is converted with the value that counts")
+    func duplicates() throws {
+        let text = "<plist><dict><key>a</key><integer>1</integer><key>a</key><integer>2</integer></dict></plist>"
+        let path = try workspace.file("twice.plist", text)
+        let json = String(decoding: run("convert", path, "--to", "json", "-o", "-").output.bytes, as: UTF8.self)
+        #expect(json.filter { !" \n".contains($0) } == #"{"a":2}"#)
+        #expect(run("convert", path, "--to", "binary").status == .success)
+        #expect((try read("twice.plist") as? [String: Int]) == ["a": 2])
+    }
+
     @Test("A value that a form cannot hold is named with its path, and the file stays as it is")
     func refusals() throws {
         let cases: [(Any, String, String)] = [
