@@ -7,17 +7,18 @@ enum JSONFormat: DocumentFormat {
 
     static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
         let blanks = Array(" \t\r\n".utf8)
-        guard let first = bytes.first(where: { !blanks.contains($0) }),
+        // A slice: the span of an array needs newer systems. A byte order mark is no part of the text.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = [UInt8](bytes)[(bytes.starts(with: mark) ? mark.count : 0)...]
+        guard let first = text.first(where: { !blanks.contains($0) }),
             Array("{[\"-0123456789tfn".utf8).contains(first)
         else { return nil }
         var parser = JSONParser(limits: limits)
-        // A slice: the span of an array needs newer systems.
-        let text = [UInt8](bytes)[...]
         do throws(JSONError) {
             return JSONDocument(propertyList: PropertyListContent(try parser.parse(text.span)))
         } catch {
             let line = text.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
-            let fault = DocumentFault(error.code.phrase, offset: error.offset, line: line)
+            let fault = DocumentFault(error.code.phrase, offset: text.startIndex + error.offset, line: line)
             // OpenStep's text begins with the same characters. The fault of the reader that came further is told.
             do throws(DocumentFault) {
                 if let list = try PropertyListDocuments.open(bytes) { return list }

@@ -196,6 +196,15 @@ struct DocumentCommandTests {
         #expect((try read("twice.plist") as? [String: Int]) == ["a": 2])
     }
 
+    @Test("JSON may begin with a byte order mark")
+    func marked() throws {
+        let path = try workspace.file("marked.json", "\u{FEFF}{\"a\":[1]}")
+        #expect(run("lint", path).output.lines == ["\(path): OK, JSON"])
+        #expect(run("convert", path, "--to", "json", "-o", "-").output.bytes.starts(with: "{".utf8))
+        let bad = try workspace.file("bad.json", "\u{FEFF}{\n\"a\":\n}")
+        #expect(run("lint", bad).errors.text.hasSuffix("at line 3, byte 10\n"))
+    }
+
     @Test("A value that a form cannot hold is named with its path, and the file stays as it is")
     func refusals() throws {
         let cases: [(Any, String, String)] = [

@@ -2,9 +2,9 @@ import KeyedArchive
 
 /// A strict parser for one JSON text (RFC 8259), fast on short ones.
 ///
-/// - A number without fraction and exponent is an `Int64`, above that a `UInt64`, beyond both a double, as is
-///   `-0`, which keeps its sign so. Every other number is the nearest double; one that no finite double is
-///   near is an error.
+/// - A number without fraction and exponent is an `Int64`, above that a `UInt64`; beyond both it is an error. `-0` is a
+///   double, which keeps its sign so. Every other number is the nearest double; one that no finite double is near is an
+///   error.
 /// - A name that occurs twice in an object is an error: whichever value won, the other one would be lost.
 /// - Half a surrogate pair is an error, since no Unicode text can hold it.
 /// - Values are put one after another into two arrays, which hold them without an object for each.
