@@ -114,12 +114,13 @@ struct ObjectReader {
     }
 
     private mutating func mutableDictionary(_ node: Node) -> NSMutableDictionary {
-        let form = forms.form(of: node)
-        // Equal texts are one key, as in a set.
-        if form == nil, !table.hasASCIIKeys(node) {
-            return NSMutableDictionary(dictionary: formlessDictionary(node))
-        }
         let dictionary = NSMutableDictionary(capacity: min(node.length, 1 << 16))
+        let form = forms.form(of: node)
+        if form == nil, !table.hasASCIIKeys(node) {
+            // Equal texts are one key, as in a set.
+            dictionary.addEntries(from: formlessDictionary(node))
+            return dictionary
+        }
         table.forEachKey(of: node) { key, value in
             if let form, let index = form.index(of: key) {
                 dictionary.setObject(object(value), forKey: form.keys[index])
