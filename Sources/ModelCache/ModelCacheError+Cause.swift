@@ -9,7 +9,7 @@ extension ModelCacheError {
     static func words(for cause: any Error) -> String {
         if let cause = cause as? DecodingError { return words(for: cause) }
         if let own = (cause as? any LocalizedError)?.errorDescription { return line(own) }
-        // The system's other descriptions have URLs and whatever else came along.
+        // The other descriptions of Foundation's errors contain URLs and user information.
         if cause is URLError || type(of: cause) is NSError.Type { return line(cause.localizedDescription) }
         // Of the type: each value can be cast, on Apple platforms as an NSError.
         if type(of: cause) is any CustomStringConvertible.Type { return line("\(cause)") }

@@ -8,20 +8,28 @@ import TypedCacheTesting
 
 /// Revisions, which must not be given twice.
 @Suite struct BookkeepingTests {
-    @Test func noRevisionIsGivenBeforeTheDiskKnowsOfIt() throws {
-        let directory = try TemporaryDirectory()
+    /// A disk that fails as planned, with one record of bookkeeping.
+    private struct Disk {
+        let directory: TemporaryDirectory
         let faults = DiskFaults()
+
+        init() throws { directory = try TemporaryDirectory() }
+
         func open() throws -> Bookkeeping {
             try Bookkeeping(
                 Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files))
             )
         }
-        let first = try open()
+    }
+
+    @Test func noRevisionIsGivenBeforeTheDiskKnowsOfIt() throws {
+        let disk = try Disk()
+        let first = try disk.open()
         #expect(first.next { _ in } == nil)
-        faults.fail(.write)
+        disk.faults.fail(.write)
         #expect(throws: ModelCacheError.self) { try first.reserve() }
         #expect(first.next { _ in } == nil)
-        faults.heal()
+        disk.faults.heal()
         try first.reserve()
         var given: Set<Revision> = []
         var asked = 0
@@ -29,7 +37,7 @@ import TypedCacheTesting
         #expect(given.count > 1_000)
         #expect(asked == 1)
         // As after a crash: reserved revisions are gone, given or not.
-        let second = try open()
+        let second = try disk.open()
         try second.reserve()
         let next = try #require(second.next { _ in })
         #expect(given.allSatisfy { $0 < next })
@@ -65,21 +73,15 @@ import TypedCacheTesting
     }
 
     @Test func aReservationBehindOnesThatTheDiskRefusedIncludesTheirRevisions() throws {
-        let directory = try TemporaryDirectory()
-        let faults = DiskFaults()
-        func open() throws -> Bookkeeping {
-            try Bookkeeping(
-                Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files))
-            )
-        }
-        let first = try open()
-        faults.fail(.write, with: .noSpace)
+        let disk = try Disk()
+        let first = try disk.open()
+        disk.faults.fail(.write, with: .noSpace)
         #expect(throws: ModelCacheError.self) { try first.reserve() }
         let given = (0..<5_000).map { _ in first.nextUnreserved() }
         #expect(Set(given).count == given.count)
         let last = try #require(given.last)
         let unreserved = first.generation(of: last)
-        faults.heal()
+        disk.faults.heal()
         try first.invalidate([.everything], at: last)
         #expect(first.generation(of: last) != unreserved)
         try first.reserve()
@@ -87,7 +89,7 @@ import TypedCacheTesting
         #expect(next > last)
         #expect(first.generation(of: next) != unreserved)
         #expect(first.generation(of: last) == first.generation(of: next))
-        let second = try open()
+        let second = try disk.open()
         try second.reserve()
         #expect(try #require(second.next { _ in }) > next)
         #expect(second.generation(of: next) == first.generation(of: next))

@@ -3,7 +3,7 @@ import ModelCache
 import ModelCacheTesting
 import Testing
 
-/// What errors say, and that nothing comes of an answer that is another model's.
+/// The messages of errors, and answers with another model's identity.
 @Suite struct ErrorTests {
     @Test(arguments: [true, false]) func anotherModelsAnswerIsRefusedAndNothingOfItIsKept(isStored: Bool)
         async throws

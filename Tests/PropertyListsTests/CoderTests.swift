@@ -160,7 +160,7 @@ struct CoderTests {
         }
     }
 
-    /// Keys are compared as texts, whatever their bytes and their number.
+    /// A key is found by its text: in any normal form, and among any number of keys.
     @Test(arguments: [PropertyListFormat.binary, .xml], [0, 2, 20])
     func keysThatAreCanonicallyEquivalentAreFound(format: PropertyListFormat, others: Int) throws {
         struct Size: Decodable {

@@ -299,7 +299,7 @@ public final class KeyedArchiver: NSCoder {
         guard let object else { return 0 }
         guard type(of: object) is AnyClass else { return uid(of: object) }
         let instance = object as AnyObject
-        // These are archived by their content, so that nobody can tell what else encodes them.
+        // Texts and data are archived by their content: an archive does not tell which objects encode them.
         if let text = instance as? NSString, !isMutable(text, NSMutableString.self) { return uid(of: object) }
         if let data = instance as? NSData, !isMutable(data, NSMutableData.self) { return uid(of: object) }
         if let position = writer.identities.find(instance) { return refer(to: position) }

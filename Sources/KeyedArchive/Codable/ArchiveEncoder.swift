@@ -68,7 +68,7 @@ final class ArchiveEncoder: Encoder {
         if case .empty = state { state = .single(slot) } else { refuse(at: path) }
     }
 
-    /// The container under a key: the one that is there, or a new one, which `write` puts in its place at the end.
+    /// The container under a key: the same at each request. `write` puts it in its place at the end.
     func nested<Container: NestedContainer>(
         in containers: inout [String: any NestedContainer],
         at path: CodingPath,

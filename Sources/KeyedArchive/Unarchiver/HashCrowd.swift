@@ -23,7 +23,7 @@ package struct HashCrowd {
         #endif
     }
 
-    /// The member to insert for one that was read: itself, or the first one that is the same text.
+    /// The member to insert in the place of `member`: the first member with an equal text, if there is one, or itself.
     ///
     /// - Throws: `.limitExceeded`.
     package mutating func admit(_ member: AnyHashable) throws(ArchiveError) -> AnyHashable {

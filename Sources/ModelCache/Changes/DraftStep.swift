@@ -46,7 +46,7 @@ extension DraftStep {
 
 struct ModelStep<Model: CachedModel>: DraftStep {
     let key: String
-    /// Whether the step removes the model, also one that is not stored.
+    /// Whether the step removes the model, stored or not.
     var isRemoval = false
     let change: Layers<Model>.Change
 

@@ -270,7 +270,7 @@ extension ModelEngine {
         arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let before = try await record(lists().records, list.listKey)?.record
-        // Others ask for the page anew after an invalidation.
+        // A page from before an invalidation is asked for anew, but for the last attempt.
         let isCurrent = { @Sendable (record: ListRecord?) in
             record?.next == end
                 && (alsoInvalidated || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision)

@@ -204,7 +204,7 @@ final class EncodingPlace: Encoder {
         return place
     }
 
-    /// The container under a key of this dictionary: the one that is there, or a new one.
+    /// The container under a key of this dictionary: the same at each request.
     func container(forKey key: any CodingKey) -> EncodingPlace {
         let name = key.stringValue
         if let old = state.container(name, in: slot) {

@@ -220,8 +220,7 @@ struct ClusterBatch {
         }
     }
 
-    /// The items of a request that fail with it: not the one that only follows them, which keeps the error if no other
-    /// node answers it.
+    /// The items of a request that fail with it. `WAIT` does not: it has the error only if no other node answers it.
     private mutating func failing(_ request: Request, with error: RedisError) -> [Int] {
         let all = request.items.compactMap { $0 }
         for index in all where items[index].followsChanges { items[index].failure = error }

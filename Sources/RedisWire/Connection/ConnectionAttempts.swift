@@ -7,7 +7,8 @@ struct ConnectionAttempts {
 
     init(_ backoff: RedisBackoff) { self.backoff = backoff }
 
-    /// The server has answered a call: one that greets, and then ends each connection, is not asked more often for that.
+    /// The server has answered a call. A greeting does not count, so that the pauses grow also for a server that greets and
+    /// then ends each connection.
     mutating func succeed() { failures = 0 }
 
     /// Counts a failed attempt, or a connection that broke; returns the pause before the next attempt.

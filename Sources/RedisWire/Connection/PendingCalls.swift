@@ -111,8 +111,8 @@ private struct CallQueue {
     }
 }
 
-/// The callers that stop waiting before their calls' deadlines, as a binary heap by their own deadlines: one that waits
-/// for long may be submitted before one that does not.
+/// The callers that stop waiting before their calls' deadlines, as a binary heap by their own deadlines: a call with a late
+/// deadline may be submitted before a call with an early one.
 private struct UrgentCalls {
     private typealias Caller = (deadline: ContinuousClock.Instant, answer: RedisAnswer)
 

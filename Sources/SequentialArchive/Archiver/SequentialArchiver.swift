@@ -157,7 +157,7 @@ public final class SequentialArchiver: NSCoder {
         handler(of: type).encode(value, self)
     }
 
-    /// The object to encode for one that is met.
+    /// The object that is archived in an object's place.
     @inline(__always)
     private func replaced(_ object: Any) -> Any {
         guard !replacements.isEmpty, type(of: object) is AnyClass else { return object }

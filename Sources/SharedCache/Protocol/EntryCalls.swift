@@ -2,7 +2,8 @@ import ArchiveStore
 import Foundation
 import RedisWire
 
-/// Reads whole entries. Of a longer value than any entry, which others have put there, it reads one byte more than that.
+/// Reads whole entries. Of a value that is longer than the largest entry, and so was written by another program, it reads
+/// one byte more than such an entry has.
 struct ReadEntries: EntryCall {
     /// The answer for a key, which may be a refusal, and the place of its entry.
     struct Found {

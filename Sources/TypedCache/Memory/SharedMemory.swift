@@ -181,7 +181,7 @@ final class SharedMemory: Sendable {
 
     /// Has all caches of the directory forget everything, for any of it may be out of date.
     ///
-    /// - Returns: the entries that left this cache's memory, and those that left the others'.
+    /// - Returns: the entries that left this cache's memory, and the entries that left the other caches' memories.
     func invalidateAll() -> (own: MemoryTier.Dropped, others: [MemoryTier.Dropped]) {
         (withLock { $0.invalidateAll() }, siblings.map { other in other.withLock { $0.invalidateAll() } })
     }
@@ -225,7 +225,8 @@ final class SharedMemory: Sendable {
 
     // MARK: Idle deadlines
 
-    /// The timings of a key's entries in all caches of the directory, and of those whose deadlines are being moved.
+    /// The timings of a key's entries in all caches of the directory: of entries in memory, and of entries whose deadlines
+    /// are being moved.
     func timings(_ key: EntryKey) -> [EntryTiming] {
         ([self] + siblings).flatMap { member in
             [member.table.entry(forKey: key)?.timing, member.moves.timing(key)].compactMap { $0 }

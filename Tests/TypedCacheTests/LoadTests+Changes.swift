@@ -1,0 +1,190 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TypedCache
+
+/// Removals, saves and failures while a key is loaded.
+extension LoadTests {
+    // MARK: Removals and saves meanwhile
+
+    enum Change: CaseIterable, Sendable { case remove, removeAll, save, removeByAnother, saveByAnother, modify }
+
+    @Test(arguments: Change.allCases)
+    func whatHappensDuringALoadCounts(change: Change) async throws {
+        let cities = try cache()
+        let other = try cache()
+        let saved = City(name: "saved", population: 2)
+        try await cities.save(City(name: "old", population: 0), forKey: "a", expiration: .after(.seconds(1)))
+        clock.advance(by: 2)
+        let source = Source(isOpen: false)
+        let load = Task { try await cities.fetch(forKey: "a") { try await source.load() } }
+        await source.hasRun(1)
+        switch change {
+        case .remove: try await cities.remove(forKey: "a")
+        case .removeAll: try await cities.removeAll()
+        case .save: try await cities.save(saved, forKey: "a")
+        case .removeByAnother: try await other.remove(forKey: "a")
+        case .saveByAnother: try await other.save(saved, forKey: "a")
+        case .modify: try await cities.modify(forKey: "a") { $0 = saved }
+        }
+        source.open()
+        // The one who asked gets what was loaded for it; what is kept is what came later.
+        #expect(try await load.value.name == "loaded")
+        let isSaved = [Change.save, .saveByAnother, .modify].contains(change)
+        for cache in [cities, other, try cache()] {
+            #expect(try await cache.fetch(forKey: "a")?.name == (isSaved ? "saved" : nil))
+        }
+    }
+
+    /// A fetch that begins behind a removal does not get a value from before it.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: ["remove", "removeByAnother", "removeSeveral", "removeAll", "removeTagged", "failedSave"]
+    )
+    func aLaterFetchJoinsNoLoadFromBeforeARemoval(change: String) async throws {
+        let store = AgreementTests.TestStore()
+        let inDirectory = change != "failedSave"
+        let cities = inDirectory ? try cache() : Cache<City>(over: store, clock: clock)
+        let other = try cache()
+        let old = City(name: "old", population: 0)
+        // Of use still, so that it stays on disk.
+        let expiration = Expiration.after(.seconds(1)).servingStaleOnError(for: .seconds(3_600))
+        try await cities.save(old, forKey: "a", expiration: expiration, tags: ["t"])
+        clock.advance(by: 2)
+        let source = Source(isOpen: false)
+        let former = Task { try await cities.fetch(forKey: "a") { try await source.load() } }
+        await source.hasRun(1)
+        switch change {
+        case "remove": try await cities.remove(forKey: "a")
+        case "removeByAnother": try await other.remove(forKey: "a")
+        case "removeSeveral": try await cities.remove(forKeys: ["a"])
+        case "removeAll": try await cities.removeAll()
+        case "removeTagged": try await cities.removeAll(tagged: "t")
+        default:
+            store.state.withLock { $0.failsSaves = true }
+            await #expect(throws: CacheError.self) { try await cities.save(old, forKey: "a") }
+            store.state.withLock { $0.failsSaves = false }
+        }
+        let later = try await cities.fetch(forKey: "a") { City(name: "later", population: 1) }
+        #expect(later.name == "later")
+        source.open()
+        #expect(try await former.value.name == "loaded")
+        #expect(try await cities.fetch(forKey: "a")?.name == "later")
+    }
+
+    /// Removals at any moment of a load, many times: nothing that was loaded before comes back.
+    @Test(arguments: [false, true])
+    func noRemovalIsLost(everything: Bool) async throws {
+        let cities = try cache()
+        for round in 0..<200 {
+            let loaded = Mutex(false)
+            let load = Task {
+                try await cities.fetch(forKey: "a") {
+                    loaded.withLock { $0 = true }
+                    return City(name: "\(round)", population: round)
+                }
+            }
+            while !loaded.withLock({ $0 }) { await pause() }
+            if everything { try await cities.removeAll() } else { try await cities.remove(forKey: "a") }
+            _ = try await load.value
+            // Either the load was done before the removal, or it does not count.
+            #expect(try await cities.fetch(forKey: "a") == nil, "round \(round)")
+            #expect(try await cities.contains(forKey: "a") == false, "round \(round)")
+        }
+    }
+
+    @Test func aValueThatCannotBeSavedIsReturnedAllTheSame() async throws {
+        let reported = Mutex<[CacheError.Code]>([])
+        let store = AgreementTests.TestStore()
+        store.state.withLock { $0.failsSaves = true }
+        let cities = Cache<City>(
+            name: "full",
+            directory: directory.url,
+            store: store,
+            memory: MemorySettings(),
+            values: ValueTreatment(areShared: true, areSendable: true),
+            expiration: .never,
+            clock: clock,
+            observer: FailureObserver { error in reported.withLock { $0.append(error.code) } }
+        )
+        let city = try await cities.fetch(forKey: "a") { City(name: "loaded", population: 1) }
+        #expect(city.name == "loaded")
+        #expect(reported.withLock { $0 } == [.io])
+        #expect(cities.statistics.failures == 1 && cities.statistics.loads == 1)
+        // Memory alone has it, so it is the latest.
+        #expect(try await cities.fetch(forKey: "a", freshness: .latest)?.name == "loaded")
+        let again = try await cities.fetch(forKey: "a") { City(name: "again", population: 1) }
+        #expect(again.name == "loaded")
+    }
+
+    @Test func whatCannotBeArchivedIsAnError() async throws {
+        let fickle = try Cache<Fickle>(name: "fickle", directory: directory.url)
+        let error = await #expect(throws: CacheError.self) {
+            try await fickle.fetch(forKey: "a") { Fickle("bad") }
+        }
+        #expect(error?.code == .encodingFailed)
+        let good = try await fickle.fetch(forKey: "a") { Fickle("good") }
+        #expect(good.text == "good")
+    }
+
+    /// Refuses to be decoded where it says so.
+    struct Picky: Codable, Encoded {
+        var isRefused: Bool
+
+        init(isRefused: Bool) { self.isRefused = isRefused }
+
+        init(from decoder: any Decoder) throws {
+            isRefused = try decoder.container(keyedBy: CodingKeys.self).decode(Bool.self, forKey: .isRefused)
+            if isRefused { throw Refusal() }
+        }
+    }
+
+    @Test func anEntryThatItsTypeRefusesIsLoadedAnew() async throws {
+        let picky = try Cache<Picky>(name: "picky", directory: directory.url, memory: .none)
+        try await picky.save(Picky(isRefused: true), forKey: "a")
+        let refusal = await #expect(throws: CacheError.self) { try await picky.fetch(forKey: "a") }
+        #expect(refusal?.code == .decodingFailed)
+        let loaded = try await picky.fetch(forKey: "a") { Picky(isRefused: false) }
+        #expect(!loaded.isRefused)
+        #expect(try await picky.fetch(forKey: "a")?.isRefused == false)
+    }
+
+    /// As after a type was renamed.
+    @Test(arguments: [MemorySettings(), .none])
+    func anEntryOfAnotherTypeIsLoadedAnewUnlessToldOtherwise(memory: MemorySettings) async throws {
+        func save() async throws { try await cache("x").save(City(name: "old", population: 1), forKey: "a") }
+        try await save()
+        let villages = try Cache<Village>(name: "x", directory: directory.url, memory: memory)
+        let strict = LoadOptions(replacesOtherTypes: false)
+        for isBulk in [false, true] {
+            let error = await #expect(throws: CacheError.self) {
+                if isBulk {
+                    _ = try await villages.fetch(forKeys: ["a"], options: strict) { _ in [:] }
+                } else {
+                    _ = try await villages.fetch(forKey: "a", options: strict) { Village(name: "", population: 2) }
+                }
+            }
+            #expect(error?.code == .typeMismatch)
+        }
+        #expect(try await cache("x").fetch(forKey: "a")?.name == "old")
+        for _ in 0..<2 {
+            let loaded = try await villages.fetch(forKey: "a") { Village(name: "new", population: 2) }
+            #expect(loaded.name == "new")
+        }
+        #expect(villages.statistics.loads == 1 && villages.statistics.misses == 1 && villages.statistics.hits == 1)
+        try await save()
+        let several = try await villages.fetch(forKeys: ["a"]) { _ in ["a": Village(name: "newer", population: 2)] }
+        #expect(several["a"]?.name == "newer")
+        // It is no former value either, and a plain fetch throws as ever.
+        try await save()
+        let error = await #expect(throws: CacheError.self) { try await villages.fetch(forKey: "a") }
+        #expect(error?.code == .typeMismatch)
+        let revalidated = try await villages.fetch(forKey: "a") { former in
+            #expect(former == nil)
+            return .new(Village(name: "newest", population: 2))
+        }
+        #expect(revalidated.name == "newest")
+    }
+}
