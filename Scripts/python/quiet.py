@@ -4,7 +4,9 @@
     quiet.py tests LOG COMMAND …    `swift test`: failures whole, a line for each suite, a total
 
 All of the output goes to the file LOG. A terminal has a line that is rewritten and shows the progress; elsewhere a line
-is printed every half minute. The exit code is the command's, or 130 after an interruption.
+is printed every half minute. The exit code is the command's, 130 after an interruption, or 1 if the command was ended
+because it printed nothing for TYPED_CACHE_SILENCE seconds, 900 unless set: a test that hangs would hold up a run without
+end.
 """
 
 import collections
@@ -15,11 +17,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 SECONDS_BETWEEN_LINES = 30
 # Lines that are kept to explain an end for which no test has given a reason, such as a crash.
 KEPT_LINE_COUNT = 200
+# Tests begin and end all the time. The longest on a slow machine takes a few minutes.
+SECONDS_OF_SILENCE = float(os.environ.get("TYPED_CACHE_SILENCE", 900))
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -166,6 +171,44 @@ class Tests:
         return status
 
 
+class Watchdog:
+    """Ends a process that has printed nothing for long, and its children with it."""
+
+    def __init__(self, process):
+        self.process = process
+        self.last = time.monotonic()
+        self.has_ended_it = False
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def heard(self):
+        self.last = time.monotonic()
+
+    def watch(self):
+        while self.process.poll() is None:
+            if time.monotonic() - self.last >= SECONDS_OF_SILENCE:
+                self.has_ended_it = True
+                for number in [*descendants(self.process.pid), self.process.pid]:
+                    try:
+                        os.kill(number, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                return
+            time.sleep(min(1, SECONDS_OF_SILENCE / 10))
+
+
+def descendants(process):
+    """The numbers of the processes that a process has started, and of those that these have started."""
+    output = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], stdout=subprocess.PIPE, text=True, check=True).stdout
+    children = collections.defaultdict(list)
+    for line in output.splitlines():
+        child, parent = map(int, line.split())
+        children[parent].append(child)
+    found = [process]
+    for number in found:
+        found += children[number]
+    return found[1:]
+
+
 def run(kind, log, command):
     screen = Screen()
     reader = {"build": Build, "tests": Tests}[kind](screen)
@@ -175,8 +218,10 @@ def run(kind, log, command):
     with log.open("w") as file, subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", bufsize=1
     ) as process:
+        watchdog = Watchdog(process)
         try:
             for line in process.stdout:
+                watchdog.heard()
                 file.write(line)
                 reader.read(COLOR.sub("", line.rstrip("\n")))
         except KeyboardInterrupt:
@@ -193,6 +238,9 @@ def run(kind, log, command):
         screen.print("Interrupted.")
         return 130
     status = reader.finish(status, time.monotonic() - started)
+    if watchdog.has_ended_it:
+        screen.print(f"Ended, for it printed nothing for {SECONDS_OF_SILENCE:.0f} s.")
+        status = 1
     if status != 0:
         screen.print(f"  All of the output is in {os.path.relpath(log)}")
     # A signal, as a shell tells it.

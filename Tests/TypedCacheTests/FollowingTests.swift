@@ -255,26 +255,29 @@ import Testing
 
     /// No value ends under a lock, whose `deinit` may use the cache.
     @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
-    func valuesOfALostDirectoryMayUseTheCacheAtTheirEnd(layout: DiskSettings.Layout) throws {
+    func valuesOfALostDirectoryMayUseTheCacheAtTheirEnd(layout: DiskSettings.Layout) async throws {
         final class Page: Codable, Encoded, Sendable {
-            static let atEnd = Mutex<(@Sendable () -> Void)?>(nil)
+            private enum CodingKeys: CodingKey { case number }
+
             let number: Int
+            let atEnd = Mutex<(@Sendable () -> Void)?>(nil)
 
             init(_ number: Int) { self.number = number }
-            deinit { if let end = Self.atEnd.withLock({ $0.take() }) { end() } }
+            deinit { atEnd.withLock { $0.take() }?() }
         }
         let directory = TestDirectory()
         let disk = DiskSettings(layout: layout, followsOtherProcesses: true)
         let pages = try Cache<Page>(name: "pages", directory: directory.url, disk: disk, values: .shared)
-        try pages.save(Page(1), forKey: "x")
         let ends = Recorder<Bool>()
-        Page.atEnd.withLock { end in
-            end = { ends.add((try? pages.contains(forKey: "y")) ?? false) }
+        try await save(Page(1)) { ends.add((try? pages.contains(forKey: "y")) ?? false) }
+        func save(_ page: Page, atEnd: @escaping @Sendable () -> Void) async throws {
+            page.atEnd.withLock { $0 = atEnd }
+            try await pages.save(page, forKey: "x")
         }
         try FileManager.default.removeItem(at: directory.url.appending(path: "pages"))
         while ends.all.isEmpty {
-            Thread.sleep(forTimeInterval: 0.02)
-            _ = try pages.fetch(forKey: "y")
+            try await Task.sleep(for: .milliseconds(20))
+            _ = try await pages.fetch(forKey: "y")
         }
     }
 }
