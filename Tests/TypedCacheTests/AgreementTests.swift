@@ -20,6 +20,8 @@ import Testing
         private let entries = ReferenceStore()
         /// Called before a save changes anything.
         let beforeSave = Mutex<(@Sendable () -> Void)?>(nil)
+        /// Called after a save has found that it may take place, before the entry has its name.
+        let duringSave = Mutex<(@Sendable () -> Void)?>(nil)
         /// Called after a fetch has read.
         let afterFetch = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -39,6 +41,11 @@ import Testing
         ) throws(StoreError) -> EntryInformation? {
             if let wait = beforeSave.withLock({ $0.take() }) { wait() }
             if state.withLock({ $0.failsSaves }) { throw Self.failure }
+            if let act = duringSave.withLock({ $0.take() }) {
+                guard try condition?(entries.information(forKey: key)) ?? true else { return nil }
+                act()
+                return try entries.save(archive, forKey: key, attributes: attributes, if: nil)
+            }
             return try entries.save(archive, forKey: key, attributes: attributes, if: condition)
         }
 
@@ -61,7 +68,11 @@ import Testing
             return try entries.remove(forKey: key)
         }
 
-        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool { try entries.remove(entry) }
+        func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
+            if state.withLock({ $0.failsRemovals }) { throw Self.failure }
+            return try entries.remove(entry)
+        }
+
         func removeAll() throws(StoreError) { try entries.removeAll() }
         func removeDamagedEntries() throws(StoreError) -> Int { 0 }
 

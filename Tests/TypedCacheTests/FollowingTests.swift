@@ -18,6 +18,8 @@ import Testing
         let afterSave = Mutex<(@Sendable () -> Void)?>(nil)
         let afterTelling = Mutex<(@Sendable () -> Void)?>(nil)
         let asked = DispatchSemaphore(value: 0)
+        /// Is told once in place of the keys.
+        let answer = Mutex<ChangesByOthers?>(nil)
 
         /// What another process does.
         func saveElsewhere(_ archive: [UInt8], _ key: String) throws {
@@ -32,7 +34,7 @@ import Testing
                 return changed
             }
             if let act = afterTelling.withLock({ $0.take() }) { act() }
-            return .keys(changes)
+            return answer.withLock { $0.take() } ?? .keys(changes)
         }
 
         func save(
@@ -192,6 +194,30 @@ import Testing
         }
         #expect(found.name == "old")
         #expect(try await cities.fetch(forKey: "x")?.name == "new")
+    }
+
+    /// A fetch that begins behind a removal by another process does not get a value from before it, whether the store knows
+    /// the key, or only that there may have been a change.
+    @Test(.timeLimit(.minutes(1)), arguments: ["key", "doubt", "doubts", "everything"])
+    func aLaterFetchJoinsNoLoadFromBeforeAnothersRemoval(told: String) async throws {
+        let source = LoadTests.Source(isOpen: false)
+        let former = Task { [cities] in try await cities.fetch(forKey: "x") { try await source.load() } }
+        await source.hasRun(1)
+        let digest = store.digest(of: "x")
+        store.answer.withLock {
+            $0 =
+                switch told {
+                case "key": .keys([digest])
+                case "doubt": .keysAndDoubts(changed: [], doubtful: [digest])
+                case "doubts": .doubts
+                default: .everything
+                }
+        }
+        let later = try await cities.fetch(forKey: "x") { City(name: "later", population: 1) }
+        #expect(later.name == "later")
+        source.open()
+        #expect(try await former.value.name == "loaded")
+        #expect(try await cities.fetch(forKey: "x")?.name == "later")
     }
 
     // MARK: Removing many

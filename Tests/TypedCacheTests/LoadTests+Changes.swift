@@ -95,6 +95,23 @@ extension LoadTests {
         }
     }
 
+    /// Everything is removed while a loaded value is saved, and the disk then refuses to remove that one.
+    @Test(.timeLimit(.minutes(1))) func aLoadedValueThatCannotBeRemovedAgainIsHidden() async throws {
+        let store = AgreementTests.TestStore()
+        let cities = Cache<City>(over: store, clock: clock)
+        store.duringSave.withLock {
+            $0 = {
+                #expect(throws: Never.self) { try cities.removeAll() }
+                store.state.withLock { $0.failsRemovals = true }
+            }
+        }
+        let loaded = try await cities.fetch(forKey: "a") { City(name: "loaded", population: 1) }
+        #expect(loaded.name == "loaded")
+        #expect(cities.statistics.failures == 1)
+        #expect(try await cities.fetch(forKey: "a") == nil)
+        #expect(try await cities.fetch(forKey: "a", freshness: .latest) == nil)
+    }
+
     @Test func aValueThatCannotBeSavedIsReturnedAllTheSame() async throws {
         let reported = Mutex<[CacheError.Code]>([])
         let store = AgreementTests.TestStore()

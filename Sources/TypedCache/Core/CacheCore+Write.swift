@@ -119,7 +119,12 @@ extension CacheCore {
             return saved
         }
         // Everything was removed while this was saved, maybe just before it got its name.
-        try store.removeSave(of: saved)
+        do throws(StoreError) {
+            try store.removeSave(of: saved)
+        } catch {
+            invalidate(new.key, tombstone: tombstone(after: error))
+            throw error
+        }
         return nil
     }
 

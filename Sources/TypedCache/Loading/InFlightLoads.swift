@@ -101,16 +101,19 @@ final class InFlightLoads: Sendable {
     /// How many tasks wait for a key's load, or are about to.
     func waiterCount(_ key: EntryKey) -> Int { state.withLock { $0.loads[key]?.waiterCount ?? 0 } }
 
-    /// Joins the loads of some keys, and begins one for each key that has none.
+    /// Joins the loads of some keys, and begins one for each key that has none that may be joined.
     ///
     /// - Parameters:
     ///   - isBackground: whether no task waits: then only new loads are begun, and there are no waiters.
+    ///   - mayJoin: whether a load may have the value that its key has now; must not block. A load that may not goes on for
+    ///     the tasks that wait for it.
     ///   - begin: called for each new load; must not block.
     ///   - start: called with the new loads, if there are any: starts the producer, which ends with
     ///     ``finish(_:_:)`` for each of them.
     func join(
         _ keys: [EntryKey],
         isBackground: Bool,
+        mayJoin: (KeyLoad) -> Bool,
         begin: (EntryKey) -> MemoryTier.Start,
         start: ([KeyLoad]) -> Task<Void, Never>
     ) -> [Waiter] {
@@ -119,7 +122,7 @@ final class InFlightLoads: Sendable {
             var waiters: [Waiter] = []
             for key in keys {
                 let load: KeyLoad
-                let known = state.loads[key]
+                let known = state.loads[key].flatMap { mayJoin($0) ? $0 : nil }
                 if let known {
                     load = known
                 } else {

@@ -152,7 +152,9 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         isBackground: Bool,
         _ known: [EntryKey: Date] = [:]
     ) -> [InFlightLoads.Waiter] {
-        core.loads.join(keys, isBackground: isBackground) { key in
+        core.loads.join(keys, isBackground: isBackground) { load in
+            core.memory.withLock { $0.isUnchangedElsewhere(load.key, load.start) }
+        } begin: { key in
             let start = core.memory.withLock { $0.beginRead(key) }
             core.foreignChanges?.expect(key)
             return start

@@ -7,6 +7,7 @@ struct OperationTraffic {
     struct Start {
         fileprivate let epoch: Int
         fileprivate let writes: Int
+        fileprivate let changes: Int
         /// How often the key's entry was dropped, and everything in memory invalidated: entries that went without being
         /// written.
         fileprivate let drops: Int
@@ -30,6 +31,8 @@ struct OperationTraffic {
         var activeWrites = 0
         /// How many writes have begun since the first of the operations that are under way.
         var writes = 0
+        /// How often another cache or process has changed the entry meanwhile. Each counts as a write, too.
+        var changes = 0
         /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
         var drops = 0
         /// How often the entry became doubtful meanwhile.
@@ -67,6 +70,7 @@ struct OperationTraffic {
         return Start(
             epoch: epoch,
             writes: state.writes,
+            changes: state.changes,
             drops: state.drops,
             invalidations: invalidations,
             doubts: (state.doubts, doubts),
@@ -108,6 +112,14 @@ struct OperationTraffic {
         !start.isContended && start.writes == state.writes && isOfThisEpoch(start)
     }
 
+    /// Whether no other cache or process may have changed the key's entry since, and not everything was removed. Writes of
+    /// this cache do not count.
+    func isUnchangedElsewhere(_ key: EntryKey, _ start: Start) -> Bool {
+        guard let state = keys[key] else { return false }
+        return start.changes == state.changes && start.invalidations == invalidations
+            && start.doubts == (state.doubts, doubts) && isOfThisEpoch(start)
+    }
+
     /// Whether not everything was removed since.
     func isOfThisEpoch(_ start: Start) -> Bool { start.epoch == epoch }
 
@@ -119,6 +131,7 @@ struct OperationTraffic {
     /// The key's entry was changed by another cache.
     mutating func noteChange(_ key: EntryKey) {
         keys[key]?.writes += 1
+        keys[key]?.changes += 1
         keys[key]?.found = AgreedVersion()
     }
 
