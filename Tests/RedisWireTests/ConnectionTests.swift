@@ -30,9 +30,10 @@ struct ConnectionTests {
         }
     }
 
-    @Test func manyTasksShareOneConnection() async throws {
+    @Test(arguments: [Duration.zero, .microseconds(100), .seconds(60)])
+    func manyTasksShareOneConnection(callerReading: Duration) async throws {
         let server = try await RedisServer()
-        let connection = try RedisConnection(server.endpoint)
+        let connection = try RedisConnection(server.endpoint) { $0.timeouts.callerReading = callerReading }
         let before = try await Self.counts(connection)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<256 {

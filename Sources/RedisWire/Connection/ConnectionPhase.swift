@@ -31,10 +31,14 @@ enum ConnectionPhase {
 
     /// The event that the thread waits for; `nil` for none.
     ///
-    /// - Parameter hasOutput: whether bytes wait to be written to the stream.
-    func poll(hasOutput: Bool) -> pollfd? {
+    /// - Parameters:
+    ///   - hasOutput: whether bytes wait to be written to the stream.
+    ///   - awaitsInput: whether the thread reads what comes on an open stream. It is told of the stream's end anyway.
+    func poll(hasOutput: Bool, awaitsInput: Bool) -> pollfd? {
         switch self {
         case .connecting(let socket, _, _): pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
+        case .open(let stream) where !awaitsInput && !hasOutput && !stream.hasUnwritten:
+            pollfd(fd: stream.descriptor, events: Self.end, revents: 0)
         case .securing(let stream, _), .greeting(let stream, _, _), .open(let stream):
             pollfd(
                 fd: stream.descriptor,
@@ -44,6 +48,13 @@ enum ConnectionPhase {
         case .pausing, .resolving, .over: nil
         }
     }
+
+    #if os(Linux)
+        /// `POLLRDHUP`: the other side has closed.
+        private static let end: Int16 = 0x2000
+    #else
+        private static let end = Int16(POLLIN)
+    #endif
 
     /// Closes the socket, if there is one.
     ///

@@ -73,6 +73,7 @@ final class RedisAnswer: Sendable {
 
     /// Blocks the thread until the outcome is told; `nil` if that takes longer.
     func waitForOutcome(atMost time: Duration) -> Outcome? {
+        if let outcome = toldOutcome { return outcome }
         let semaphore = DispatchSemaphore(value: 0)
         let end = DispatchTime.now() + (time / .seconds(1))
         while true {

@@ -8,36 +8,42 @@ final class RedisChannel: @unchecked Sendable {
     struct Parts: Sendable {
         let endpoint: RedisEndpoint
         let settings: RedisSettings
+        let hearsMessages: Bool
         let inbox: RedisInbox
         let observer: @Sendable (RedisEvent) -> Void
     }
 
     typealias Instant = ContinuousClock.Instant
 
-    private let parts: Parts
+    // Used by the extension for callers, too.
+    let parts: Parts
+    var phase: ConnectionPhase
+    var calls = PendingCalls()
+    var output = RedisOutput()
+    var decoder: RedisDecoder
+    var attempts: ConnectionAttempts
+    // Asked for at each turn: copies of all settings would cost more than the rest of it.
+    let timeouts: RedisTimeouts
+    let limits: RedisLimits
+    /// When the server last sent something, or began to owe an answer.
+    var lastSign = Instant.now
+    /// When the thread looks here again at the latest, as it was told; `nil` for never.
+    private(set) var toldDeadline: Instant?
+    /// Whether callers have written by themselves since that.
+    var hasShortcuts = false
+    /// How many calls the last answers were for.
+    var doneAtOnce = 0
+    var reading: CallerReading
+    /// What a caller has read, and the thread has to handle.
+    var held: Held?
+
     private let thread: RedisThread
-    private var phase: ConnectionPhase
-    private var calls = PendingCalls()
-    private var output = RedisOutput()
-    private var decoder: RedisDecoder
     /// The certificates of the attempt to connect that is under way; `nil` without TLS.
     private var security: TLSContext?
-    private var attempts: ConnectionAttempts
     /// Whether the server's name is being resolved.
     private var isResolving = false
-    /// When the server last sent something, or began to owe an answer.
-    private var lastSign = Instant.now
-    /// When the thread looks here again at the latest, as it was told; `nil` for never.
-    private var toldDeadline: Instant?
-    /// Whether callers have written by themselves since that.
-    private var hasShortcuts = false
-    /// How many calls the last answers were for.
-    private var doneAtOnce = 0
 
     private var settings: RedisSettings { parts.settings }
-    // Asked for at each turn: copies of all settings would cost more than the rest of it.
-    private let timeouts: RedisTimeouts
-    private let limits: RedisLimits
 
     init(_ parts: Parts, thread: RedisThread) {
         self.parts = parts
@@ -46,6 +52,7 @@ final class RedisChannel: @unchecked Sendable {
         attempts = ConnectionAttempts(parts.settings.backoff)
         timeouts = parts.settings.timeouts
         limits = parts.settings.limits
+        reading = CallerReading(patience: parts.hearsMessages ? .zero : timeouts.callerReading)
         phase = .over
         connect(at: .now)
     }
@@ -53,7 +60,9 @@ final class RedisChannel: @unchecked Sendable {
     var isOver: Bool { phase.isOver }
 
     /// The event that the thread waits for; `nil` for none.
-    var poll: pollfd? { phase.poll(hasOutput: !output.isEmpty) }
+    var poll: pollfd? {
+        phase.poll(hasOutput: !output.isEmpty, awaitsInput: !isReadByCallers || calls.hasSent)
+    }
 
     // MARK: Time
 
@@ -98,7 +107,8 @@ final class RedisChannel: @unchecked Sendable {
         case .resolving(let until) where until <= now, .connecting(_, _, let until) where until <= now,
             .greeting(_, _, let until) where until <= now:
             fail(RedisError(.notConnected, "\(endpoint) cannot be reached within \(timeouts.connect)."))
-        case .open:
+        case .open(let stream):
+            if let held, !handle(held, from: stream) { break }
             if calls.hasSent, lastSign + timeouts.hard <= now {
                 fail(RedisError(.connectionLost, "\(endpoint) owed an answer for \(timeouts.hard)."))
             } else if !calls.hasSent, lastSign + timeouts.silence <= now {
@@ -123,40 +133,19 @@ final class RedisChannel: @unchecked Sendable {
         if isClosed { end() }
     }
 
-    /// Whether the connection is open, no call and no bytes are under way, and the next call is expected to come alone:
-    /// callers whose answers came together call again together, and one write takes all of their calls.
-    var isIdle: Bool {
-        guard case .open(let stream) = phase else { return false }
-        return doneAtOnce <= 1 && !calls.hasSent && !calls.hasUnsent && output.isEmpty && !stream.hasUnwritten
-    }
-
-    enum Shortcut {
-        case none
-        /// The call is on its way; `isNews` if the thread must look here before it would.
-        case taken(isNews: Bool)
-    }
-
-    /// Sends a call on the thread of its caller, if no other one is under way.
-    func sendAtOnce(_ call: RedisCall) -> Shortcut {
-        guard case .open(let stream) = phase, isIdle else { return .none }
-        calls.append(call)
-        // None is sent for a caller that has gone.
-        guard let call = calls.nextToSend(room: limits.commands) else { return .taken(isNews: false) }
-        hasShortcuts = true
-        lastSign = .now
-        append(call)
-        do throws(SocketError) {
-            try stream.write(&output)
-        } catch {
-            // The thread meets the same failure, and ends the connection.
-            return .taken(isNews: true)
+    /// Handles what a caller has left; returns whether the connection is still there.
+    private func handle(_ held: Held, from stream: RedisStream) -> Bool {
+        self.held = nil
+        switch held {
+        case .value(let value): return take(from: stream, first: value)
+        case .undecodable: return take(from: stream)
+        case .failure(let error):
+            lose(error)
+            return false
         }
-        let deadline = min(call.callerDeadline ?? call.deadline, call.deadline, lastSign + timeouts.hard)
-        let isInTime = toldDeadline.map { $0 <= deadline } ?? false
-        return .taken(isNews: !isInTime || !output.isEmpty || stream.hasUnwritten)
     }
 
-    private func append(_ call: RedisCall) {
+    func append(_ call: RedisCall) {
         output.append(call.bytes)
         parts.inbox.sentByteCount.add(call.bytes.count, ordering: .relaxed)
     }
@@ -200,9 +189,10 @@ final class RedisChannel: @unchecked Sendable {
         case .greeting(let stream, _, _), .open(let stream):
             if events & Int16(POLLOUT) != 0, !write(to: stream) { return }
             if events & ~Int16(POLLOUT) != 0 {
-                let done = calls.doneCount
+                let (done, since) = (calls.doneCount, lastSign)
                 read(from: stream, buffer)
                 if calls.doneCount > done { doneAtOnce = calls.doneCount - done }
+                if calls.doneCount == done + 1, !calls.hasSent { reading.didWait(since.duration(to: lastSign)) }
             }
         case .pausing, .resolving, .over: break
         }
@@ -244,9 +234,7 @@ final class RedisChannel: @unchecked Sendable {
                 case .wouldBlock: return
                 case .end: return lose(.closed)
                 case .bytes(let count):
-                    lastSign = .now
-                    parts.inbox.receivedByteCount.add(count, ordering: .relaxed)
-                    decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    didRead(buffer[..<count])
                     guard take(from: stream) else { return }
                     if count < buffer.count, !stream.mayHoldInput { return }
                 }
@@ -256,10 +244,17 @@ final class RedisChannel: @unchecked Sendable {
         }
     }
 
-    /// Takes all values that have come; returns whether the connection is still there.
-    private func take(from stream: RedisStream) -> Bool {
+    func didRead(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {
+        lastSign = .now
+        parts.inbox.receivedByteCount.add(bytes.count, ordering: .relaxed)
+        decoder.append(UnsafeRawBufferPointer(rebasing: bytes))
+    }
+
+    /// Takes all values that have come, `first` before them; returns whether the connection is still there.
+    private func take(from stream: RedisStream, first: RedisValue? = nil) -> Bool {
+        var first = first
         do {
-            while let value = try decoder.next() {
+            while let value = try first.take() ?? decoder.next() {
                 if case .push(let elements) = value {
                     parts.observer(.push(elements))
                     continue
@@ -366,6 +361,7 @@ final class RedisChannel: @unchecked Sendable {
         phase.close(discardsOutput: error.code != .closed)
         decoder = RedisDecoder(limits: settings.decoding)
         output = RedisOutput()
+        held = nil
         calls.failAll { isSent in RedisError(error.code, mayHaveRun: isSent, error.message) }
     }
 }

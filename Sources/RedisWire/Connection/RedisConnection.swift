@@ -1,29 +1,41 @@
 /// A connection to one server, which connects by itself, and again whenever it broke.
 ///
 /// All calls of all tasks share it: calls that come while earlier ones are being written go out together. It holds no thread
-/// while they wait. A command is sent once at most.
+/// while they wait, but for a moment where the server's answers come at once: see ``RedisTimeouts/callerReading``. A command
+/// is sent once at most.
 ///
 /// Timeouts are those of ``RedisSettings/timeouts``. While a connection is being made, calls wait for it; after a failed
 /// attempt they fail at once with `.notConnected` until the next one, see ``RedisSettings/backoff``.
 package final class RedisConnection: RedisClient, ClusterNode {
-    private let inbox: RedisInbox
+    let inbox: RedisInbox
     private let settings: RedisSettings
 
     /// Begins to connect. With TLS it blocks while files of certificates are read.
     ///
     /// - Parameters:
+    ///   - hearsMessages: whether messages that answer no command are told as they come, and not with the next answer. So they
+    ///     are on a connection with a preparation.
     ///   - observer: is told of changes and messages, on the thread of all connections, which it must not hold up.
     /// - Throws: as ``check(_:)``.
     package init(
         to endpoint: RedisEndpoint,
         settings: RedisSettings,
+        hearsMessages: Bool = false,
         observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
     ) throws(RedisError) {
         try Self.check(settings)
         let thread = RedisThread.shared
         inbox = RedisInbox(thread: thread)
         self.settings = settings
-        thread.add(RedisChannel.Parts(endpoint: endpoint, settings: settings, inbox: inbox, observer: observer))
+        thread.add(
+            RedisChannel.Parts(
+                endpoint: endpoint,
+                settings: settings,
+                hearsMessages: hearsMessages || !settings.preparation.isEmpty,
+                inbox: inbox,
+                observer: observer
+            )
+        )
     }
 
     deinit { inbox.close() }
@@ -55,45 +67,50 @@ package final class RedisConnection: RedisClient, ClusterNode {
     ///
     /// - Precondition: No command is answered by messages alone, as `SUBSCRIBE` is: see ``RedisSettings/preparation``.
     package func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
-        try await outcome(of: try call(of: commands))
+        try await outcome(of: commands)
     }
 
     package func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue] {
-        try await outcome(of: try call(of: commands, until: .now + time))
+        try await outcome(of: commands, until: .now + time)
     }
 
-    private func outcome(of call: RedisCall?) async throws(RedisError) -> [RedisValue] {
-        guard let call else { return [] }
-        let outcome = await withTaskCancellationHandler {
-            inbox.add(call)
-            return await call.answer.outcome()
-        } onCancel: {
-            call.answer.fail(RedisError(.cancelled, mayHaveRun: true, "The task was cancelled."))
-        }
-        return try outcome.get()
+    private func outcome(
+        of commands: [RedisCommand],
+        until deadline: ContinuousClock.Instant? = nil
+    ) async throws(RedisError) -> [RedisValue] {
+        if Task.isCancelled { throw RedisError(.cancelled, "The task was cancelled.") }
+        return try await submit(commands, until: deadline).outcome().get()
     }
 
     package func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
-        guard let call = try call(of: commands) else { return [] }
-        inbox.add(call)
-        return try call.answer.waitForOutcome().get()
+        try submit(commands).wait().get()
     }
 
     package func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending {
         do throws(RedisError) {
-            guard let call = try call(of: commands, until: deadline) else { return RedisPending(.success([])) }
-            inbox.add(call)
-            return RedisPending(call.answer)
+            return try submit(commands, until: deadline)
         } catch {
             return RedisPending(.failure(error))
         }
+    }
+
+    /// Sends commands, or leaves them for the thread of all connections.
+    ///
+    /// - Parameter deadline: when the caller stops waiting; `nil` for the client's own timeout.
+    private func submit(
+        _ commands: [RedisCommand],
+        until deadline: ContinuousClock.Instant? = nil
+    ) throws(RedisError) -> RedisPending {
+        guard let call = try call(of: commands, until: deadline) else { return RedisPending(.success([])) }
+        let isSent = inbox.add(call)
+        return RedisPending(call.answer, in: isSent ? inbox : nil)
     }
 
     /// - Parameter callerDeadline: when the caller stops waiting; `nil` for the client's own timeout.
     /// - Returns: `nil` for no commands.
     private func call(
         of commands: [RedisCommand],
-        until callerDeadline: ContinuousClock.Instant? = nil
+        until callerDeadline: ContinuousClock.Instant?
     ) throws(RedisError) -> RedisCall? {
         if commands.isEmpty { return nil }
         precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")

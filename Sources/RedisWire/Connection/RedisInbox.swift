@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Where callers leave their calls for the thread that serves a connection, and where they write by themselves while no
-/// call is under way.
+/// Where callers leave their calls for the thread that serves a connection, and where they write and read by themselves
+/// while no other call is under way.
 ///
 /// Locks, in the order in which they are taken: that of the channel, which the thread holds while it works on the
 /// connection, and callers never wait for; that of the content.
@@ -10,8 +10,6 @@ final class RedisInbox: Sendable {
     struct Content {
         var calls: [RedisCall] = []
         var isClosed = false
-        /// Whether the thread has been told that something is here.
-        fileprivate var isAnnounced = false
     }
 
     /// `nil` until the thread has made it. Callers are told of outcomes, and observers of events, under its lock.
@@ -20,11 +18,17 @@ final class RedisInbox: Sendable {
     /// and tries the lock: a failed try is a system call, and makes the holder's unlock one, too.
     private let isIdle = Atomic<Bool>(false)
     private let content = Mutex(Content())
+    /// Whether the thread has been told that something is here. Changed under the lock of the content.
+    private let isAnnounced = Atomic<Bool>(false)
+    /// Whether callers read, see ``CallerReading``, as it was when the channel's lock was last given back.
+    let isReadByCallers = Atomic<Bool>(false)
+    /// How many answers tasks were about to read.
+    private let turnCount = Atomic<Int>(0)
     private let thread: RedisThread
     let number: Int
     /// In a forked process, no thread serves the connection.
     private let process = getpid()
-    /// The bytes that went to the server and came from it, of all of the connection's sockets. Changed by the thread.
+    /// The bytes that went to the server and came from it, of all of the connection's sockets.
     let sentByteCount = Atomic<Int>(0)
     let receivedByteCount = Atomic<Int>(0)
 
@@ -35,13 +39,33 @@ final class RedisInbox: Sendable {
 
     var isForked: Bool { getpid() != process }
 
-    func add(_ call: RedisCall) {
-        if sendsAtOnce(call) { return }
+    /// - Returns: whether the caller has sent the call: then it may read the answer, see ``read(for:)``.
+    func add(_ call: RedisCall) -> Bool {
+        if sendsAtOnce(call) { return true }
         let isClosed = change { content in
             if !content.isClosed { content.calls.append(call) }
             return content.isClosed
         }
         if isClosed { call.answer.fail(RedisError(.closed, "The connection is closed.")) }
+        return false
+    }
+
+    /// Whether a task that may read its answer lets others run before: a task that reads never suspends, and those that wait
+    /// to run, whose calls could go out together, would get no thread.
+    var isTurnOfOthers: Bool {
+        isReadByCallers.load(ordering: .relaxed) && turnCount.add(1, ordering: .relaxed).newValue.isMultiple(of: 16)
+    }
+
+    /// Reads from the socket until an answer has come, for a moment, if callers do that. Called by the one that sent the
+    /// call and waits. The thread is told to wait for an answer that has not come.
+    func read(for answer: RedisAnswer) {
+        guard isReadByCallers.load(ordering: .relaxed) else { return }
+        let isDone = channel.withLockIfAvailable { channel -> Bool in
+            guard let channel else { return true }
+            defer { note(channel) }
+            return channel.read(for: answer) { !isAnnounced.load(ordering: .relaxed) }
+        }
+        if isDone != true { thread.announce(number) }
     }
 
     /// Writes a call to the socket, which saves a change to the thread, if no other call is under way: many at once go out
@@ -50,7 +74,7 @@ final class RedisInbox: Sendable {
         guard isIdle.load(ordering: .relaxed), isIdle.exchange(false, ordering: .relaxed) else { return false }
         let outcome = channel.withLockIfAvailable { channel -> RedisChannel.Shortcut in
             guard let channel, content.withLock({ $0.calls.isEmpty && !$0.isClosed }) else { return .none }
-            defer { isIdle.store(channel.isIdle, ordering: .relaxed) }
+            defer { note(channel) }
             return channel.sendAtOnce(call)
         }
         switch outcome {
@@ -70,9 +94,7 @@ final class RedisInbox: Sendable {
     @discardableResult
     private func change<Result: Sendable>(_ body: (inout Content) -> Result) -> Result {
         let (result, isNews) = content.withLock { content in
-            let result = body(&content)
-            defer { content.isAnnounced = true }
-            return (result, !content.isAnnounced)
+            (body(&content), !isAnnounced.exchange(true, ordering: .relaxed))
         }
         if isNews { thread.announce(number) }
         return result
@@ -88,10 +110,20 @@ final class RedisInbox: Sendable {
     ///
     /// - Returns: `nil` without a channel.
     func withChannel<Result: Sendable>(_ body: (RedisChannel) -> Result) -> Result? {
-        let outcome = channel.withLock { channel in channel.map { (result: body($0), isIdle: $0.isIdle) } }
+        let outcome = channel.withLock { channel in
+            channel.map { (result: body($0), isIdle: $0.isIdle, isReadByCallers: $0.isReadByCallers) }
+        }
+        guard let outcome else { return nil }
         // Not under the lock, which a caller would find taken.
-        if let outcome { isIdle.store(outcome.isIdle, ordering: .relaxed) }
-        return outcome?.result
+        isIdle.store(outcome.isIdle, ordering: .relaxed)
+        isReadByCallers.store(outcome.isReadByCallers, ordering: .relaxed)
+        return outcome.result
+    }
+
+    /// Called by a caller that gives the channel's lock back.
+    private func note(_ channel: RedisChannel) {
+        isReadByCallers.store(channel.isReadByCallers, ordering: .relaxed)
+        isIdle.store(channel.isIdle, ordering: .relaxed)
     }
 
     /// The channel is over, and refers to this inbox.
@@ -100,7 +132,7 @@ final class RedisInbox: Sendable {
     /// Takes all calls that have come. Called by the thread.
     func take() -> (calls: [RedisCall], isClosed: Bool) {
         content.withLock { content in
-            content.isAnnounced = false
+            isAnnounced.store(false, ordering: .relaxed)
             defer { content.calls = [] }
             return (content.calls, content.isClosed)
         }

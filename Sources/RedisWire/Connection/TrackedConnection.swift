@@ -33,7 +33,9 @@ package final class TrackedConnection: RedisClient {
     ) throws(RedisError) {
         let tracker = Tracker(prefixes: prefixes, observer: observer)
         let calls = try RedisConnection(to: endpoint, settings: settings) { tracker.callsDid($0) }
-        let channel = try RedisConnection(to: endpoint, settings: settings) { tracker.channelDid($0) }
+        let channel = try RedisConnection(to: endpoint, settings: settings, hearsMessages: true) {
+            tracker.channelDid($0)
+        }
         self.tracker = tracker
         self.calls = calls
         self.channel = channel

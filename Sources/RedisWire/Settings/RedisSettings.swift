@@ -30,6 +30,9 @@ package struct RedisTimeouts: Sendable, Equatable {
     package var soft: Duration = .seconds(1)
     /// Until a connection that owes an answer is given up, with all commands on it. At least ``soft``.
     package var hard: Duration = .seconds(5)
+    /// How long a caller reads its answer by itself before it sleeps, where the last answers have come in that time; zero
+    /// for never. Longer than an answer takes on one machine, and shorter than most networks.
+    package var callerReading: Duration = .microseconds(100)
     /// How long a connection may be silent before it is asked for a sign of life.
     package var silence: Duration = .seconds(15)
 

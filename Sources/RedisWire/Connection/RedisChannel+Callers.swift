@@ -1,0 +1,98 @@
+import Foundation
+
+// Callers that write and read by themselves, which saves changes to the thread and back. They hold the lock of the inbox.
+extension RedisChannel {
+    /// What a caller has read, and leaves to the thread: observers are told on the thread alone.
+    enum Held {
+        /// A message, or an answer that nothing asked for.
+        case value(RedisValue)
+        case undecodable
+        case failure(SocketError)
+    }
+
+    /// Whether the connection is open, no call and no bytes are under way, and the next call is expected to come alone:
+    /// callers whose answers came together call again together, and one write takes all of their calls.
+    var isIdle: Bool {
+        guard case .open(let stream) = phase else { return false }
+        return doneAtOnce <= 1 && !calls.hasSent && !calls.hasUnsent && output.isEmpty && !stream.hasUnwritten
+    }
+
+    enum Shortcut {
+        case none
+        /// The call is on its way; `isNews` if the thread must look here before it would.
+        case taken(isNews: Bool)
+    }
+
+    /// Sends a call on the thread of its caller, if no other one is under way.
+    func sendAtOnce(_ call: RedisCall) -> Shortcut {
+        guard case .open(let stream) = phase, isIdle else { return .none }
+        calls.append(call)
+        // None is sent for a caller that has gone.
+        guard let call = calls.nextToSend(room: limits.commands) else { return .taken(isNews: false) }
+        hasShortcuts = true
+        lastSign = .now
+        append(call)
+        do throws(SocketError) {
+            try stream.write(&output)
+        } catch {
+            // The thread meets the same failure, and ends the connection.
+            return .taken(isNews: true)
+        }
+        let deadline = min(call.callerDeadline ?? call.deadline, call.deadline, lastSign + timeouts.hard)
+        let isInTime = toldDeadline.map { $0 <= deadline } ?? false
+        return .taken(isNews: !isInTime || !output.isEmpty || stream.hasUnwritten)
+    }
+
+    /// Whether callers read their answers.
+    var isReadByCallers: Bool { reading.isOn }
+
+    /// Reads until an answer has come, on the thread of its caller, which has sent the call at once.
+    ///
+    /// - Parameter mayGoOn: whether nothing else waits for the connection.
+    /// - Returns: whether it has come, and the thread has nothing to do.
+    func read(for answer: RedisAnswer, while mayGoOn: () -> Bool) -> Bool {
+        guard case .open(let stream) = phase, calls.hasSent, held == nil else { return answer.isTold }
+        let end = Instant.now + reading.patience
+        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
+            do throws(SocketError) {
+                while !answer.isTold || stream.mayHoldInput, held == nil {
+                    switch try stream.read(into: buffer, fromSocket: !answer.isTold) {
+                    case .bytes(let count):
+                        didRead(buffer[..<count])
+                        takeAnswers()
+                        if !answer.isTold, end < .now { return reading.fail() }
+                    case .wouldBlock:
+                        if answer.isTold { return }
+                        if end < .now { return reading.fail() }
+                        if !mayGoOn() { return }
+                        sched_yield()
+                    case .end: throw .closed
+                    }
+                }
+            } catch {
+                held = .failure(error)
+            }
+        }
+        guard answer.isTold, !calls.hasSent, held == nil else { return false }
+        doneAtOnce = 1
+        reading.succeed()
+        return output.isEmpty && !stream.hasUnwritten
+    }
+
+    private func takeAnswers() {
+        do throws(RedisDecodingError) {
+            while let value = try decoder.next() {
+                if case .push = value {
+                    held = .value(value)
+                } else if calls.take(value) {
+                    attempts.succeed()
+                } else {
+                    held = .value(value)
+                }
+                if held != nil { return }
+            }
+        } catch {
+            held = .undecodable
+        }
+    }
+}
