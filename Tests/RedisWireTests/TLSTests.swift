@@ -51,10 +51,14 @@ struct TLSTests {
         let server = try await server(["--tls-protocols", version])
         for endpoint in [server.endpoint, Self.localhost(server)] {
             let events = EventLog()
-            let connection = try connection(endpoint, events)
-            let bytes: [UInt8] = [0, 13, 10, 255, 36]
-            #expect(try await connection.send(["SET", "k", .bytes(bytes)]) == .simple("OK"))
-            #expect(try await connection.send(["GET", "k"]).bytes == bytes)
+            // Callers read the later answers.
+            let connection = try connection(endpoint, events) { $0.timeouts.callerReading = .seconds(60) }
+            for length in [5, 100, 100_000, 3, 40_000] {
+                let bytes: [UInt8] = [0, 13, 10, 255, 36] + [UInt8](repeating: 7, count: length)
+                #expect(try await connection.send(["SET", "k", .bytes(bytes)]) == .simple("OK"))
+                #expect(try await connection.send(["GET", "k"]).bytes == bytes)
+                #expect(try connection.sendAndWait([["GET", "k"], ["PING"]])[1] == .simple("PONG"))
+            }
             #expect(events.failures.isEmpty)
         }
     }
