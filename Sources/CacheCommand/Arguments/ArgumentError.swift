@@ -26,6 +26,8 @@ struct ArgumentError: Error, Sendable, Equatable {
         ///
         /// - Parameter alternative: the option that is for several.
         case tooManyOperands(option: String, placeholder: String, alternative: String? = nil)
+        /// The results of two operands would be written to one file.
+        case repeatedTarget(String)
     }
 
     let fact: Fact
@@ -75,6 +77,8 @@ struct ArgumentErrorMessage: CustomStringConvertible {
             "unexpected argument \(quoted(text))"
         case .tooManyOperands(let option, let placeholder, _):
             "\(option) takes one \(placeholder)"
+        case .repeatedTarget(let path):
+            "\(EscapedText(path)) would be written twice"
         }
     }
 

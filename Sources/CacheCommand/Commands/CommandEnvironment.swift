@@ -55,15 +55,19 @@ package struct CommandEnvironment {
         if asJSON { try write(json) } else { try output.write(prose() + "\n") }
     }
 
-    /// Has `body` work on one file after another; one that fails is reported, and the others go on.
+    /// Has `body` work on one file after another, until a signal comes; one that fails is reported, and the others go on.
     ///
     /// - Returns: `.failure` if one has failed.
     /// - Throws: `OutputError`, which no other file would fare better with; ``CommandFailure/interrupted(signal:)``.
-    func forEachDocument(_ paths: [String], _ body: (String) throws -> Void) throws -> ExitStatus {
+    func forEachDocument(
+        _ paths: [String],
+        _ body: (String, any Interruption) throws -> Void
+    ) throws -> ExitStatus {
+        let interruption = trapSignals()
         var status = ExitStatus.success
-        for path in paths {
+        for path in paths where interruption.signal == nil {
             do {
-                try body(path)
+                try body(path, interruption)
             } catch let error as OutputError {
                 throw error
             } catch let error as CommandFailure where error.isInterruption {
@@ -73,7 +77,12 @@ package struct CommandEnvironment {
                 status = .failure
             }
         }
-        return status
+        return interruption.signal.map(ExitStatus.signal) ?? status
+    }
+
+    /// Has `body` print, until the reader has seen enough: for commands that tell a result by their exit code, too.
+    func printToReader(_ body: () throws -> Void) throws {
+        do { try body() } catch OutputError.closed {}
     }
 
     /// Writes one line of JSON.

@@ -5,7 +5,7 @@ import TypedCache
 /// Why a command that was understood could not be done: facts alone, the sentence is ``CommandFailureMessage``'s.
 enum CommandFailure: Error, Sendable {
     case source(SourceError, SourceLocation)
-    /// A signal came while standard input gave nothing.
+    /// A signal came, for instance while a source gave nothing.
     case interrupted(signal: Int32)
     case noEntry(key: String)
     /// Clearing the cache needs a confirmation, and there is no person to ask.
@@ -29,6 +29,10 @@ enum CommandFailure: Error, Sendable {
     case unreadable(path: String, errno: Int32)
     /// A file or directory cannot be written; the number is the system's.
     case unwritable(path: String, errno: Int32)
+    /// A device, a pipe or a socket is to be replaced by a file.
+    case irregular(path: String)
+    /// Another export writes into the directory.
+    case exportUnderWay(path: String)
     /// An export's directory holds something already.
     case notEmpty(path: String)
     /// Something that no export wrote has the name of an export's index.
@@ -62,12 +66,12 @@ extension CommandFailure {
         }
     }
 
-    /// A fault of standard input, or the signal that ended its reading.
-    init(standardInput error: SourceError, _ interruption: any Interruption) {
+    /// A fault of a source, or the signal that ended its reading.
+    init(_ error: SourceError, of location: SourceLocation, _ interruption: any Interruption) {
         if error == .interrupted, let signal = interruption.signal {
             self = .interrupted(signal: signal)
         } else {
-            self = .source(error, .standardInput)
+            self = .source(error, location)
         }
     }
 }
@@ -113,6 +117,11 @@ struct CommandFailureMessage: CustomStringConvertible {
             description = "\(EscapedText(path)) cannot be read: \(SystemMessage(number))"
         case CommandFailure.unwritable(let path, let number):
             description = "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
+        case CommandFailure.irregular(let path):
+            description = "\(EscapedText(path)) is no regular file, and stays as it is; give -o PATH"
+        case CommandFailure.exportUnderWay(let path):
+            description =
+                "another export writes into \(EscapedText(path)); wait for its end, or give another directory"
         case CommandFailure.notEmpty(let path):
             description =
                 "\(EscapedText(path)) is not empty; give another directory, or --force to replace an export there"

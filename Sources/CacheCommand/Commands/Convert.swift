@@ -8,8 +8,8 @@ struct Convert: Subcommand {
     static let discussion: String? =
         "The content of a FILE tells its form: JSON, or a property list that is binary, XML, OpenStep's text, .strings "
         + "or GNUstep's text. Each is replaced by its converted self, unless an option says otherwise; - reads standard input and "
-        + "writes to standard output. A file is written whole or not at all. The exit code is 1 if a file cannot be "
-        + "converted, say because it holds a value that the form has none for; the others are converted all the same. Of an archive of "
+        + "writes to standard output. A file is written whole or not at all; a device or pipe that -o names is written "
+        + "to, and stays. The exit code is 1 if a file cannot be converted, say because it holds a value that the form has none for; the others are converted all the same. Of an archive of "
         + "NSArchiver it is the values; objects of other classes than Foundation's become dictionaries with $class, $object "
         + "and $values. Nothing is converted into one."
     static let examples = [
@@ -47,8 +47,13 @@ struct Convert: Subcommand {
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        try environment.forEachDocument(paths) { path in
-            let document = try DocumentFile.open(path, in: environment, for: .converting)
+        try checkTargets()
+        return try environment.forEachDocument(paths) { path, interruption in
+            let target = destination.path(for: path)
+            if target == path, path != "-", DocumentFile.isStream(path) {
+                throw CommandFailure.irregular(path: path)
+            }
+            let document = try DocumentFile.open(path, in: environment, until: interruption, for: .converting)
             let bytes: [UInt8]
             do throws(DocumentFault) {
                 guard let list = document.propertyList else {
@@ -58,12 +63,20 @@ struct Convert: Subcommand {
             } catch {
                 throw CommandFailure.inconvertible(path: path, error)
             }
+            try DocumentFile.write(bytes, to: target, in: environment, until: interruption)
+        }
+    }
+
+    /// - Throws: `.repeatedTarget` if two files are written to one.
+    private func checkTargets() throws(ArgumentError) {
+        var files: Set<String> = []
+        for path in paths where path != "-" {
             let target = destination.path(for: path)
-            if target == "-" {
-                try environment.output.write(bytes: bytes)
-            } else {
-                try DocumentFile.replace(target, with: bytes)
-            }
+            let url = URL(fileURLWithPath: target)
+            // Resolved apart, for the file need not be there.
+            let directory = url.deletingLastPathComponent().resolvingSymlinksInPath()
+            let file = directory.appending(path: url.lastPathComponent).resolvingSymlinksInPath().path
+            guard files.insert(file).inserted else { throw Self.failure(.repeatedTarget(target)) }
         }
     }
 }

@@ -42,12 +42,12 @@ struct Dump: Subcommand {
         let access = try cache.map { name in
             try environment.backend.open(CacheSelection(name: name, location: location.location))
         }
-        return try environment.forEachDocument(filesOrKeys) { name in
+        return try environment.forEachDocument(filesOrKeys) { name, interruption in
             let outline =
                 if let access {
                     ArchiveOutline(try access.tree(of: name, at: environment.date()))
                 } else {
-                    try DocumentFile.open(name, in: environment, for: .looking).outline
+                    try DocumentFile.open(name, in: environment, until: interruption, for: .looking).outline
                 }
             try write(outline, of: name, to: environment.output)
         }

@@ -70,7 +70,7 @@ struct KeySource {
                 guard let frame = try reader.next() else { return nil }
                 return Self.key(in: frame, of: reader.window.bytes, isRaw: isRaw)
             } catch {
-                throw CommandFailure(standardInput: error, interruption)
+                throw CommandFailure(error, of: .standardInput, interruption)
             }
         }
     }

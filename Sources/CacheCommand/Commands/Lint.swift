@@ -16,8 +16,8 @@ struct Lint: Subcommand {
     @Flag("quiet", help: "Say nothing about sound files") var isQuiet: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        try environment.forEachDocument(paths) { path in
-            let document = try DocumentFile.open(path, in: environment, for: .checking)
+        try environment.forEachDocument(paths) { path, interruption in
+            let document = try DocumentFile.open(path, in: environment, until: interruption, for: .checking)
             if !isQuiet { try environment.output.write("\(EscapedText(path)): OK, \(document.formatName)\n") }
         }
     }

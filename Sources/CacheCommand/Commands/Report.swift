@@ -25,7 +25,7 @@ struct Report: Subcommand {
         "output",
         letter: "o",
         value: "FILE",
-        help: "Write to this file, whole or not at all; - is standard output",
+        help: "Write to this file, whole or not at all, or to a device or pipe; - is standard output",
         standard: "standard output",
         parse: ArgumentText.nonEmpty("a file")
     )
@@ -54,7 +54,7 @@ struct Report: Subcommand {
             writesJSON
             ? JSONWriter.text(.object(contents.json), isIndented: true) + "\n" : ReportPage(contents).description
         if let path, path != "-" {
-            try DocumentFile.replace(path, with: Array(text.utf8))
+            try DocumentFile.write(Array(text.utf8), to: path, in: environment, until: interruption)
         } else {
             try environment.output.write(text)
         }

@@ -190,9 +190,11 @@ final class AppendedFile {
 
     deinit { close(descriptor) }
 
-    func append(_ bytes: [UInt8]) throws(CommandFailure) {
+    /// - Parameter interruption: ends the writing, where that waits for a reader.
+    func append(_ bytes: [UInt8], until interruption: (any Interruption)? = nil) throws(CommandFailure) {
         var written = 0
         while written < bytes.count {
+            if let signal = interruption?.signal { throw .interrupted(signal: signal) }
             let count = bytes.withUnsafeBytes {
                 Foundation.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
             }

@@ -98,6 +98,35 @@ struct RealTool {
         return try finish(process, output: text, errors: errors)
     }
 
+    /// Whether the process handles SIGINT by now.
+    static func hasTrap(_ process: pid_t) -> Bool {
+        #if os(Linux)
+            guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+                let line = status.firstMatch(of: /SigCgt:\s*([0-9a-f]+)/),
+                let set = UInt64(line.output.1, radix: 16)
+            else { return false }
+            return set & 1 << UInt64(SIGINT - 1) != 0
+        #else
+            usleep(50_000)
+            return true
+        #endif
+    }
+
+    /// Interrupts a process that waits for the other end of a pipe.
+    static func interruptWaiting(_ process: Process) throws {
+        while process.isRunning, !hasTrap(process.processIdentifier) { usleep(200) }
+        #if os(Linux)
+            // `S` is the state of a thread that waits.
+            while process.isRunning {
+                let line =
+                    (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+                if line.contains(") S ") { break }
+                usleep(200)
+            }
+        #endif
+        kill(process.processIdentifier, SIGINT)
+    }
+
     static func finish(_ process: Process, output: Data, errors: URL) throws -> Outcome {
         process.waitUntilExit()
         defer { try? FileManager.default.removeItem(at: errors) }

@@ -7,7 +7,7 @@ struct ToolRun {
     let errors: MemoryErrors
 
     /// - Parameters:
-    ///   - input: what standard input holds; no other source can be opened.
+    ///   - input: what standard input holds.
     ///   - bytes: the same, where it is no text.
     ///   - answer: what a person would answer; `nil` is nobody to ask.
     init(
@@ -38,8 +38,10 @@ struct ToolRun {
                 return time
             },
             trapSignals: { interruption },
-            openInput: { location, _ throws(SourceError) in
-                guard location == .standardInput else { throw .cannotOpen(errno: 2) }
+            openInput: { location, interruption throws(SourceError) in
+                guard location == .standardInput else {
+                    return try FileInput(location, interruption: interruption)
+                }
                 return MemoryInput(bytes ?? Array(input.utf8))
             }
         )

@@ -115,7 +115,7 @@ import Testing
         let (process, output, errors) = try RealTool.start(words, input: input, ignoresInterrupts: true)
         input.fileHandleForWriting.write(Data((#"{"id":"a"}"# + "\n").utf8))
         var printed = try output.fileHandleForReading.read(upToCount: 2) ?? Data()
-        #expect(!hasTrap(process.processIdentifier))
+        #expect(!RealTool.hasTrap(process.processIdentifier))
         kill(process.processIdentifier, SIGINT)
         input.fileHandleForWriting.write(Data((#"{"id":"b"}"# + "\n").utf8))
         input.fileHandleForWriting.closeFile()
@@ -141,7 +141,7 @@ import Testing
             input: input
         )
         input.fileHandleForWriting.write(Data("k0\n".utf8))
-        while process.isRunning, !hasTrap(process.processIdentifier) { usleep(200) }
+        while process.isRunning, !RealTool.hasTrap(process.processIdentifier) { usleep(200) }
         // It may still be reading the key.
         usleep(100_000)
         kill(process.processIdentifier, SIGINT)
@@ -159,7 +159,7 @@ import Testing
         for _ in 0..<10 {
             try before()
             let (process, output, errors) = try RealTool.start(arguments)
-            while process.isRunning, !hasTrap(process.processIdentifier) { usleep(200) }
+            while process.isRunning, !RealTool.hasTrap(process.processIdentifier) { usleep(200) }
             kill(process.processIdentifier, SIGINT)
             let text = output.fileHandleForReading.readDataToEndOfFile()
             let outcome = try RealTool.finish(process, output: text, errors: errors)
@@ -167,20 +167,6 @@ import Testing
         }
         Issue.record("\(arguments[0]) was always done before the signal came")
         return try RealTool.run(arguments)
-    }
-
-    /// Whether the process handles SIGINT by now.
-    private func hasTrap(_ process: pid_t) -> Bool {
-        #if os(Linux)
-            guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
-                let line = status.firstMatch(of: /SigCgt:\s*([0-9a-f]+)/),
-                let set = UInt64(line.output.1, radix: 16)
-            else { return false }
-            return set & 1 << UInt64(SIGINT - 1) != 0
-        #else
-            usleep(50_000)
-            return true
-        #endif
     }
 
     @Test("A verify tells how far it came, and repairs nothing")

@@ -23,8 +23,11 @@ final class FileInput: ByteInput {
         case .standardInput:
             self.init(STDIN_FILENO, isOwned: false, interruption: interruption)
         case .file(let path):
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
+            let descriptor = interruption.openWaiting(path, O_RDONLY)
+            guard descriptor >= 0 else {
+                let number = errno
+                throw interruption.signal == nil ? .cannotOpen(errno: number) : .interrupted
+            }
             self.init(descriptor, isOwned: true, interruption: interruption)
         }
     }
