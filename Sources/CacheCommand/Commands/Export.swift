@@ -38,6 +38,7 @@ struct Export: Subcommand {
         // First, so that no directory is made for a cache that is not there.
         let cache = try environment.backend.open(self.cache.selection())
         let folder = try ExchangeFolder(path: path, creating: true)
+        try folder.lock()
         let exporter = Exporter(
             walk: EntryWalk(cache: cache, interruption: interruption, now: environment.now),
             folder: folder,

@@ -23,6 +23,17 @@ final class ExchangeFolder: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Keeps other exports out of the directory for the life of this object.
+    ///
+    /// Implementation: `flock`. A file system without locks keeps none out.
+    ///
+    /// - Throws: `.exportUnderWay`.
+    func lock() throws(CommandFailure) {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+            throw .exportUnderWay(path: path)
+        }
+    }
+
     /// The path of a file in it, for messages.
     func path(of name: String) -> String { path + (path.hasSuffix("/") ? "" : "/") + name }
 

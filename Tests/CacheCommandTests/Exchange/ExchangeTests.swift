@@ -184,6 +184,26 @@ struct ExchangeTests {
         #expect(other.run("import", folder, "--dry-run").status == .failure)
     }
 
+    @Test("One export at a time writes into a directory")
+    func overlapping() throws {
+        try cache.save(DiskCache.archive("1"), "a")
+        #expect(cache.run("export", folder).status == .success)
+        let former = try names()
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        try other.save(DiskCache.archive("2"), "b")
+        let second = other.run("export", folder, "--force")
+        #expect(second.status == .failure && second.output.text.isEmpty)
+        #expect(
+            second.errors.text
+                == "typed-cache: another export writes into \(folder); wait for its end, or give another directory\n"
+        )
+        #expect(try names() == former)
+        close(descriptor)
+        #expect(other.run("export", folder, "--force").status == .success)
+        #expect(try names() == ["index.ndjson", "b.plist"])
+    }
+
     @Test("A directory that holds anything is refused; with --force only an export's own files go")
     func force() throws {
         for key in ["a", "b"] { try cache.save(DiskCache.archive("1"), key) }
