@@ -150,13 +150,15 @@ extension CacheAccess {
     }
 
     /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false` or a signal comes, also
-    /// where `filter` takes none. Damaged entries are left out.
+    /// where `filter` takes none.
     ///
+    /// - Parameter damaged: is told the damaged entries, whatever `filter` takes: their keys may be unknown.
     /// - Throws: the errors of `body` at once; at the end, the first error of reading an entry.
     func forEachEntry(
         _ filter: EntryFilter,
         at date: Date,
         until interruption: any Interruption,
+        damaged: (CacheError) -> Void = { _ in },
         _ body: (EntryInformation) throws -> Bool
     ) throws {
         var failure: CacheError?
@@ -164,8 +166,12 @@ extension CacheAccess {
             switch entry {
             case .success(let entry): return try !filter.matches(entry, at: date) || body(entry)
             case .failure(let error):
+                switch error.code {
+                case .corrupted: damaged(error)
                 // Values of other programs on a server are no entries.
-                if error.code != .corrupted, error.code != .foreign { failure = failure ?? error }
+                case .foreign: break
+                default: failure = failure ?? error
+                }
                 return true
             }
         }

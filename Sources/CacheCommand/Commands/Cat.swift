@@ -37,7 +37,10 @@ struct Cat: Subcommand {
         let date = environment.date()
         var reporter = EntryReporter(environment.errors)
         var status = ExitStatus.success
-        try cache.forEachEntry(selection.filter, at: date, until: interruption) { entry in
+        try cache.forEachEntry(selection.filter, at: date, until: interruption) { error in
+            status = .failure
+            reporter.complain(EntryFinding(error).prose)
+        } _: { entry in
             let value: RecordValue
             do throws(CommandFailure) {
                 value = try self.value(of: entry, in: cache)

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import KeyedArchive
+import TypedCache
 
 /// `diff`: compares two caches.
 struct Diff: Subcommand {
@@ -47,14 +48,16 @@ struct Diff: Subcommand {
         let first = try environment.backend.open(selection(caches[0]))
         let second = try environment.backend.open(selection(caches[1]))
         var comparison = CacheComparison(first: first, second: second, date: environment.date())
-        try comparison.run(until: interruption) { difference in
-            if writesJSON {
-                try environment.write(difference.json)
-            } else {
-                try environment.output.write(difference.prose(isLong: isLong))
+        try environment.printToReader {
+            try comparison.run(until: interruption) { difference in
+                if writesJSON {
+                    try environment.write(difference.json)
+                } else {
+                    try environment.output.write(difference.prose(isLong: isLong))
+                }
+            } unreadable: { message in
+                environment.errors.report(message)
             }
-        } unreadable: { failure in
-            environment.errors.report(CommandFailureMessage(failure))
         }
         if let signal = interruption.signal { return .signal(signal) }
         if comparison.unreadableCount > 0 { return Self.failureStatus }
@@ -70,6 +73,8 @@ struct CacheComparison {
     let date: Date
     private(set) var count = 0
     private(set) var unreadableCount = 0
+    /// The places and reasons of damages that were told: a damaged entry is met in the list, and by its key.
+    private var told: Set<[String?]> = []
 
     init(first: any CacheAccess, second: any CacheAccess, date: Date) {
         self.first = first
@@ -84,15 +89,26 @@ struct CacheComparison {
     mutating func run(
         until interruption: any Interruption,
         _ body: (CacheDifference) throws -> Void,
-        unreadable: (CommandFailure) -> Void
+        unreadable: (any CustomStringConvertible) -> Void
     ) throws {
-        try first.forEachEntry(EntryFilter(), at: date, until: interruption) { entry in
+        func tell(_ error: CacheError?, _ message: any CustomStringConvertible) {
+            if let error, error.code == .corrupted {
+                let finding = EntryFinding(error)
+                guard told.insert([finding.place, finding.reason]).inserted else { return }
+            }
+            unreadableCount += 1
+            unreadable(message)
+        }
+        try first.forEachEntry(EntryFilter(), at: date, until: interruption) { error in
+            tell(error, EntryFinding(error).prose)
+        } _: { entry in
             let found: CacheDifference.Change?
             do throws(CommandFailure) {
                 found = try change(of: entry)
             } catch {
-                unreadableCount += 1
-                unreadable(error)
+                var cause: CacheError?
+                if case .unreadableEntry(_, let error) = error { cause = error }
+                tell(cause, CommandFailureMessage(error))
                 return true
             }
             guard let found else { return true }
@@ -100,8 +116,14 @@ struct CacheComparison {
             try body(CacheDifference(key: entry.key, change: found))
             return true
         }
-        try second.forEachEntry(EntryFilter(), at: date, until: interruption) { entry in
-            if try first.peek(entry.key, pieces: { _ in false }).map({ !$0.isExpired(at: date) }) ?? false {
+        try second.forEachEntry(EntryFilter(), at: date, until: interruption) { error in
+            tell(error, EntryFinding(error).prose)
+        } _: { entry in
+            do throws(CacheError) {
+                let former = try first.peek(entry.key) { _ in false }
+                if former.map({ !$0.isExpired(at: date) }) ?? false { return true }
+            } catch {
+                tell(error, CommandFailureMessage(CommandFailure.unreadableEntry(key: entry.key, error)))
                 return true
             }
             count += 1

@@ -208,6 +208,59 @@ struct SelectionCommandTests {
         #expect(unsound.status == .trouble && unsound.output.lines == ["+ b"], "\(unsound.output.text)")
     }
 
+    /// Three entries in a cache and in its copy, the first of which is damaged in the copy.
+    private func makeDamagedCopy(_ layout: String) throws -> DiskCache {
+        for name in ["c", "d"] {
+            let warmed = ToolRun(
+                ["warm", "-", "--key", "id", "--layout", layout] + DiskCache(workspace, name).options,
+                on: DiskCache.backend,
+                input: (0..<3).map { #"{"id":"\#($0)"}"# }.joined(separator: "\n")
+            )
+            #expect(warmed.status == .success, "\(warmed.errors.text)")
+        }
+        let copy = DiskCache(workspace, "d")
+        try copy.damageFirst()
+        return copy
+    }
+
+    @Test("cat leaves damaged entries out, and says so", arguments: ["packed", "files"])
+    func damagedRecords(layout: String) throws {
+        let copy = try makeDamagedCopy(layout)
+        for words in [[], ["--match", "?"]] {
+            let printed = ToolRun(["cat"] + words + copy.options, on: DiskCache.backend)
+            #expect(printed.status == .failure && printed.output.lines.count == 2)
+            #expect(printed.errors.lines.count == 1 && printed.errors.text.contains(workspace.root))
+        }
+    }
+
+    @Test(
+        "Caches with damaged entries are never the same, and each of these is told once",
+        arguments: ["packed", "files"]
+    )
+    func damagedComparison(layout: String) throws {
+        _ = try makeDamagedCopy(layout)
+        for caches in [["c", "d"], ["d", "c"], ["d", "d"]] {
+            let run = ToolRun(["diff", "--root", workspace.root] + caches, on: DiskCache.backend)
+            #expect(run.status == .trouble && run.output.text.isEmpty, "\(caches): \(run.output.text)")
+            #expect(run.errors.lines.count == 1, "\(caches): \(run.errors.text)")
+        }
+        // The other entries are compared all the same.
+        #expect(DiskCache(workspace, "c").run("remove", "0", "1", "2").status == .success)
+        let run = ToolRun(["diff", "c", "d", "--root", workspace.root], on: DiskCache.backend)
+        #expect(run.status == .trouble && run.output.lines.count == 2 && run.errors.lines.count == 1)
+    }
+
+    @Test("A reader that has seen enough hides no difference")
+    func closedComparison() throws {
+        for name in ["a", "b"] { try save(name) }
+        try DiskCache(workspace, "d").save(DiskCache.archive("v"), "a")
+        let words = ["diff", "c", "d", "--root", workspace.root]
+        #expect(ToolRun(words, on: DiskCache.backend, output: MemoryOutput(room: 0)).status == .failure)
+        #expect(
+            ToolRun(words + ["--json"], on: DiskCache.backend, output: MemoryOutput(room: 0)).status == .failure
+        )
+    }
+
     @Test("Caches are listed with their numbers, and one that cannot be opened is told")
     func listing() throws {
         try saveSamples()
