@@ -48,7 +48,7 @@ struct Verify: Subcommand {
         summary.signal = interruption.signal
         // Not after an interruption: the user has not seen every entry that would be removed.
         if repairs, summary.signal == nil { summary.removed = try repair(cache, summary.findings) }
-        try show(summary, environment)
+        try environment.printToReader { try show(summary, environment) }
         if let signal = summary.signal { return .signal(signal) }
         return summary.findings.isEmpty ? .success : .failure
     }

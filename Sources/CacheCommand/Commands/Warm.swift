@@ -186,7 +186,6 @@ struct Warm: Subcommand {
     /// Shows the failure, if there is one, and the summary; returns how the process ends.
     private func conclude(_ result: WarmResult, _ environment: CommandEnvironment) throws -> ExitStatus {
         let summary = result.summary
-        if result.failure as? OutputError == .closed { throw OutputError.closed }
         if let failure = result.failure {
             let error = (failure as? SourceError).map { CommandFailure.source($0, location) } ?? failure
             environment.errors.report(CommandFailureMessage(error))
@@ -208,22 +207,21 @@ struct WarmReporter: WarmObserver {
     static let longestList = 20
     private static let flushInterval = Duration.milliseconds(100)
 
-    private let output: any TextOutput
+    /// Where keys are printed; `nil` if none are, or their reader has gone: the saving goes on without.
+    private var keyOutput: (any TextOutput)?
     private let errors: any ErrorOutput
-    private let printsKeys: Bool
     private var bar: ProgressBar
     private var skippedCount = 0
     private var lastFlush = Duration.zero
 
     init(output: any TextOutput, errors: any ErrorOutput, printsKeys: Bool, isQuiet: Bool) {
-        self.output = output
+        keyOutput = printsKeys ? output : nil
         self.errors = errors
-        self.printsKeys = printsKeys
         bar = ProgressBar(on: errors, isEnabled: !isQuiet)
     }
 
     mutating func saved(_ key: String) throws(OutputError) {
-        if printsKeys { try output.write("\(EscapedText(key))\n") }
+        try printKeys { output throws(OutputError) in try output.write("\(EscapedText(key))\n") }
     }
 
     mutating func skipped(_ badRecord: BadRecord) {
@@ -238,14 +236,26 @@ struct WarmReporter: WarmObserver {
     }
 
     mutating func waiting() throws(OutputError) {
-        if printsKeys { try output.flush() }
+        try printKeys { output throws(OutputError) in try output.flush() }
     }
 
     mutating func advanced(_ progress: Progress) throws(OutputError) {
         bar.update(progress)
-        if printsKeys, progress.elapsed - lastFlush >= Self.flushInterval {
+        if progress.elapsed - lastFlush >= Self.flushInterval {
             lastFlush = progress.elapsed
-            try output.flush()
+            try printKeys { output throws(OutputError) in try output.flush() }
+        }
+    }
+
+    private mutating func printKeys(
+        _ body: (any TextOutput) throws(OutputError) -> Void
+    ) throws(OutputError) {
+        guard let keyOutput else { return }
+        do throws(OutputError) {
+            try body(keyOutput)
+        } catch {
+            guard error == .closed else { throw error }
+            self.keyOutput = nil
         }
     }
 

@@ -122,7 +122,7 @@ struct CommandRunTests {
             let run = ToolRun(arguments, on: backend, output: MemoryOutput(room: 1))
             #expect(run.status == .success && run.errors.text.isEmpty, "\(arguments)")
         }
-        let warm = ["warm", "-", "--key", "id", "--print-keys"] + cache
+        let warm = ["warm", "-", "--key", "id", "--print-keys", "--quiet"] + cache
         let run = ToolRun(warm, on: backend, input: "{\"id\":1}\n{\"id\":2}\n", output: MemoryOutput(room: 2))
         #expect(run.status == .success && run.errors.text.isEmpty)
         let full = ToolRun(["help"], on: backend, output: MemoryOutput(room: 1, error: .failed(errno: 28)))

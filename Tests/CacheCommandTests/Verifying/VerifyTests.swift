@@ -81,6 +81,17 @@ struct VerifyTests {
         #expect(cache.run("verify").output.text == "5 sound, 1 expired, 0 damaged\n")
     }
 
+    @Test("A reader that has gone leaves the verdict as it is")
+    func closedOutput() throws {
+        func verify(_ words: String...) -> CacheCommand.ExitStatus {
+            ToolRun(["verify"] + words + cache.options, on: DiskCache.backend, output: MemoryOutput(room: 0)).status
+        }
+        #expect(verify() == .success && verify("--json") == .success)
+        try cache.damageFirst()
+        #expect(verify() == .failure && verify("--json") == .failure && verify("--repair") == .failure)
+        #expect(cache.run("verify").status == .success)
+    }
+
     @Test("Stopped, it removes nothing")
     func interrupted() throws {
         try cache.save([1], "x")

@@ -154,6 +154,18 @@ struct WarmTests {
         #expect(output.flushCount >= 3)
     }
 
+    @Test("A reader of the keys that has gone does not stop the saving", arguments: [1, 4])
+    func closedKeys(threadCount: Int) {
+        let backend = MemoryBackend(threadCount: threadCount)
+        let output = MemoryOutput(room: 6)
+        let words = warm + ["--print-keys"]
+        let run = ToolRun(words, on: backend, input: lines(1...2_000), output: output)
+        #expect(run.status == .success && backend.saved.count == 2_000 && output.lines == ["1", "2", "3"])
+        #expect(run.errors.text.hasPrefix("2,000 records read, 2,000 saved, "))
+        let bad = ToolRun(words, on: backend, input: lines(1...9) + "?\n", output: MemoryOutput(room: 6))
+        #expect(bad.status == .failure)
+    }
+
     @Test("A dry run checks everything and touches no cache")
     func dryRun() {
         let run = ToolRun(warm + ["--dry-run", "--print-keys"], on: backend, input: lines(1...3) + "?\n")
