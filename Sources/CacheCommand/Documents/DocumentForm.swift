@@ -112,11 +112,14 @@ enum DocumentForm: Sendable {
 
     private func refusal(of date: Date) -> String? {
         switch self {
-        case .xml:
-            CivilDate(flooring: date.timeIntervalSinceReferenceDate) == nil
-                ? "a date outside the years 1 to 9999" : nil
+        case .xml: refusalInXML(of: date.timeIntervalSinceReferenceDate)
         default: "a date"
         }
+    }
+
+    private func refusalInXML(of seconds: TimeInterval) -> String? {
+        if CivilDate(flooring: seconds) == nil { return "a date outside the years 1 to 9999" }
+        return seconds == seconds.rounded(.down) ? nil : "a date with a fraction of a second"
     }
 
     private func isLikeReference(_ fields: [PropertyListContent.Field]) -> Bool {

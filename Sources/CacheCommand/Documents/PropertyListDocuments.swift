@@ -35,15 +35,15 @@ enum PropertyListDocuments: DocumentFormat {
         return "<{(\"'/".utf8.contains(first)
     }
 
-    /// Whether bytes are a property list in one of the text forms that have no markup.
+    /// Whether bytes are a property list in a text form, and no archive.
     fileprivate static func isPlainText(_ bytes: Data) -> Bool {
-        var format: PropertyListFormat?
         do throws(PropertyListError) {
-            _ = try PropertyList(bytes, format: &format)
+            var format: PropertyListFormat?
+            let list = try PropertyList(bytes, format: &format)
+            return format != .binary && list["$archiver"] == nil
         } catch {
             return false
         }
-        return format == .openStep || format == .gnuStep
     }
 }
 
@@ -53,7 +53,7 @@ enum ArchiveFormat: DocumentFormat {
         do throws(ArchiveError) {
             return ArchiveDocument(tree: try ArchiveTree(sharing: bytes))
         } catch {
-            // Data in OpenStep's text begins with `<`, as markup does.
+            // Data in OpenStep's text begins with `<`, as markup does; and archives are read in fewer encodings.
             if error.code == .unknownFormat || PropertyListDocuments.isPlainText(bytes) { return nil }
             throw DocumentFault(error, inText: bytes.starts(with: "bplist".utf8) ? nil : bytes)
         }

@@ -213,6 +213,10 @@ struct DocumentCommandTests {
             (["a": ["b": Double.infinity]], "json", "JSON cannot hold a number that is not finite, at root.a.b"),
             (["a": 1], "openstep", "OpenStep property lists cannot hold a number, at root.a"),
             (["a": [true]], "openstep", "OpenStep property lists cannot hold a Boolean, at root.a.0"),
+            (
+                ["a": [Date(timeIntervalSinceReferenceDate: 0.5)]], "xml",
+                "XML property lists cannot hold a date with a fraction of a second, at root.a.0"
+            ),
             (["a": "\u{1}"], "xml", "XML property lists cannot hold text with control characters, at root.a"),
         ]
         for (value, form, message) in cases {
@@ -309,6 +313,30 @@ struct DocumentCommandTests {
         let cut = workspace.url.appending(path: "cut.plist")
         try Data(contentsOf: URL(fileURLWithPath: list)).dropLast(4).write(to: cut)
         #expect(run("lint", cut.path).errors.text.contains(", at byte "))
+    }
+
+    @Test(
+        "XML in every encoding that convert reads is read by lint and dump",
+        arguments: [String.Encoding.utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian],
+        [false, true]
+    )
+    func encodings(encoding: String.Encoding, isMarked: Bool) throws {
+        let text = (isMarked ? "\u{FEFF}" : "") + "<plist><dict><key>a</key><string>ü</string></dict></plist>"
+        let path = workspace.url.appending(path: "wide.plist")
+        try #require(text.data(using: encoding)).write(to: path)
+        #expect(run("lint", path.path).output.lines == ["\(path.path): OK, XML property list"])
+        #expect(run("dump", path.path).output.text == "root:\n  a: \"ü\"\n")
+        #expect(run("convert", path.path, "--to", "json", "-o", "-").status == .success)
+    }
+
+    @Test("A damaged archive in XML is told as one, though it is a sound property list")
+    func damagedArchive() throws {
+        let text = """
+            <plist><dict><key>$archiver</key><string>NSKeyedArchiver</string><key>$version</key><integer>7</integer>
+            <key>$top</key><dict/><key>$objects</key><array/></dict></plist>
+            """
+        let path = try workspace.file("damaged.plist", text)
+        #expect(run("lint", path).errors.text.contains("keyed archive of an unknown version"))
     }
 
     // MARK: The real command
