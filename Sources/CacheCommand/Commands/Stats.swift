@@ -25,7 +25,7 @@ package struct StatisticsReport: Sendable, Equatable {
     package var entryCount = 0
     /// Bytes on disk, expired entries included.
     package var byteCount = 0
-    /// Bytes of the archives before compression.
+    /// Bytes of the archives before compression, those of expired entries included.
     package var archiveByteCount = 0
     /// Expired entries that are not yet removed.
     package var expiredCount = 0
@@ -42,12 +42,12 @@ package struct StatisticsReport: Sendable, Equatable {
 
     mutating func add(_ entry: EntryInformation, isExpired: Bool) {
         byteCount += entry.storedByteCount
+        archiveByteCount += entry.archiveByteCount
         if isExpired {
             expiredCount += 1
             return
         }
         entryCount += 1
-        archiveByteCount += entry.archiveByteCount
         oldest = min(oldest ?? entry.storedAt, entry.storedAt)
         newest = max(newest ?? entry.storedAt, entry.storedAt)
     }

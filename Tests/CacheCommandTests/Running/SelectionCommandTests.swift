@@ -261,6 +261,17 @@ struct SelectionCommandTests {
         )
     }
 
+    @Test("Sizes before and after compression are those of the same entries")
+    func statisticsOfExpired() throws {
+        try saveSamples()
+        let archives = try cache.contents().values.map(\.archive.count).reduce(0, +)
+        let counted = cache.run("stats", "--json").output.text
+        #expect(
+            counted.contains(#""entries":4,"#) && counted.contains(#""archiveSize":\#(archives),"#),
+            "\(counted)"
+        )
+    }
+
     @Test("Caches are listed with their numbers, and one that cannot be opened is told")
     func listing() throws {
         try saveSamples()
