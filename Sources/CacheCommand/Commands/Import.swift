@@ -59,7 +59,11 @@ struct Import: Subcommand {
         defer { reporter.finish() }
         let summary = try importer.run(reporter: &reporter)
         reporter.finish()
-        try environment.write(summary.json, orProse: summary.prose(isDryRun: isDryRun), asJSON: writesJSON)
+        try environment.write(
+            summary.json(isDryRun: isDryRun),
+            orProse: summary.prose(isDryRun: isDryRun),
+            asJSON: writesJSON
+        )
         if let signal = summary.signal { return .signal(signal) }
         return summary.invalid > 0 ? .failure : .success
     }
@@ -283,14 +287,16 @@ struct ImportSummary: Sendable, Equatable {
     }
 
     /// For programs.
-    var json: Record {
-        [
-            "read": .count(read),
-            "imported": .count(imported),
+    func json(isDryRun: Bool) -> Record {
+        var record: Record = ["read": .count(read), "imported": .count(isDryRun ? 0 : imported)]
+        if isDryRun { record.fields.append(RecordField(name: "valid", value: .count(imported))) }
+        let rest: Record = [
             "expired": .count(expired),
             "present": .count(kept),
             "invalid": .count(invalid),
             "interrupted": .bool(signal != nil),
         ]
+        record.fields += rest.fields
+        return record
     }
 }

@@ -191,7 +191,7 @@ struct Warm: Subcommand {
             environment.errors.report(CommandFailureMessage(error))
         }
         if writesJSON {
-            try environment.write(summary.json)
+            try environment.printToReader { try environment.write(summary.json(isDryRun: isDryRun)) }
         } else if !isQuiet {
             environment.errors.write(summary.prose(isDryRun: isDryRun) + "\n")
         }

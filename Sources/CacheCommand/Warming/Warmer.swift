@@ -196,16 +196,18 @@ struct WarmSummary: Sendable, Equatable {
     }
 
     /// For programs.
-    var json: Record {
-        [
-            "read": .count(read),
-            "saved": .count(saved),
+    func json(isDryRun: Bool) -> Record {
+        var record: Record = ["read": .count(read), "saved": .count(isDryRun ? 0 : saved)]
+        if isDryRun { record.fields.append(RecordField(name: "valid", value: .count(saved))) }
+        let rest: Record = [
             "present": .count(present),
             "invalid": .count(invalid),
             "seconds": .seconds(elapsed),
             "recordsPerSecond": .double(rate.rounded()),
             "interrupted": .bool(signal != nil),
         ]
+        record.fields += rest.fields
+        return record
     }
 }
 

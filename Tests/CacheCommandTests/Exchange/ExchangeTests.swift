@@ -179,6 +179,8 @@ struct ExchangeTests {
         _ = cache.run("export", folder)
         let run = other.run("import", folder, "--dry-run")
         #expect(run.status == .success && run.output.text == "1 entry valid, 0 expired, 0 invalid\n")
+        let json = other.run("import", folder, "--dry-run", "--json").output.text
+        #expect(json.hasPrefix(#"{"read":1,"imported":0,"valid":1,"expired":0,"#), "\(json)")
         #expect(!FileManager.default.fileExists(atPath: workspace.root + "/other"))
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/a.plist"))
         #expect(other.run("import", folder, "--dry-run").status == .failure)

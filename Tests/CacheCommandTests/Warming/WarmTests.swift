@@ -168,6 +168,8 @@ struct WarmTests {
 
     @Test("A dry run checks everything and touches no cache")
     func dryRun() {
+        let json = ToolRun(warm + ["--dry-run", "--json"], on: backend, input: lines(1...3) + "?\n").output.text
+        #expect(json.hasPrefix(#"{"read":4,"saved":0,"valid":3,"present":0,"invalid":1,"#), "\(json)")
         let run = ToolRun(warm + ["--dry-run", "--print-keys"], on: backend, input: lines(1...3) + "?\n")
         #expect(backend.openCount == 0)
         #expect(run.status == .failure)
