@@ -124,8 +124,8 @@ struct FieldCoercion {
         case (.string, .string), (.int, .int), (.double, .double), (.bool, .bool): value
         case (_, .string(let text)): isText ? plainText(text) ?? markedText(text) : markedText(text)
         case (.int, .double(let number)): wholeNumber(number)
-        case (.double, .int(let number)): .double(Double(number))
-        case (.double, .uint(let number)): .double(Double(number))
+        case (.double, .int(let number)): Double(exactly: number).map(RecordValue.double)
+        case (.double, .uint(let number)): Double(exactly: number).map(RecordValue.double)
         case (.date, .int(let seconds)): .date(Date(timeIntervalSince1970: Double(seconds)))
         case (.date, .double(let seconds)): .date(Date(timeIntervalSince1970: seconds))
         default: nil
@@ -141,7 +141,7 @@ struct FieldCoercion {
     private func plainText(_ text: String) -> RecordValue? {
         switch type {
         case .int: Int64(text).map(RecordValue.int)
-        case .double: number(text).map(RecordValue.double)
+        case .double: double(text).map(RecordValue.double)
         case .date: number(text).map { .date(Date(timeIntervalSince1970: $0)) }
         case .bool: truthValue(text).map(RecordValue.bool)
         default: nil
@@ -157,6 +157,13 @@ struct FieldCoercion {
         case .uuid: UUID(uuidString: text).map(RecordValue.uuid)
         default: nil
         }
+    }
+
+    /// A number; a whole one only if it stays the same.
+    private func double(_ text: String) -> Double? {
+        if let whole = Int64(text) { return Double(exactly: whole) }
+        if let whole = UInt64(text) { return Double(exactly: whole) }
+        return number(text)
     }
 
     /// A decimal number; `Double` alone would also take hexadecimal ones, infinities and "nan".
