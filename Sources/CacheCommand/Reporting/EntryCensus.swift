@@ -83,7 +83,7 @@ struct EntryCensus {
     private(set) var sizes = [EntryTally](repeating: EntryTally(), count: sizeNames.count)
     private(set) var ages = [EntryTally](repeating: EntryTally(), count: ageNames.count)
     private(set) var deadlines = [EntryTally](repeating: EntryTally(), count: deadlineNames.count)
-    /// Entries with an idle time, which tells when they were last read, that were not read for 30 days.
+    /// Entries with an idle time, which tells about when they were last read, that were surely not read for 30 days.
     private(set) var unread = EntryTally()
     private(set) var sample = Sample()
     /// The largest first.
@@ -122,7 +122,8 @@ struct EntryCensus {
         ages[Self.ageLimits.firstIndex { age <= $0 } ?? Self.ageLimits.count].add(size)
         deadlines[deadlineClass(entry.expiresAt)].add(size)
         if let idle = entry.attributes.idleTime, let deadline = entry.expiresAt,
-            date.timeIntervalSince(deadline) + idle > Self.unreadTime
+            // The deadline on disk may lag behind the last reading.
+            date.timeIntervalSince(deadline) + idle * (1 - EntryAttributes.idleLag) > Self.unreadTime
         {
             unread.add(size)
         }

@@ -99,11 +99,14 @@ struct ReportCommandTests {
         try cache.save(DiskCache.archive("a"), "a", with: attributes)
         attributes.expiresAt = Self.now.addingTimeInterval(50 * 86_400)
         try cache.save(DiskCache.archive("b"), "b", with: attributes)
+        // 33 days ago, or up to an eighth of 60 days later.
+        attributes.expiresAt = Self.now.addingTimeInterval(27 * 86_400)
+        try cache.save(DiskCache.archive("c"), "c", with: attributes)
         let report = try json(cache.run("report", "--json").output.text)
         #expect((report["unread"] as? [String: Any])?["entries"] as? Int == 1)
         let findings = try #require(report["findings"] as? [String])
         #expect(
-            findings.contains("Half of the room is taken by entries that nobody read for 30 days."),
+            findings.contains("A third of the room is taken by entries that nobody read for 30 days."),
             "\(findings)"
         )
     }
