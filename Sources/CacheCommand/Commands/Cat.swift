@@ -7,7 +7,8 @@ struct Cat: Subcommand {
     static let name = "cat"
     static let summary = "Print the records of a cache, a line of JSON each, as warm reads them"
     static let discussion: String? =
-        "The way back from warm: warm - with the same key field gives a cache of equal records. Dates and tags of the "
+        "The way back from warm: warm - with the same key field gives a cache of equal records, but dates and data in them "
+        + "come back as strings, unless --fields of warm declares them. Dates and tags of the "
         + "entries are not among them; export has those. Entries that cannot be read are reported and left out; the "
         + "exit code is then 1. Ctrl-C stops behind a whole line."
     static let examples = [

@@ -196,6 +196,17 @@ struct CacheDifference {
         let former: RecordValue?
         let latter: RecordValue?
 
+        /// Both values, with their types where nothing else tells them apart.
+        var prose: String {
+            let text = { (value: RecordValue?) in value.map { JSONWriter.text($0, isIndented: false) } ?? "none" }
+            var (formerText, latterText) = (text(former), text(latter))
+            if formerText == latterText, let former, let latter {
+                formerText = "\(former.typeName) \(formerText)"
+                latterText = "\(latter.typeName) \(latterText)"
+            }
+            return "\(EscapedText(path)): \(formerText) -> \(latterText)"
+        }
+
         /// The fields that differ, in the order of the former record.
         static func differences(between former: RecordValue, and latter: RecordValue) -> [Field] {
             var fields: [Field] = []
@@ -238,9 +249,7 @@ struct CacheDifference {
         case .removed: return "- \(key)\n"
         case .changed(let fields):
             guard isLong else { return "~ \(key)\n" }
-            let text = { (value: RecordValue?) in value.map { JSONWriter.text($0, isIndented: false) } ?? "none" }
-            return "~ \(key)\n"
-                + fields.map { "    \(EscapedText($0.path)): \(text($0.former)) -> \(text($0.latter))\n" }.joined()
+            return "~ \(key)\n" + fields.map { "    \($0.prose)\n" }.joined()
         }
     }
 

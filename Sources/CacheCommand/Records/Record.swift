@@ -78,6 +78,25 @@ extension RecordValue {
     }
 }
 
+extension RecordValue {
+    /// The type as `--fields` names it, where it has a name there.
+    var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: FieldType.bool.rawValue
+        case .int, .uint: FieldType.int.rawValue
+        case .double: FieldType.double.rawValue
+        case .string: FieldType.string.rawValue
+        case .date: FieldType.date.rawValue
+        case .data: FieldType.data.rawValue
+        case .url: FieldType.url.rawValue
+        case .uuid: FieldType.uuid.rawValue
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+}
+
 /// The kind of a value as its source wrote it, for messages: kinds may be shown, values may not.
 enum RecordKind: Sendable, Equatable {
     case null

@@ -261,6 +261,22 @@ struct SelectionCommandTests {
         )
     }
 
+    @Test("Values whose texts are equal are told apart by their types")
+    func typesOfDifferences() throws {
+        for (name, fields) in [("c", "x:data,n:int,same:string"), ("d", "x:string,n:double,same:string")] {
+            let warmed = ToolRun(
+                ["warm", "-", "--key", "x", "--fields", fields] + DiskCache(workspace, name).options,
+                on: DiskCache.backend,
+                input: #"{"x":"AP8=","n":1,"same":"s"}"#
+            )
+            #expect(warmed.status == .success, "\(warmed.errors.text)")
+        }
+        let run = ToolRun(["diff", "c", "d", "--root", workspace.root, "--long"], on: DiskCache.backend)
+        #expect(run.output.lines.first == "~ AP8=" && run.output.lines.count == 3)
+        #expect(run.output.lines.contains(#"    x: data "AP8=" -> string "AP8=""#), "\(run.output.text)")
+        #expect(run.output.lines.contains("    n: 1 -> 1.0"))
+    }
+
     @Test("Sizes before and after compression are those of the same entries")
     func statisticsOfExpired() throws {
         try saveSamples()
