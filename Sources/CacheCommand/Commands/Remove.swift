@@ -125,7 +125,7 @@ struct Remove: Subcommand {
     ) throws {
         do {
             let key = try key.get()
-            if try isTrial ? cache.peek(key, pieces: { _ in false }) != nil : cache.remove(key) {
+            if try isTrial ? holds(key, cache) : cache.remove(key) {
                 outcome.removed += 1
                 if isTrial, !writesJSON { try environment.output.write("\(EscapedText(key))\n") }
             } else {
@@ -138,6 +138,16 @@ struct Remove: Subcommand {
         } catch let error as CacheError where error.code == .invalidKey {
             outcome.invalid += 1
             environment.errors.report(CommandFailureMessage(error))
+        }
+    }
+
+    /// Whether there is an entry for a key: a damaged one is removed, too.
+    private func holds(_ key: String, _ cache: any CacheAccess) throws(CacheError) -> Bool {
+        do throws(CacheError) {
+            return try cache.peek(key) { _ in false } != nil
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            return true
         }
     }
 

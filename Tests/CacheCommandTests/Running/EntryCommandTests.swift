@@ -140,6 +140,17 @@ struct EntryCommandTests {
         #expect(self.run("verify", "--repair").output.text.hasSuffix("1 damaged, 1 removed\n"))
     }
 
+    @Test("A damaged entry is removed by its key, and a dry run says so", arguments: ["packed", "files"])
+    func damagedRemoval(layout: String) throws {
+        let warmed = run("warm", "-", "--key", "id", "--layout", layout, input: #"{"id":"first"}"#)
+        #expect(warmed.status == .success)
+        try cache.damageFirst()
+        let trial = run("remove", "first", "--dry-run")
+        #expect(trial.status == .success && trial.output.text == "first\n", "\(trial.errors.text)")
+        #expect(run("remove", "first", "--json").output.text == #"{"removed":1,"missing":[]}"# + "\n")
+        #expect(run("remove", "first", "--dry-run").status == .failure)
+    }
+
     @Test("get says what to do about an entry that JSON cannot show, and dump shows it")
     func circle() throws {
         let tree = ArchiveTree(
