@@ -1,7 +1,9 @@
+import TypedCache
+
 /// An option of a subcommand: its declaration, its parser and its value, as one property of the subcommand.
 ///
 /// ```swift
-/// @Option("tag", value: "NAME", help: "Tag the records", parse: ArgumentText.nonEmpty("a tag")) var tag: String?
+/// @Option("tag", value: "NAME", help: "Tag the records", parse: ArgumentText.tag) var tag: String?
 /// @Option(required: "key", value: "FIELD", help: "…", parse: …) var keyField: String
 /// @Flag("quiet", help: "Show neither progress nor summary") var isQuiet: Bool
 /// ```
@@ -190,6 +192,15 @@ enum ArgumentText {
             guard !text.isEmpty else { throw InvalidValue(text, expected: expected) }
             return text
         }
+    }
+
+    /// Takes a tag that an entry can have.
+    static func tag(_ text: String) throws(InvalidValue) -> String {
+        let counts = EntryTags.byteCounts
+        guard counts.contains(text.utf8.count) else {
+            throw InvalidValue(text, expected: "a tag of \(counts.lowerBound) to \(counts.upperBound) bytes")
+        }
+        return text
     }
 
     /// Takes a whole number.

@@ -14,7 +14,7 @@ struct SelectionOptions: OptionGroup {
         parse: { text throws(InvalidValue) in try GlobPattern(parsing: text) }
     )
     var pattern: GlobPattern?
-    @Option("tag", value: "NAME", help: "Only entries with this tag", parse: ArgumentText.nonEmpty("a tag"))
+    @Option("tag", value: "NAME", help: "Only entries with this tag", parse: ArgumentText.tag)
     var tag: String?
     @Option(
         "older-than",

@@ -78,7 +78,7 @@ struct Warm: Subcommand {
         "tag",
         value: "NAME",
         help: "Tag the records, so that the app can remove all of them at once",
-        parse: ArgumentText.nonEmpty("a tag")
+        parse: ArgumentText.tag
     )
     var tag: String?
     @Option(

@@ -1,8 +1,8 @@
 import Foundation
 
 /// The tags of entries: strings of 1 to 256 UTF-8 bytes, 10 for each entry at most.
-enum EntryTags {
-    private static let byteCounts = 1...256
+package enum EntryTags {
+    package static let byteCounts = 1...256
     private static let mostTags = 10
 
     /// The tags in ascending order of their bytes.

@@ -166,6 +166,19 @@ struct WarmTests {
         #expect(bad.status == .failure)
     }
 
+    @Test("A tag that no entry can have is refused before a record is read")
+    func longTags() {
+        let longest = String(repeating: "é", count: 128)
+        #expect(ToolRun(warm + ["--tag", longest], on: backend, input: lines(1...1)).status == .success)
+        let opened = backend.openCount
+        let list = ["list", "--cache", "c"]
+        for words in [warm, list] {
+            let run = ToolRun(words + ["--tag", longest + "x"], on: backend, input: lines(1...1))
+            #expect(run.status == .usage && backend.openCount == opened)
+            #expect(run.errors.text.hasPrefix("typed-cache: --tag: expected a tag of 1 to 256 bytes, not '"))
+        }
+    }
+
     @Test("A dry run checks everything and touches no cache")
     func dryRun() {
         let json = ToolRun(warm + ["--dry-run", "--json"], on: backend, input: lines(1...3) + "?\n").output.text
