@@ -9,7 +9,8 @@ struct Convert: Subcommand {
         "The content of a FILE tells its form: JSON, or a property list that is binary, XML, OpenStep's text, .strings "
         + "or GNUstep's text. Each is replaced by its converted self, unless an option says otherwise; - reads standard input and "
         + "writes to standard output. A file is written whole or not at all; a device or pipe that -o names is written "
-        + "to, and stays. The exit code is 1 if a file cannot be converted, say because it holds a value that the form has none for; the others are converted all the same. Of an archive of "
+        + "to, and stays. The exit code is 1 if a file cannot be converted, say because it holds a value that the form has none for; the others are converted all the same. XML has whole seconds: "
+        + "dates that lose a fraction are told. Of an archive of "
         + "NSArchiver it is the values; objects of other classes than Foundation's become dictionaries with $class, $object "
         + "and $values. Nothing is converted into one."
     static let examples = [
@@ -54,16 +55,17 @@ struct Convert: Subcommand {
                 throw CommandFailure.irregular(path: path)
             }
             let document = try DocumentFile.open(path, in: environment, until: interruption, for: .converting)
-            let bytes: [UInt8]
+            let (bytes, loss): ([UInt8], String?)
             do throws(DocumentFault) {
                 guard let list = document.propertyList else {
                     throw DocumentFault("\(document.formatName) is no property list, and cannot be converted")
                 }
-                bytes = try form.bytes(of: list)
+                (bytes, loss) = (try form.bytes(of: list), form.loss(of: list))
             } catch {
                 throw CommandFailure.inconvertible(path: path, error)
             }
             try DocumentFile.write(bytes, to: target, in: environment, until: interruption)
+            if let loss { environment.errors.report("\(EscapedText(path)): \(loss)") }
         }
     }
 

@@ -63,7 +63,7 @@ struct Get: Subcommand {
         var status = ExitStatus.success
         while let key = try keys.next() {
             do {
-                try write(key.get(), of: cache, at: date, to: environment.output)
+                try write(key.get(), of: cache, at: date, to: environment.output, environment.errors)
             } catch let bad as BadRecord {
                 environment.errors.report(BadRecordMessage(bad))
                 status = .failure
@@ -79,20 +79,23 @@ struct Get: Subcommand {
         _ key: String,
         of cache: any CacheAccess,
         at date: Date,
-        to output: any TextOutput
+        to output: any TextOutput,
+        _ errors: any ErrorOutput
     ) throws {
         if writesArchive { return try output.write(bytes: [UInt8](cache.archive(of: key, at: date))) }
         let value = try value(of: key, in: cache, at: date)
         guard let form, form != .json else {
             return try JSONWriter.write(value, isIndented: !writesJSON, to: output)
         }
+        let content = PropertyListContent(value)
         let bytes: [UInt8]
         do throws(DocumentFault) {
-            bytes = try form.bytes(of: PropertyListContent(value))
+            bytes = try form.bytes(of: content)
         } catch {
             throw CommandFailure.noPropertyList(key: key, error)
         }
         try output.write(bytes: bytes)
+        if let loss = form.loss(of: content) { errors.report("\(EscapedText(key)): \(loss)") }
     }
 
     private func value(of key: String, in cache: any CacheAccess, at date: Date) throws -> RecordValue {

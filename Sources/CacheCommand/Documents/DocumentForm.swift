@@ -50,12 +50,37 @@ enum DocumentForm: Sendable {
         }
     }
 
+    /// The values that this form holds but in part, in words; `nil` if there are none.
+    func loss(of value: PropertyListContent) -> String? {
+        guard self == .xml else { return nil }
+        var (count, first) = (0, "")
+        Self.visit(value) { value, path in
+            if case .date(let date) = value, !date.timeIntervalSinceReferenceDate.isWhole {
+                if count == 0 { first = path }
+                count += 1
+            }
+            return true
+        }
+        if count == 0 { return nil }
+        return "\(name) have whole seconds: \(count == 1 ? "a date has" : "\(count) dates have") lost a fraction, "
+            + (count == 1 ? "at \(first)" : "the first at \(first)")
+    }
+
     /// The first value that this form cannot hold, in words, and where it is; `nil` if it can hold all of them.
     private func refusal(of value: PropertyListContent) -> (what: String, path: String)? {
         if self == .binary { return nil }
+        var found: (what: String, path: String)?
+        Self.visit(value) { value, path in
+            found = refusal(ofOne: value).map { ($0, path) }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Calls `body` for each value and its path, in their order, until it returns `false`.
+    private static func visit(_ value: PropertyListContent, _ body: (PropertyListContent, String) -> Bool) {
         var pending = [(value: value, path: "root")]
-        while let (value, path) = pending.popLast() {
-            if let what = refusal(ofOne: value) { return (what, path) }
+        while let (value, path) = pending.popLast(), body(value, path) {
             switch value {
             case .array(let members), .set(let members):
                 for (index, member) in members.enumerated().reversed() {
@@ -66,7 +91,6 @@ enum DocumentForm: Sendable {
             default: break
             }
         }
-        return nil
     }
 
     /// The kind of the value in words, if this form cannot hold it; the values in it are not looked at.
@@ -112,14 +136,11 @@ enum DocumentForm: Sendable {
 
     private func refusal(of date: Date) -> String? {
         switch self {
-        case .xml: refusalInXML(of: date.timeIntervalSinceReferenceDate)
+        case .xml:
+            CivilDate(flooring: date.timeIntervalSinceReferenceDate) == nil
+                ? "a date outside the years 1 to 9999" : nil
         default: "a date"
         }
-    }
-
-    private func refusalInXML(of seconds: TimeInterval) -> String? {
-        if CivilDate(flooring: seconds) == nil { return "a date outside the years 1 to 9999" }
-        return seconds == seconds.rounded(.down) ? nil : "a date with a fraction of a second"
     }
 
     private func isLikeReference(_ fields: [PropertyListContent.Field]) -> Bool {
@@ -129,4 +150,8 @@ enum DocumentForm: Sendable {
         default: false
         }
     }
+}
+
+extension TimeInterval {
+    fileprivate var isWhole: Bool { self == rounded(.down) }
 }

@@ -213,10 +213,6 @@ struct DocumentCommandTests {
             (["a": ["b": Double.infinity]], "json", "JSON cannot hold a number that is not finite, at root.a.b"),
             (["a": 1], "openstep", "OpenStep property lists cannot hold a number, at root.a"),
             (["a": [true]], "openstep", "OpenStep property lists cannot hold a Boolean, at root.a.0"),
-            (
-                ["a": [Date(timeIntervalSinceReferenceDate: 0.5)]], "xml",
-                "XML property lists cannot hold a date with a fraction of a second, at root.a.0"
-            ),
             (["a": "\u{1}"], "xml", "XML property lists cannot hold text with control characters, at root.a"),
         ]
         for (value, form, message) in cases {
@@ -313,6 +309,27 @@ struct DocumentCommandTests {
         let cut = workspace.url.appending(path: "cut.plist")
         try Data(contentsOf: URL(fileURLWithPath: list)).dropLast(4).write(to: cut)
         #expect(run("lint", cut.path).errors.text.contains(", at byte "))
+    }
+
+    @Test("Dates that lose a fraction of a second are told")
+    func cutDates() throws {
+        func date(_ seconds: TimeInterval) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
+        for (dates, note) in [
+            ([date(1)], nil), ([date(1), date(0.5)], "a date has lost a fraction, at root.a.1"),
+            ([date(0.5), date(-0.5)], "2 dates have lost a fraction, the first at root.a.0"),
+        ] as [([Date], String?)] {
+            let path = workspace.url.appending(path: "dates.plist")
+            let list = try PropertyListSerialization.data(
+                fromPropertyList: ["a": dates],
+                format: .binary,
+                options: 0
+            )
+            try list.write(to: path)
+            let run = run("convert", path.path, "--to", "xml")
+            #expect(run.status == .success)
+            let told = note.map { "typed-cache: \(path.path): XML property lists have whole seconds: \($0)\n" }
+            #expect(run.errors.text == told ?? "")
+        }
     }
 
     @Test(
